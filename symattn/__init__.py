@@ -1,0 +1,62 @@
+"""symattn: attention, derived step by step.
+
+>>> from symattn import Attention
+>>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 1], [0, 1]], V=[[2], [4]])
+>>> values["output"].decimals(3)
+[['2.538']]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symattn.attention import VARIANTS, Attention, Variant, variant
+    from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
+    from symattn.errors import SymattnError
+    from symattn.notation.options import Notation
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "VARIANTS": "symattn.attention",
+    "Attention": "symattn.attention",
+    "Check": "symattn.derivation",
+    "Derivation": "symattn.derivation",
+    "Evaluation": "symattn.derivation",
+    "Notation": "symattn.notation.options",
+    "Step": "symattn.derivation",
+    "StepValue": "symattn.derivation",
+    "SymattnError": "symattn.errors",
+    "Variant": "symattn.attention",
+    "variant": "symattn.attention",
+}
+
+__all__ = [
+    "VARIANTS",
+    "Attention",
+    "Check",
+    "Derivation",
+    "Evaluation",
+    "Notation",
+    "Step",
+    "StepValue",
+    "SymattnError",
+    "Variant",
+    "__version__",
+    "variant",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, so that importing the package is quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'symattn' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,67 @@
+"""Floating-point arithmetic: NumPy arrays of float64, float32 or float16."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.errors import SymattnError
+
+DTYPES = ("float64", "float32", "float16")
+
+
+class Arrays(Arithmetic):
+    """NumPy floats of one dtype; numerically stable (the row maximum is subtracted)."""
+
+    name = "arrays"
+
+    def __init__(self, dtype: Any = "float64") -> None:
+        try:
+            name = np.dtype(dtype).name
+        except TypeError:
+            name = str(dtype)
+        if name not in DTYPES:
+            raise SymattnError(f"dtype {name!r}: choose one of {', '.join(DTYPES)}")
+        self.dtype: np.dtype[Any] = np.dtype(name)
+
+    def scalar(self, value: sympy.Expr) -> Any:
+        return self.dtype.type(nearest_float(value))
+
+    def array(self, exact: Array) -> Array:
+        if exact.dtype != object:
+            return exact.astype(self.dtype)
+        with np.errstate(over="ignore"):  # beyond the dtype's range is inf, as in any program
+            return np.array([nearest_float(x) for x in exact.ravel()], dtype=self.dtype).reshape(
+                exact.shape
+            )
+
+    def exp(self, x: Array) -> Array:
+        return np.asarray(np.exp(x))
+
+    def hidden(self, x: Array) -> NDArray[np.bool_]:
+        return np.asarray(np.isneginf(x))
+
+    def shift(self, x: Array) -> Array:
+        top = x.max(axis=-1, keepdims=True, initial=-np.inf)
+        return np.asarray(x - np.where(np.isneginf(top), np.zeros_like(top), top))
+
+
+def nearest_float(value: Any) -> float:
+    """The float64 nearest to a SymPy number; ±inf beyond its range."""
+    if isinstance(value, sympy.Rational):
+        try:
+            return int(value.p) / int(value.q)
+        except OverflowError:
+            return float("inf") if value > 0 else float("-inf")
+    if value is sympy.S.NegativeInfinity:
+        return float("-inf")
+    with precision(80):
+        return float(ball(value).mid())
+
+
+FLOAT64 = Arrays()

@@ -1,0 +1,113 @@
+"""What a formula asks of the numbers it is evaluated in.
+
+A node states its formula once, over an `Arithmetic`; exact SymPy numbers, proven balls and NumPy
+floats each answer with their own operations (the idea is mpmath's: the arithmetic is an
+argument). Values are NumPy arrays throughout, of floats or of objects, so that leading axes
+(batches, heads) broadcast in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+
+
+class Arithmetic:
+    """The operations a formula may use. Subclasses hold floats or objects in NumPy arrays."""
+
+    name: str = "abstract"
+
+    def scalar(self, value: sympy.Expr) -> Any:
+        """A SymPy number in this arithmetic."""
+        raise NotImplementedError
+
+    def array(self, exact: Array) -> Array:
+        """An array of SymPy numbers in this arithmetic."""
+        raise NotImplementedError
+
+    def exp(self, x: Array) -> Array:
+        """Elementwise exponential; of −∞ it is exactly 0."""
+        raise NotImplementedError
+
+    def hidden(self, x: Array) -> NDArray[np.bool_]:
+        """Where an entry is −∞."""
+        raise NotImplementedError
+
+    def shift(self, x: Array) -> Array:
+        """Rows moved by a constant each, where the arithmetic needs it to stay in range.
+
+        Only for formulas that such a shift leaves unchanged (softmax).
+        """
+        raise NotImplementedError
+
+    def vanishing(self, x: Array) -> NDArray[np.bool_]:
+        """Where an entry is 0, or cannot be told from 0."""
+        return np.asarray(x == 0, dtype=bool)
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """Matrix product over the last two axes; the others broadcast."""
+        return np.matmul(a, b)
+
+    def transpose(self, x: Array) -> Array:
+        """The last two axes exchanged."""
+        return np.swapaxes(x, -1, -2)
+
+    def add(self, a: Array, b: Array) -> Array:
+        """Elementwise sum."""
+        return np.asarray(a + b)
+
+    def multiply(self, a: Array | Any, b: Array | Any) -> Array:
+        """Elementwise product, or by a scalar."""
+        return np.asarray(a * b)
+
+    def divide(self, a: Array, b: Array | Any) -> Array:
+        """Elementwise quotient, or by a scalar."""
+        return np.asarray(a / b)
+
+    def row_sum(self, x: Array) -> Array:
+        """Sum over the last axis, kept as an axis of length 1."""
+        return np.asarray(x.sum(axis=-1, keepdims=True))
+
+    def where(self, condition: NDArray[np.bool_], a: Array | Any, b: Array | Any) -> Array:
+        """`a` where the condition holds, else `b`; what is not taken is never touched."""
+        return np.where(condition, a, b)
+
+    def equals(self, x: Array, number: int) -> NDArray[np.bool_]:
+        """Where an entry is exactly `number`."""
+        return np.asarray(x == number, dtype=bool)
+
+    @property
+    def zero(self) -> Any:
+        """0 in this arithmetic."""
+        return self.scalar(sympy.S.Zero)
+
+    @property
+    def minus_infinity(self) -> Any:
+        """−∞ in this arithmetic."""
+        return self.scalar(sympy.S.NegativeInfinity)
+
+
+def elementwise(function: Callable[[Any], Any], x: Array) -> Array:
+    """`function` of every entry, as an object array of the same shape."""
+    out = np.empty(x.shape, dtype=object)
+    out.ravel()[:] = [function(entry) for entry in x.ravel()] if x.size else []
+    return out
+
+
+def stacked(a: Array, b: Array, product: Callable[[Array, Array], Array]) -> Array:
+    """A product of two matrices applied over broadcast leading axes."""
+    if a.ndim == 2 and b.ndim == 2:
+        return product(a, b)
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = np.broadcast_to(a, lead + a.shape[-2:])
+    b = np.broadcast_to(b, lead + b.shape[-2:])
+    out = np.empty((*lead, a.shape[-2], b.shape[-1]), dtype=object)
+    for index in np.ndindex(*lead):
+        out[index] = product(a[index], b[index])
+    return out

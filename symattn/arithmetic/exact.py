@@ -1,0 +1,86 @@
+"""Exact arithmetic: rationals, radicals and exponentials as SymPy numbers.
+
+Products of rational matrices go through FLINT; entries of a product with quotients are collected
+over their common denominators, so that an attention output stays one fraction, N/Z, and does not
+repeat Z in each term.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flint
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
+
+
+class Exact(Arithmetic):
+    """SymPy numbers (or symbols) in object arrays."""
+
+    name = "exact"
+
+    def scalar(self, value: sympy.Expr) -> sympy.Expr:
+        return value
+
+    def array(self, exact: Array) -> Array:
+        return exact
+
+    def exp(self, x: Array) -> Array:
+        return elementwise(sympy.exp, x)
+
+    def hidden(self, x: Array) -> NDArray[np.bool_]:
+        return np.asarray(x == sympy.S.NegativeInfinity, dtype=bool)
+
+    def shift(self, x: Array) -> Array:
+        return x
+
+    def add(self, a: Array, b: Array) -> Array:
+        return np.asarray(a + b, dtype=object)
+
+    def row_sum(self, x: Array) -> Array:
+        out = np.empty((*x.shape[:-1], 1), dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            out[index] = [sympy.Add(*x[index])]
+        return out
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        return stacked(a, b, _product)
+
+
+def _product(a: Array, b: Array) -> Array:
+    if _is_rational(a) and _is_rational(b):
+        out = flint.fmpq_mat(*a.shape, _fmpqs(a)) * flint.fmpq_mat(*b.shape, _fmpqs(b))
+        entries = [sympy.Rational(int(x.p), int(x.q)) for x in out.entries()]
+        return filled((a.shape[0], b.shape[1]), entries)
+    left = [[sympy.fraction(x) for x in line] for line in a]
+    right = [[sympy.fraction(x) for x in line] for line in b.T]
+    return filled((len(left), len(right)), [_dot(row, column) for row in left for column in right])
+
+
+def _dot(row: list[Any], column: list[Any]) -> sympy.Expr:
+    """Σ (n₁/d₁)(n₂/d₂) with the numerators over equal denominators added first."""
+    over: dict[sympy.Expr, list[sympy.Expr]] = {}
+    for (n1, d1), (n2, d2) in zip(row, column, strict=True):
+        over.setdefault(d1 * d2, []).append(n1 * n2)
+    return sympy.Add(*(sympy.Add(*parts) / below for below, parts in over.items()))
+
+
+def _is_rational(x: Array) -> bool:
+    return all(isinstance(entry, sympy.Rational) for entry in x.ravel())
+
+
+def _fmpqs(x: Array) -> list[Any]:
+    return [flint.fmpq(int(entry.p), int(entry.q)) for entry in x.ravel()]
+
+
+def filled(shape: tuple[int, ...], entries: list[Any]) -> Array:
+    """An object array of this shape with these entries."""
+    out = np.empty(len(entries), dtype=object)
+    out[:] = entries
+    return out.reshape(shape)
+
+
+EXACT = Exact()

@@ -1,0 +1,368 @@
+"""Numbers and closed expressions that people write, read exactly and never run as code.
+
+The grammar: decimals, fractions, ``+ - * / ^``, brackets, ``sqrt ln log exp``, ``e``, ``pi``,
+``inf``; a number before a name multiplies (``2e^4``). A decimal is the exact rational it spells:
+0.1 is 1/10. Length, depth, digits and exponents are bounded before any arithmetic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.base import Array
+from symattn.errors import ReadError
+
+MAX_LENGTH = 200
+MAX_DEPTH = 20
+MAX_EXPONENT = 400
+MAX_ENTRIES = 65_536
+
+_DECIMAL = re.compile(r"([+-]?)([0-9]{0,120})(?:\.([0-9]{0,120}))?(?:[eE]([+-]?[0-9]{1,9}))?\Z")
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>sqrt|exp|ln|log|pi|inf|infinity|oo|e|π|√|∞)(?![A-Za-z])"
+    r"|(?P<sign>\*\*|[-+*/^()−·×]))",
+    re.ASCII,
+)
+_SAME = {"−": "-", "·": "*", "×": "*", "**": "^", "π": "pi", "√": "sqrt", "∞": "inf",
+         "infinity": "inf", "oo": "inf", "log": "ln"}  # fmt: skip
+
+
+def read_number(value: Any, where: str) -> sympy.Expr:
+    """One number, exactly; `where` (``K[2,1]``) begins the message of a `ReadError`.
+
+    >>> read_number("0.10", "x"), read_number("1/3", "x"), read_number("sqrt(2)", "x")
+    (1/10, 1/3, sqrt(2))
+    """
+    match value:
+        case bool() | np.bool_():
+            raise ReadError(f"{where}: {value} is not a number; only a mask takes true and false")
+        case int() | np.integer():
+            return _integer(int(value), where)
+        case float() | np.floating():
+            return _decimal(repr(float(value)) if type(value) is float else str(value), where)
+        case Decimal():
+            return _decimal(str(value), where)
+        case Fraction():
+            return sympy.Rational(value.numerator, value.denominator)
+        case str():
+            return _text(value, where)
+        case sympy.Expr():
+            if value in (sympy.oo, sympy.zoo, sympy.nan):
+                raise ReadError(f"{where}: {value} is not a number that attention can use")
+            return sympy.nsimplify(value, rational=True) if value.has(sympy.Float) else value
+    raise ReadError(f"{where}: {_shown(value)} is not a number")
+
+
+def _integer(value: int, where: str) -> sympy.Expr:
+    if value.bit_length() > 4 * MAX_EXPONENT:
+        raise ReadError(f"{where}: the number is too large; keep below 1e{MAX_EXPONENT}")
+    return sympy.Integer(value)
+
+
+def _text(value: str, where: str) -> sympy.Expr:
+    text = value.strip().replace("−", "-")
+    if len(text) > MAX_LENGTH:
+        raise ReadError(f"{where}: {len(text)} characters are too many; write {MAX_LENGTH} at most")
+    if _DECIMAL.match(text) and any(c.isdigit() for c in text):
+        return _decimal(text, where)
+    try:
+        result = _Reader(text).read()
+    except ReadError as error:
+        raise ReadError(f"{where}: {_shown(value)} cannot be read: {error}") from None
+    return _checked(result, value, where)
+
+
+def _decimal(text: str, where: str) -> sympy.Expr:
+    """A plain decimal as the rational it spells."""
+    lowered = text.lower()
+    if lowered in ("-inf", "-infinity"):
+        return sympy.S.NegativeInfinity
+    match = _DECIMAL.match(text)
+    if match is None or not (match[2] or match[3]):
+        hint = "" if "inf" in lowered or "nan" in lowered else "; write at most 120 digits"
+        raise ReadError(f"{where}: {_shown(text)} is not a number that attention can use{hint}")
+    sign, whole, fraction, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
+    if abs(exponent) > MAX_EXPONENT:
+        raise ReadError(f"{where}: {text[:40]}: keep the exponent within ±{MAX_EXPONENT}")
+    units, places = int(sign + (whole + fraction or "0")), len(fraction) - exponent
+    if places <= 0:
+        return sympy.Integer(units * 10**-places)
+    return sympy.Rational(units, 10**places)
+
+
+def _checked(result: sympy.Expr, source: str, where: str) -> sympy.Expr:
+    """The result if it is a real number of a usable size."""
+    if result is sympy.S.NegativeInfinity:
+        return result
+    if result.has(sympy.oo, sympy.zoo, sympy.nan, sympy.I):
+        raise ReadError(f"{where}: {_shown(source)} is not a real number")
+    with precision(64):
+        value = ball(result)
+        usable = value.is_finite() and bool(value.abs_upper() < sympy_power_of_ten())
+    if not usable:
+        raise ReadError(f"{where}: {_shown(source)} is too large; keep below 1e{MAX_EXPONENT}")
+    return result
+
+
+def sympy_power_of_ten() -> Any:
+    """The bound on sizes, as a ball."""
+    return ball(sympy.Integer(10) ** MAX_EXPONENT)
+
+
+class _Reader:
+    """Recursive descent over the tokens of one expression."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = list(_tokens(text))
+        self.position = 0
+        self.depth = 0
+
+    def read(self) -> sympy.Expr:
+        if not self.tokens:
+            raise ReadError("it is empty")
+        value = self.sum()
+        if self.position < len(self.tokens):
+            raise ReadError(f"{self.tokens[self.position]!r} is not expected there")
+        return value
+
+    def peek(self) -> str:
+        return self.tokens[self.position] if self.position < len(self.tokens) else ""
+
+    def take(self) -> str:
+        token = self.peek()
+        if not token:
+            raise ReadError("it ends too early")
+        self.position += 1
+        return token
+
+    def sum(self) -> sympy.Expr:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise ReadError(f"it is nested deeper than {MAX_DEPTH}")
+        value = self.product()
+        while self.peek() in ("+", "-"):
+            value = value + self.product() if self.take() == "+" else value - self.product()
+        self.depth -= 1
+        return value
+
+    def product(self) -> sympy.Expr:
+        value = self.signed()
+        while True:
+            token = self.peek()
+            if token == "*":
+                self.take()
+                value = value * self.signed()
+            elif token == "/":
+                self.take()
+                value = value / _nonzero(self.signed())
+            elif token and token not in ("+", "-", ")", "^") and not _starts_number(token):
+                value = value * self.power()
+            else:
+                return value
+
+    def signed(self) -> sympy.Expr:
+        sign = 1
+        while self.peek() in ("+", "-"):
+            sign = -sign if self.take() == "-" else sign
+        return sign * self.power()
+
+    def power(self) -> sympy.Expr:
+        base = self.atom()
+        if self.peek() != "^":
+            return base
+        self.take()
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise ReadError(f"it is nested deeper than {MAX_DEPTH}")
+        exponent = self.signed()
+        self.depth -= 1
+        return _raised(base, exponent)
+
+    def atom(self) -> sympy.Expr:
+        token = self.take()
+        if _starts_number(token):
+            return _decimal(token, "in it")
+        if token == "(":
+            value = self.sum()
+            if self.take() != ")":
+                raise ReadError("a bracket is not closed")
+            return value
+        if token in ("e", "pi", "inf"):
+            return {"e": sympy.E, "pi": sympy.pi, "inf": sympy.oo}[token]
+        if token in ("sqrt", "exp", "ln"):
+            self.depth += 1
+            if self.depth > MAX_DEPTH:
+                raise ReadError(f"it is nested deeper than {MAX_DEPTH}")
+            argument = self.power()
+            self.depth -= 1
+            return _applied(token, argument)
+        raise ReadError(f"{token!r} is not expected there")
+
+
+def _tokens(text: str) -> Iterator[str]:
+    position = 0
+    while position < len(text.rstrip()):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            rest = text[position:].strip()
+            raise ReadError(f"{rest[:20]!r} is not part of a number; names and code are not read")
+        position = match.end()
+        token = match[0].strip()
+        yield _SAME.get(token, token)
+
+
+def _starts_number(token: str) -> bool:
+    return token[:1] in tuple("0123456789.")
+
+
+def _nonzero(value: sympy.Expr) -> sympy.Expr:
+    _bounded(value)
+    with precision(128):
+        if ball(value).contains(0):
+            raise ReadError("it divides by zero")
+    return value
+
+
+def _raised(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
+    _bounded(base)
+    _bounded(exponent)
+    if base is sympy.E:
+        return sympy.exp(exponent)
+    if not isinstance(exponent, sympy.Rational) or exponent.q not in (1, 2):
+        raise ReadError("only e takes such an exponent; elsewhere write a whole or half number")
+    if abs(exponent) > MAX_EXPONENT:
+        raise ReadError(f"keep exponents within ±{MAX_EXPONENT}")
+    with precision(128):
+        size = ball(base)
+        if size.contains(0) and exponent < 0:
+            raise ReadError("it divides by zero")
+        if exponent.q == 2 and not bool(size >= 0):
+            raise ReadError("it is the root of a negative number")
+        if not size.contains(0) and abs(float(abs(size).log().mid())) * abs(exponent) > 2000:
+            raise ReadError("the power is too large or too small")
+    return base**exponent
+
+
+def _applied(name: str, argument: sympy.Expr) -> sympy.Expr:
+    _bounded(argument)
+    if name == "exp":
+        return sympy.exp(argument)
+    with precision(128):
+        value = ball(argument)
+        if name == "sqrt":
+            if not bool(value >= 0):
+                raise ReadError("it is the root of a negative number")
+            return sympy.sqrt(argument)
+        if not bool(value > 0):
+            raise ReadError("it is the logarithm of a number that is not positive")
+    return sympy.log(argument)
+
+
+def _bounded(value: sympy.Expr) -> None:
+    """Refuse a part that is infinite or astronomically large before it is used further."""
+    if value.has(sympy.oo, sympy.zoo, sympy.nan):
+        raise ReadError("infinity stands alone")
+    with precision(64):
+        if not ball(value).is_finite() or not bool(ball(value).abs_upper() < sympy_power_of_ten()):
+            raise ReadError(f"a part of it is too large; keep below 1e{MAX_EXPONENT}")
+
+
+def read_array(
+    value: Any, name: str, *, levels: tuple[int, ...] = (2,), infinite: bool = False,
+    boolean: bool = False,
+) -> Array:  # fmt: skip
+    """Nested lists, a NumPy array or a SymPy matrix as an object array of exact numbers.
+
+    `levels`: how deep the brackets may go; `infinite`: whether −∞ has a meaning there;
+    `boolean`: whether true and false do (read as 1 and 0).
+    """
+    if isinstance(value, sympy.MatrixBase):
+        value = value.tolist()
+    elif isinstance(value, np.ndarray) or hasattr(value, "__array__"):
+        value = _as_lists(value, name)
+    shape = _shape(value, name)
+    if len(shape) not in levels:
+        wanted = " or ".join(str(level) for level in levels)
+        raise ReadError(
+            f"{name}: {len(shape)} levels of brackets, where {wanted} are needed; "
+            "write a matrix as [[1, 2], [3, 4]]"
+        )
+    if 0 in shape:
+        raise ReadError(f"{name}: the matrix is empty; give at least one row and one column")
+    out = np.empty(shape, dtype=object)
+    for index in np.ndindex(*shape):
+        entry: Any = value
+        for step in index:
+            entry = entry[step]
+        place = f"{name}[{','.join(str(i + 1) for i in index)}]"
+        if boolean and isinstance(entry, bool):
+            out[index] = sympy.S.One if entry else sympy.S.Zero
+            continue
+        number = read_number(entry, place)
+        if number is sympy.S.NegativeInfinity and not infinite:
+            raise ReadError(f"{place}: −∞ has no meaning in {name}; only scores and masks take it")
+        out[index] = number
+    return out
+
+
+def _as_lists(value: Any, name: str) -> Any:
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufO":
+        raise ReadError(f"{name}: an array of {array.dtype} is not a matrix of numbers")
+    if array.size > MAX_ENTRIES:
+        raise ReadError(_too_many(name, array.size))
+    if array.dtype.kind == "f" and array.dtype != np.float64:
+        return _nested(array)
+    return array.tolist()
+
+
+def _nested(array: Array) -> Any:
+    """Nested lists that keep NumPy scalars, whose text is the shortest for their own dtype."""
+    return list(array) if array.ndim == 1 else [_nested(part) for part in array]
+
+
+def _too_many(name: str, count: int) -> str:
+    return f"{name}: {count} entries are too many to derive step by step; {MAX_ENTRIES} at most"
+
+
+def _shape(value: Any, name: str) -> tuple[int, ...]:
+    """The shape of nested lists; ragged or oversized ones are refused before they are read."""
+    shape: list[int] = []
+    level: list[Any] = [value]
+    while level and isinstance(level[0], list | tuple):
+        lengths = {len(part) if isinstance(part, list | tuple) else -1 for part in level}
+        if len(lengths) != 1:
+            raise ReadError(f"{name}: {_ragged(level)}; make all rows equally long")
+        shape.append(lengths.pop())
+        if len(level) * shape[-1] > MAX_ENTRIES:
+            raise ReadError(_too_many(name, len(level) * shape[-1]))
+        if len(shape) > 8:
+            raise ReadError(f"{name}: the brackets are nested too deep")
+        level = [item for part in level for item in part]
+    if any(isinstance(item, list | tuple) for item in level):
+        raise ReadError(f"{name}: numbers and rows are mixed; make all rows equally long")
+    return tuple(shape)
+
+
+def _ragged(level: Sequence[Any]) -> str:
+    sizes = [len(part) if isinstance(part, list | tuple) else None for part in level]
+    for index, size in enumerate(sizes):
+        if size != sizes[0]:
+            first, other = sizes[0], "a single number" if size is None else f"{size} entries"
+            return f"row 1 has {first} entries, row {index + 1} has {other}"
+    return "the rows differ"
+
+
+def _shown(value: Any) -> str:
+    """A short, printable picture of what was given."""
+    text = ascii(value)
+    return text if len(text) <= 50 else f"{text[:47]}..."

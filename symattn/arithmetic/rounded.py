@@ -1,0 +1,80 @@
+"""What floating point may do to a formula, as balls: the tolerance of every comparison.
+
+Each operation is computed in balls and widened by the standard model of rounding errors,
+fl(a ∘ b) = (a ∘ b)(1 + δ), |δ| ≤ u, with γ_k = k u / (1 − k u) for a sum of k products, plus the
+smallest subnormal for underflow (N. Higham, *Accuracy and Stability of Numerical Algorithms*,
+2nd ed., sections 2.2 and 3.1). The value that NumPy returns lies in the ball that comes out, whatever the
+order of summation; so the radius is a tolerance that follows from the sizes and the dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy
+from flint import arb
+
+from symattn.arithmetic.balls import Balls, is_minus_infinity
+from symattn.arithmetic.base import Array, elementwise
+
+#: NumPy's vectorised exp is good to 4 units in the last place in every dtype, u being half one.
+_EXP_ROUNDINGS = 8
+
+
+class Rounded(Balls):
+    """Balls widened by what one floating-point dtype may round away."""
+
+    name = "rounded"
+
+    def __init__(self, dtype: Any) -> None:
+        info = np.finfo(dtype)
+        self.unit = arb(float(info.eps)) / 2
+        self.tiny = arb(float(info.smallest_subnormal))
+
+    def _widened(self, x: Array, roundings: int = 1) -> Array:
+        return elementwise(lambda entry: self._widen(entry, entry, roundings), x)
+
+    def _widen(self, x: Any, size: Any, roundings: int) -> Any:
+        if is_minus_infinity(x):
+            return x
+        gamma = roundings * self.unit / (1 - roundings * self.unit)
+        radius = gamma * size.abs_upper() + roundings * self.tiny
+        return x + arb(0, radius.upper())
+
+    def scalar(self, value: sympy.Expr) -> Any:
+        exact = super().scalar(value)
+        return self._widen(exact, exact, 2)
+
+    def array(self, exact: Array) -> Array:
+        return self._widened(super().array(exact), 2)
+
+    def exp(self, x: Array) -> Array:
+        return self._widened(super().exp(x), _EXP_ROUNDINGS)
+
+    def shift(self, x: Array) -> Array:
+        """The row maximum is subtracted as floating point does it; which one it is may differ."""
+        return self._widened(super().shift(x))
+
+    def add(self, a: Array, b: Array) -> Array:
+        return self._widened(super().add(a, b))
+
+    def multiply(self, a: Array | Any, b: Array | Any) -> Array:
+        return self._widened(super().multiply(a, b))
+
+    def divide(self, a: Array, b: Array | Any) -> Array:
+        return self._widened(super().divide(a, b))
+
+    def row_sum(self, x: Array) -> Array:
+        sizes = super().row_sum(elementwise(abs, x))
+        return self._widened_by(super().row_sum(x), sizes, x.shape[-1])
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        sizes = super().matmul(elementwise(abs, a), elementwise(abs, b))
+        return self._widened_by(super().matmul(a, b), sizes, a.shape[-1])
+
+    def _widened_by(self, x: Array, sizes: Array, roundings: int) -> Array:
+        out = np.empty(x.shape, dtype=object)
+        pairs = zip(x.ravel(), sizes.ravel(), strict=True)
+        out.ravel()[:] = [self._widen(entry, size, roundings) for entry, size in pairs]
+        return out

@@ -1,0 +1,189 @@
+"""`Derivation`: attention as a sequence of named steps, and the door to their values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import sympy
+
+from symattn.errors import SymattnError, nearest
+from symattn.evaluate.check import Check, StepCheck
+from symattn.evaluate.shown import value_view
+from symattn.evaluate.values import Evaluation, Place, StepValue
+from symattn.evaluate.worked import worked
+from symattn.notation.latex import latex
+from symattn.notation.options import Notation
+from symattn.step import Input, Step, listed_sizes
+
+__all__ = [
+    "Check",
+    "Derivation",
+    "Evaluation",
+    "Input",
+    "Place",
+    "Step",
+    "StepCheck",
+    "StepValue",
+    "value_view",
+    "worked",
+]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """An immutable sequence of named steps over named inputs.
+
+    `sizes` holds the sizes that are known already (d_k = 64), `labels` the names of rows and
+    columns, by size symbol (n: the query tokens).
+
+    >>> from symattn import Attention
+    >>> derivation = Attention().derivation()
+    >>> print(derivation)
+    scores   S = Q Kᵀ
+    scaled   Z = S/√d_k
+    weights  A = softmax(Z)
+    output   O = A V
+    >>> derivation["scaled"].reason
+    'Dividing by √d_k keeps the spread of the scores near 1, whatever d_k is.'
+    """
+
+    inputs: tuple[Input, ...]
+    steps: tuple[Step, ...]
+    sizes: Mapping[sympy.Symbol, int] = field(default_factory=dict)
+    labels: Mapping[sympy.Expr, tuple[str, ...]] = field(default_factory=dict)
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        known = {item.letter for item in self.inputs}
+        for step in self.steps:
+            for letter in step.operands:
+                if letter not in known:
+                    raise SymattnError(f"{step.name}: {letter} is used before any step makes it")
+            if step.letter in known:
+                raise SymattnError(f"{step.name}: {step.letter} names another matrix already")
+            known.add(step.letter)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the steps, in order."""
+        return tuple(step.name for step in self.steps)
+
+    def __getitem__(self, name: str) -> Step:
+        for step in self.steps:
+            if step.name == name:
+                return step
+        raise SymattnError(f'no step is called "{name}"{nearest(name, self.names)}')
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __hash__(self) -> int:
+        return hash((self.inputs, self.steps))
+
+    def evaluate(self, *, dtype: Any = "float64", **given: Any) -> Evaluation:
+        """The derivation with numbers put in.
+
+        Each input is given by name as nested lists (of numbers, or strings such as ``"1/3"``), a
+        NumPy array or a SymPy matrix; a decimal is the exact rational it spells. An input of each
+        head has the heads as its first axis. Raises `SymattnError` for what cannot be used.
+
+        >>> from symattn import Attention
+        >>> values = Attention().derivation().evaluate(
+        ...     Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[["1/2"], [0.25]])
+        >>> values["scores"].exact
+        Matrix([[1, 0]])
+        >>> values["weights"].decimals(3)
+        [['0.670', '0.330']]
+        """
+        return Evaluation(self.inputs, self.steps, given, self.sizes, self.labels, dtype)
+
+    def subs(self, sizes: Mapping[Any, Any]) -> Derivation:
+        """The derivation at concrete sizes: ``derivation.subs({"n": 3, "d_k": 2})``."""
+        symbols = {s.name: s for s in self.size_symbols}
+        pairs = {}
+        for size, value in sizes.items():
+            if str(size) not in symbols:
+                raise SymattnError(f'no size is called "{size}"{nearest(str(size), symbols)}')
+            pairs[symbols[str(size)]] = sympy.sympify(value)
+        return replace(
+            self,
+            inputs=tuple(replace(item, symbol=item.symbol.subs(pairs)) for item in self.inputs),
+            steps=tuple(step.subs(pairs) for step in self.steps),
+            labels={size.subs(pairs): names for size, names in self.labels.items()},
+            sizes={s: v for s, v in self.sizes.items() if s not in pairs},
+        )
+
+    @property
+    def size_symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The symbolic sizes, in order of appearance: n, d_model, d_k …"""
+        found: dict[sympy.Symbol, None] = {}
+        for item in (*self.inputs, *self.steps):
+            for size in item.shape:
+                for symbol in sorted(size.free_symbols, key=str):
+                    found[symbol] = None
+        return tuple(found)
+
+    @property
+    def known_sizes(self) -> dict[str, int]:
+        """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
+        return listed_sizes(self.sizes)
+
+    def __str__(self) -> str:
+        longest = max((len(name) for name in self.names), default=0)
+        return "\n".join(f"{step.name:<{longest}}  {step}" for step in self.steps)
+
+    def latex(self, notation: Notation | None = None) -> str:
+        """All formulas as one ``aligned`` block, for math mode."""
+        lines = [latex(step.formula(notation)).replace(" = ", " &= ", 1) for step in self.steps]
+        return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
+
+    def restricted(self, names: Collection[str]) -> Derivation:
+        """The part that follows from the named inputs or steps, which become the inputs.
+
+        >>> from symattn import Attention
+        >>> Attention().derivation().restricted({"scaled"}).names
+        ('weights',)
+        """
+        items: dict[str, Input] = {item.name: item for item in (*self.inputs, *self.steps)}
+        for name in names:
+            if name not in items:
+                raise SymattnError(f'"{name}" is no part of this derivation{nearest(name, items)}')
+        available = {items[name].letter for name in names}
+        possible: list[Step] = []
+        for step in self.steps:
+            if step.name not in names and set(step.operands) <= available:
+                possible.append(step)
+                available.add(step.letter)
+        wanted = self._wanted(names)
+        kept = tuple(step for step in possible if step.letter in wanted)
+        used = {letter for step in kept for letter in step.operands}
+        listed = ", ".join(sorted(names)) or "nothing"
+        if not kept:
+            needs = ", ".join(item.name for item in self.inputs)
+            raise SymattnError(f"given: {listed} leads to no step; this attention needs {needs}")
+        for name in names:
+            if items[name].letter not in used:
+                raise SymattnError(f"given: {name} is not used by any step from {listed}; remove it")
+        inputs = tuple(
+            Input(item.name, item.symbol, item.meaning) for name, item in items.items()
+            if name in names
+        )  # fmt: skip
+        return replace(self, inputs=inputs, steps=kept)
+
+    def _wanted(self, names: Collection[str]) -> set[str]:
+        """The letters that lead to a result without passing through a given step."""
+        wanted: set[str] = set()
+        for step in reversed(self.steps):
+            readers = [other for other in self.steps if step.letter in other.operands]
+            leads_on = not readers or any(other.letter in wanted for other in readers)
+            if leads_on and step.name not in names:
+                wanted.add(step.letter)
+        return wanted

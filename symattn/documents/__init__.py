@@ -1,0 +1,1 @@
+"""A derivation and its values as a document."""

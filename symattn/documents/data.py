@@ -1,0 +1,123 @@
+"""A derivation as JSON for other programs: formulas, exact values, decimals, enclosures."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symattn.derivation import Check, Derivation, Evaluation, Input, Step
+from symattn.nodes.spell import Speller
+from symattn.notation.latex import latex
+from symattn.notation.mathml import mathml
+from symattn.notation.options import Notation
+from symattn.notation.text import line
+from symattn.notation.tree import Tree
+
+SCHEMA = 1
+
+
+def json_document(
+    derivation: Derivation,
+    evaluation: Evaluation | None = None,
+    *,
+    notation: Notation | None = None,
+    only: Sequence[str] = (),
+    check: Check | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """The document as indented JSON; ``inputs`` and ``steps`` are keyed by name, in order."""
+    notation = notation or Notation()
+    data: dict[str, Any] = {"schema": SCHEMA, "title": derivation.title}
+    data["sizes"] = (evaluation or derivation).known_sizes
+    data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
+    data["digits"] = notation.digits
+    data["inputs"] = {
+        item.name: _input(item, evaluation, notation)
+        for item in derivation.inputs
+        if not only or item.name in only
+    }
+    data["steps"] = {
+        step.name: _step(step, evaluation, notation)
+        for step in derivation.steps
+        if not only or step.name in only
+    }
+    if check is not None:
+        data["check"] = _check(check)
+    if notes:
+        data["notes"] = list(notes)
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+
+def _input(item: Input, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "symbol": _spelled(Speller(notation).matrix(item.symbol)),
+        "meaning": item.meaning,
+    }
+    return out | _value(item, evaluation, notation)
+
+
+def _step(step: Step, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "symbol": _spelled(Speller(notation).matrix(step.symbol)),
+        "formula": _spelled(step.formula(notation)),
+        "entry": _spelled(step.entry(notation)),
+        "rule": step.rule,
+        "reason": step.reason,
+        "source": step.source,
+    }
+    return out | _value(step, evaluation, notation)
+
+
+def _spelled(tree: Tree) -> dict[str, str]:
+    return {"text": line(tree), "latex": latex(tree), "mathml": mathml(tree)}
+
+
+def _value(item: Input, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
+    """Shape and, where there are numbers, the values; three levels are [head][row][column]."""
+    if evaluation is None:
+        return {"shape": [str(size) for size in item.shape]}
+    array = evaluation.array(item.letter)
+    decimals = np.empty(array.shape, dtype=object)
+    exact = np.empty(array.shape, dtype=object)
+    is_exact = np.empty(array.shape, dtype=object)
+    proven = True
+    values = evaluation.exact(item.letter)
+    for place in np.ndindex(*array.shape):
+        digits = evaluation.digits(item.letter, place, notation)
+        decimals[place], is_exact[place] = digits.text, digits.exact
+        proven = proven and digits.proven
+        exact[place] = str(values[place])
+    return {
+        "shape": list(array.shape),
+        "exact": exact.tolist(),
+        "decimals": decimals.tolist(),
+        "decimals_are_exact": is_exact.tolist(),
+        "decimals_are_proven": proven,
+        "enclosures": evaluation[item.name].enclosures(notation.digits + 16),
+    }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        "dtype": check.dtype,
+        "agrees": check.agrees,
+        "steps": {
+            step.name: {
+                "shape": list(step.shape),
+                "largest_error": _finite(step.error),
+                "ulps": _finite(step.ulps),
+                "worst": [index + 1 for index in step.worst],
+                "tolerance": _finite(step.tolerance),
+                "agrees": step.agrees,
+            }
+            for step in check.steps
+        },
+    }
+
+
+def _finite(number: float) -> float | str:
+    return number if math.isfinite(number) else str(number)

@@ -1,0 +1,54 @@
+"""A derivation as an XHTML fragment of sentences and MathML Core."""
+
+from __future__ import annotations
+
+from html import escape
+
+from symattn.documents.outline import Line, Outline, Section
+from symattn.notation.latex import escape_controls
+from symattn.notation.mathml import math
+from symattn.notation.prose import Prose
+from symattn.notation.text import line
+
+_XHTML = "http://www.w3.org/1999/xhtml"
+
+
+def mathml_document(outline: Outline) -> str:
+    """One ``div`` with a heading, sentences and a ``math`` element for each displayed line."""
+    parts = [f'<div xmlns="{_XHTML}" class="symattn">']
+    if outline.title:
+        parts.append(f"<h2>{_words(outline.title)}</h2>")
+    if outline.given:
+        parts.append("<h3>Given</h3>")
+        parts += [_section(section) for section in outline.given]
+    for section in outline.steps:
+        parts.append(f"<h3>{section.number}. {_words(section.name)}</h3>")
+        parts.append(_section(section))
+    parts += [f"<p>{_words(note)}</p>" for note in outline.notes]
+    parts.append("</div>")
+    return "\n".join(parts) + "\n"
+
+
+def _section(section: Section) -> str:
+    sentence = _sentence(section.why)
+    shape = _sentence(section.shape)
+    lines = [f"<p>{sentence} ({shape})</p>" if sentence else f"<p>({shape})</p>"]
+    lines += [_display(shown) for shown in section.lines]
+    if section.left_out:
+        lines.append(f"<p>{_words(section.left_out)}.</p>")
+    return "\n".join(lines)
+
+
+def _display(shown: Line) -> str:
+    return f'<p class="{shown.view}">{math(shown.tree, alttext=line(shown.tree))}</p>'
+
+
+def _sentence(parts: Prose) -> str:
+    return "".join(
+        _words(part) if isinstance(part, str) else math(part, line(part), display=False)
+        for part in parts
+    )
+
+
+def _words(words: str) -> str:
+    return escape(escape_controls(words))

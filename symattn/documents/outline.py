@@ -1,0 +1,191 @@
+"""What every document says, before any format: sections of sentences and notation trees.
+
+One outline is spelled as text, LaTeX and MathML, so that they say the same and show the same
+digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from symattn.derivation import Check, Derivation, Evaluation, Input, Step, value_view, worked
+from symattn.errors import SymattnError, nearest
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.options import Notation
+from symattn.notation.prose import Prose, read_prose
+from symattn.notation.tree import Tree
+
+View: TypeAlias = Literal["formula", "entry", "worked", "value"]
+VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
+
+#: How many worked entries stand beside the other views; ``--view worked`` shows more.
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class Line:
+    """One displayed formula of a step and which view it is."""
+
+    view: View
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class Section:
+    """A step or an input: its name, its number among the steps, why, and its displayed lines."""
+
+    name: str
+    number: int | None
+    shape: Prose
+    why: Prose
+    lines: tuple[Line, ...]
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A whole document."""
+
+    title: str
+    sizes: tuple[tuple[str, int], ...]
+    given: tuple[Section, ...]
+    steps: tuple[Section, ...]
+    check: Check | None
+    notes: tuple[str, ...] = ()
+
+
+def outline(
+    derivation: Derivation,
+    evaluation: Evaluation | None = None,
+    *,
+    notation: Notation | None = None,
+    views: Sequence[View] = VIEWS,
+    only: Sequence[str] = (),
+    check: Check | None = None,
+    notes: Sequence[str] = (),
+) -> Outline:
+    """The outline of a derivation, with values where there is an evaluation.
+
+    `only` names the steps to show; all if empty. Raises `SymattnError` for a name or view that
+    does not exist.
+    """
+    notation = notation or Notation()
+    _check_letters(derivation, notation)
+    for view in views:
+        if view not in VIEWS:
+            raise SymattnError(f'no view is called "{view}"{nearest(view, VIEWS)}')
+    names = [item.name for item in (*derivation.inputs, *derivation.steps)]
+    for name in only:
+        if name not in names:
+            raise SymattnError(f'no step is called "{name}"{nearest(name, names)}')
+    writer = _Writer(derivation, evaluation, notation, tuple(views), alone=len(views) == 1)
+    given = [item for item in derivation.inputs if not only or item.name in only]
+    steps = [
+        (number, step)
+        for number, step in enumerate(derivation.steps, 1)
+        if not only or step.name in only
+    ]
+    return Outline(
+        derivation.title,
+        tuple((evaluation or derivation).known_sizes.items()),
+        tuple(writer.input(item) for item in given),
+        tuple(writer.step(number, step) for number, step in steps),
+        check,
+        tuple(notes),
+    )
+
+
+def _check_letters(derivation: Derivation, notation: Notation) -> None:
+    """Two matrices must not come to share a letter."""
+    taken: dict[Tree, str] = {}
+    for item in (*derivation.inputs, *derivation.steps):
+        letter = notation.letter(item.letter)
+        if letter in taken:
+            raise SymattnError(
+                f"symbols: {item.name} and {taken[letter]} would share a letter; choose another"
+            )
+        taken[letter] = item.name
+
+
+@dataclass(frozen=True)
+class _Writer:
+    derivation: Derivation
+    evaluation: Evaluation | None
+    notation: Notation
+    views: tuple[View, ...]
+    alone: bool
+
+    def input(self, item: Input) -> Section:
+        lines: list[Line] = []
+        if self.evaluation is not None and "value" in self.views:
+            lines = [Line("value", tree) for tree in self._values(item)]
+        elif not self.alone:
+            lines = [Line("formula", Speller(self.notation).matrix(item.symbol))]
+        return Section(item.name, None, self._shape(item), read_prose(item.meaning), tuple(lines))
+
+    def step(self, number: int, step: Step) -> Section:
+        lines: list[Line] = []
+        left_out = ""
+        if "formula" in self.views:
+            lines.append(Line("formula", step.formula(self.notation)))
+        if "entry" in self.views:
+            lines.append(Line("entry", step.entry(self.notation)))
+        if self.evaluation is not None:
+            if "worked" in self.views:
+                shown = [Line("worked", tree) for tree in self._worked(step)]
+                lines += shown
+                more = self._count(step) - len(shown)
+                if more and self.alone:
+                    left_out = f"{more} more entries are left out"
+            if "value" in self.views:
+                lines += [Line("value", tree) for tree in self._values(step)]
+        why = read_prose(step.because)
+        return Section(step.name, number, self._shape(step), why, tuple(lines), left_out)
+
+    def _heads(self, item: Input) -> Sequence[int | None]:
+        if not item.per_head or self.evaluation is None:
+            return (None,)
+        return range(self.evaluation.array(item.letter).shape[-3])
+
+    def _values(self, item: Input) -> Iterator[Tree]:
+        assert self.evaluation is not None
+        for head in self._heads(item):
+            yield value_view(self.evaluation, item, head, self.notation)
+
+    def _count(self, step: Step) -> int:
+        assert self.evaluation is not None
+        return int(self.evaluation.array(step.letter).size)
+
+    def _worked(self, step: Step) -> Iterator[Tree]:
+        """Worked entries: a few of the first row, or, where it is the only view, all."""
+        assert self.evaluation is not None
+        rows, columns = self.evaluation.array(step.letter).shape[-2:]
+        if self.notation.convention == "columns":
+            rows, columns = columns, rows
+        limit = self.notation.limit
+        heads = self._heads(step)
+        if not self.alone:
+            heads, rows, columns = heads[:1], 1, min(columns, _FEW)
+        elif limit:
+            heads, rows, columns = heads[:limit], min(rows, limit), min(columns, limit)
+        for head in heads:
+            for i in range(rows):
+                for j in range(columns):
+                    yield worked(self.evaluation, step, i, j, head, self.notation)
+
+    def _shape(self, item: Input) -> Prose:
+        """3 × 4; for several heads, 2 heads, each 3 × 4."""
+        sizes = {} if self.evaluation is None else self.evaluation.sizes
+        shape = [Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape]
+        if self.notation.convention == "columns":
+            shape.reverse()
+        size = t.row(shape[0], t.Op("×"), shape[1])
+        heads = self._heads(item)
+        if not item.per_head:
+            return (size,)
+        if heads[0] is None:
+            return ("each head ", size)
+        return ("1 head, " if len(heads) == 1 else f"{len(heads)} heads, each ", size)

@@ -1,0 +1,109 @@
+"""A derivation as text for the terminal: formulas, worked lines and aligned matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from symattn.documents.outline import Outline, Section
+from symattn.derivation import Check, StepCheck
+from symattn.notation.prose import Prose
+from symattn.notation.text import Charset, box, line, width
+from symattn.notation.latex import escape_controls
+
+#: What a line is, so that a terminal can colour it.
+Style: TypeAlias = Literal["title", "heading", "note", "formula", "good", "bad", "plain"]
+
+_INDENT = "   "
+
+
+def text_document(outline: Outline, charset: Charset = "unicode") -> str:
+    """The whole document as plain text."""
+    return "\n".join(words for _, words in styled_lines(outline, charset)) + "\n"
+
+
+def styled_lines(outline: Outline, charset: Charset = "unicode") -> Iterator[tuple[Style, str]]:
+    """The document line by line, each with its style."""
+    if outline.title:
+        title = escape_controls(outline.title)
+        yield "title", title
+        yield "title", ("─" if charset == "unicode" else "-") * width(title)
+    if outline.sizes:
+        yield "note", ", ".join(f"{name} = {count}" for name, count in outline.sizes)
+    if outline.title or outline.sizes:
+        yield "plain", ""
+    if outline.given:
+        yield "heading", "Given"
+        for section in outline.given:
+            yield from _given(section, charset)
+        yield "plain", ""
+    for section in outline.steps:
+        yield from _step(section, charset)
+        yield "plain", ""
+    if outline.check is not None:
+        yield from _check(outline.check, charset)
+    for note in outline.notes:
+        yield "note", note
+
+
+def _given(section: Section, charset: Charset) -> Iterator[tuple[Style, str]]:
+    why = _sentence(section.why, charset)
+    shape = _sentence(section.shape, charset)
+    for index, shown in enumerate(section.lines):
+        body = box(shown.tree, charset)
+        if shown.view == "formula":
+            yield "plain", f"{_INDENT}{body}  {shape}{f', {why}' if why else ''}"
+            continue
+        if index == 0 and why:
+            yield "note", f"{_INDENT}{why}"
+        for words in body.lines:
+            yield "plain", f"{_INDENT}{words.rstrip()}"
+
+
+def _step(section: Section, charset: Charset) -> Iterator[tuple[Style, str]]:
+    yield "heading", f"{section.number}. {section.name}  ({_sentence(section.shape, charset)})"
+    if len(section.lines) > 1 or not section.lines:
+        yield "note", f"{_INDENT}{_sentence(section.why, charset)}"
+    for shown in section.lines:
+        for words in box(shown.tree, charset).lines:
+            yield ("formula" if shown.view == "formula" else "plain"), f"{_INDENT}{words.rstrip()}"
+    if section.left_out:
+        yield "note", f"{_INDENT}({section.left_out}; --full shows them)"
+
+
+def _sentence(parts: Prose, charset: Charset) -> str:
+    return "".join(part if isinstance(part, str) else line(part, charset) for part in parts)
+
+
+def _check(check: Check, charset: Charset) -> Iterator[tuple[Style, str]]:
+    verdict = "agrees with" if check.agrees else "does NOT agree with"
+    yield "heading", f"Check: NumPy ({check.dtype}) {verdict} the proven values"
+    header = ("step", "shape", "largest error", "ulps", "at", "tolerance", "")
+    rows = [header] + [_check_row(step, charset) for step in check.steps]
+    widths = [max(width(row[k]) for row in rows) for k in range(len(header))]
+    for index, row in enumerate(rows):
+        words = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True))
+        style: Style = "note" if index == 0 else "plain"
+        if index and not check.steps[index - 1].agrees:
+            style = "bad"
+        yield style, f"{_INDENT}{words.rstrip()}"
+
+
+def _check_row(step: StepCheck, charset: Charset) -> tuple[str, ...]:
+    place = f"[{','.join(str(i + 1) for i in step.worst)}]" if step.error > 0 else ""
+    return (
+        step.name,
+        (" × " if charset == "unicode" else " x ").join(map(str, step.shape)),
+        _short(step.error),
+        f"{step.ulps:.2f}" if step.ulps < 1000 else _short(step.ulps),
+        place,
+        _short(step.tolerance),
+        "agrees" if step.agrees else "DIFFERS",
+    )
+
+
+def _short(number: float) -> str:
+    if number == 0 or math.isinf(number):
+        return "0" if number == 0 else "inf"
+    return f"{number:.1e}"

@@ -1,0 +1,39 @@
+"""The one family of errors that symattn raises on purpose.
+
+A message is one line: where, what is wrong, and how to mend it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SymattnError(ValueError):
+    """Something given to symattn cannot be used; the message says where and how to mend it."""
+
+
+class ShapeError(SymattnError):
+    """Two shapes do not fit; the message names the step, both shapes and the fix."""
+
+
+class ReadError(SymattnError):
+    """A text (number, expression, file) cannot be read."""
+
+
+class CannotSpell(SymattnError):
+    """An expression has no spelling here; nothing is printed rather than something wrong."""
+
+
+class Undecided(SymattnError):
+    """No procedure decided the question; the message gives the precision that was tried."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt name: ``; did you mean "scores"?`` or the list of known names."""
+    names = list(known)
+    lowered = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.6)
+    if close:
+        return f'; did you mean "{lowered[close[0]]}"?'
+    return f"; known: {', '.join(names)}" if names else ""

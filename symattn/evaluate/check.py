@@ -1,0 +1,119 @@
+"""NumPy held against the proven values, step by step.
+
+The tolerance is not chosen: it is where `symattn.arithmetic.rounded` shows that floating point of
+this dtype may end up for these sizes and these numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from symattn.arithmetic.balls import is_minus_infinity
+from symattn.evaluate.values import Evaluation
+
+_BITS = 256
+
+
+@dataclass(frozen=True)
+class StepCheck:
+    """How far NumPy is from the true value in one step.
+
+    `error` is the largest absolute error and `ulps` the same in units in the last place of the
+    dtype at that entry; `worst` is the entry (from 0), `tolerance` the bound that holds there.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    error: float
+    ulps: float
+    worst: tuple[int, ...]
+    tolerance: float
+    agrees: bool
+
+
+@dataclass(frozen=True)
+class Check:
+    """The checks of all steps; true where all agree."""
+
+    dtype: str
+    steps: tuple[StepCheck, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every step agrees."""
+        return all(step.agrees for step in self.steps)
+
+    @property
+    def first_wrong(self) -> StepCheck | None:
+        """The first step that does not agree."""
+        return next((step for step in self.steps if not step.agrees), None)
+
+    def __bool__(self) -> bool:
+        return self.agrees
+
+
+def check(evaluation: Evaluation) -> Check:
+    """Compare NumPy's value of every step with its proven enclosure.
+
+    >>> from symattn import Attention
+    >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 1]], V=[[3]])
+    >>> check(values).agrees
+    True
+    """
+    dtype = evaluation.arithmetic.dtype
+    checks = tuple(
+        compare(
+            step.name,
+            evaluation.array(step.letter),
+            evaluation.balls(step.letter, _BITS),
+            evaluation.rounded(step.letter),
+        )
+        for step in evaluation.steps
+    )
+    return Check(dtype.name, checks)
+
+
+def compare(name: str, array: Any, true: Any, allowed: Any) -> StepCheck:
+    """One step: `array` against `true`, each entry being let end up in its `allowed` ball."""
+    if array.shape != true.shape:
+        return StepCheck(name, array.shape, math.inf, math.inf, (), 0.0, False)
+    worst: tuple[float, float, tuple[int, ...], float] = (-1.0, 0.0, (), 0.0)
+    agrees = True
+    for place in np.ndindex(*array.shape):
+        error, tolerance, inside = _distance(array[place], true[place], allowed[place])
+        agrees = agrees and inside
+        if error > worst[0]:
+            worst = (error, _ulps(error, true[place], array.dtype), place, tolerance)
+    error, ulps, place, tolerance = worst
+    return StepCheck(name, array.shape, error, ulps, place, tolerance, agrees)
+
+
+def _distance(value: Any, true: Any, allowed: Any) -> tuple[float, float, bool]:
+    """How far the float is from the truth, how far it may be, and whether it is that near."""
+    if is_minus_infinity(true):
+        same = bool(np.isneginf(value))
+        return (0.0 if same else math.inf), 0.0, same
+    if not np.isfinite(value):
+        return math.inf, _upper(allowed.rad()), False
+    point = arb(float(value))
+    tolerance = _upper(allowed.rad() + abs(allowed.mid() - true))
+    return _upper(abs(point - true)), tolerance, bool(allowed.contains(point))
+
+
+def _upper(x: Any) -> float:
+    return float(x.abs_upper())
+
+
+def _ulps(error: float, true: Any, dtype: Any) -> float:
+    """The error in units in the last place of the true value."""
+    if error == 0 or math.isinf(error):
+        return error
+    with np.errstate(over="ignore"):
+        near = np.asarray(float(abs(true).mid())).astype(dtype)
+    spacing = float(np.spacing(near)) if np.isfinite(near) else math.inf
+    return error / spacing

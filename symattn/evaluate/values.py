@@ -1,0 +1,292 @@
+"""A derivation with numbers put in: every step's value in every arithmetic, made when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.arrays import Arrays
+from symattn.arithmetic.balls import BALLS, precision
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.decide import BITS, Digits, decide, enclosure
+from symattn.arithmetic.exact import EXACT
+from symattn.arithmetic.reading import MAX_ENTRIES, read_array
+from symattn.arithmetic.rounded import Rounded
+from symattn.errors import ShapeError, SymattnError, nearest
+from symattn.evaluate.walk import size_error, split_heads, value_of
+from symattn.notation.options import Notation
+from symattn.step import Input, Step, listed_sizes
+
+#: What a matrix of logits may hold besides numbers.
+_INFINITE = ("scores", "scaled", "capped", "biased", "masked", "mask")
+_BOOLEAN = ("allowed",)
+
+#: An index into a step's value: (…, row, column), counted from 0.
+Place = tuple[int, ...]
+
+
+class Evaluation:
+    """A derivation's values. ``evaluation["weights"]`` gives one step's, as a `StepValue`.
+
+    Made by `Derivation.evaluate`; nothing is computed before it is asked for.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Input],
+        steps: Sequence[Step],
+        given: Mapping[str, Any],
+        sizes: Mapping[sympy.Symbol, int],
+        labels: Mapping[sympy.Expr, tuple[str, ...]],
+        dtype: Any = "float64",
+    ) -> None:
+        self.inputs, self.steps = tuple(inputs), tuple(steps)
+        self.arithmetic = Arrays(dtype)
+        self.labels = dict(labels)
+        self._by_name = {item.name: item for item in (*self.inputs, *self.steps)}
+        self._steps = {step.letter: step for step in self.steps}
+        self.given = _read(self.inputs, given, sizes)
+        self.sizes = _bound(self.inputs, self.given, sizes)
+        self._values: dict[object, dict[str, Array]] = {}
+        self._digits: dict[object, Digits] = {}
+        self._check_labels()
+
+    def __getitem__(self, name: str) -> StepValue:
+        if name not in self._by_name:
+            raise SymattnError(f'no step is called "{name}"{nearest(name, self._by_name)}')
+        return StepValue(self, self._by_name[name])
+
+    def __iter__(self) -> Any:
+        return iter(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"<Evaluation of {', '.join(self._by_name)}>"
+
+    @property
+    def known_sizes(self) -> dict[str, int]:
+        """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
+        return listed_sizes(self.sizes)
+
+    def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
+        """The value of the matrix with this letter; each is computed once for each `key`."""
+        known = self._values.setdefault(key, {})
+        if letter not in known:
+            known[letter] = self._computed(letter, arithmetic, key)
+        return known[letter]
+
+    def _computed(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
+        if letter in self.given:
+            value = self.given[letter]
+            if value.dtype != object and not isinstance(arithmetic, Arrays):
+                raise SymattnError(
+                    f"{letter}: {value.size} entries are too many for exact values or proven "
+                    f"digits ({MAX_ENTRIES} at most); its arrays are there"
+                )
+            return arithmetic.array(value)
+        step = self._steps[letter]
+        missing = sorted(
+            str(s)
+            for s in step.expr.free_symbols
+            if isinstance(s, sympy.Symbol) and s.is_positive and s not in self.sizes
+        )
+        if missing:
+            raise size_error(step.name, missing)
+        return value_of(
+            step.expr,
+            lambda operand: self.value(operand, arithmetic, key),
+            arithmetic,
+            self.sizes,
+            step.per_head,
+        )
+
+    def exact(self, letter: str) -> Array:
+        """Exact values of a matrix, as an object array of SymPy numbers."""
+        return self.value(letter, EXACT, "exact")
+
+    def balls(self, letter: str, bits: int) -> Array:
+        """Proven enclosures of a matrix, computed with so many bits."""
+        with precision(bits):
+            return self.value(letter, BALLS, bits)
+
+    def rounded(self, letter: str) -> Array:
+        """Where floating point in this dtype may end up, as balls."""
+        with precision(BITS[0]):
+            return self.value(letter, Rounded(self.arithmetic.dtype), "rounded")
+
+    def array(self, letter: str) -> Array:
+        """NumPy's values of a matrix."""
+        with np.errstate(all="ignore"):  # an overflow shows in the value, and check() says so
+            return self.value(letter, self.arithmetic, "array")
+
+    def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
+        """One entry as a decimal that is proven, or marked as not."""
+        key = (letter, place, notation.digits, notation.rounding)
+        if key not in self._digits:
+            self._digits[key] = decide(
+                lambda bits: self.balls(letter, bits)[place],
+                lambda: self.exact(letter)[place],
+                notation.digits,
+                notation.rounding,
+            )
+        return self._digits[key]
+
+    def check(self) -> Any:
+        """The exact values held against NumPy, step by step; see `symattn.evaluate.check`."""
+        from symattn.evaluate.check import check
+
+        return check(self)
+
+    def _check_labels(self) -> None:
+        for size, names in self.labels.items():
+            count = self.sizes.get(size, size)
+            if isinstance(count, int | sympy.Integer) and len(names) != int(count):
+                raise ShapeError(
+                    f"{len(names)} labels ({', '.join(names[:4])}{', …' if len(names) > 4 else ''}) "
+                    f"for {size} = {count}; give one for each row"
+                )
+
+
+class StepValue:
+    """The value of one step: `exact`, `balls`, `array`, and decimals that are proven."""
+
+    def __init__(self, evaluation: Evaluation, step: Input) -> None:
+        self.evaluation, self.step = evaluation, step
+
+    @property
+    def name(self) -> str:
+        """The step's name."""
+        return self.step.name
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns), with the heads and any batches before them."""
+        return self.array.shape
+
+    @property
+    def exact(self) -> Any:
+        """The exact value: a SymPy matrix, or a tuple of them, one for each head."""
+        return _matrices(self.evaluation.exact(self.step.letter))
+
+    @property
+    def balls(self) -> Array:
+        """Arb balls that provably contain the value, in an object array."""
+        return self.evaluation.balls(self.step.letter, 128)
+
+    @property
+    def array(self) -> Array:
+        """NumPy's value."""
+        return self.evaluation.array(self.step.letter)
+
+    def digits(self, place: Place, notation: Notation | None = None) -> Digits:
+        """One entry as a proven decimal; `place` counts from 0."""
+        return self.evaluation.digits(self.step.letter, place, notation or Notation())
+
+    def decimals(self, digits: int = 4) -> Any:
+        """All entries as decimals, in nested lists of strings.
+
+        A number that ends within the digits is written exactly, without further zeros.
+        """
+        notation = Notation(digits=digits)
+        out = np.empty(self.shape, dtype=object)
+        for place in np.ndindex(*self.shape):
+            out[place] = self.digits(place, notation).text
+        return out.tolist()
+
+    def enclosures(self, digits: int = 20) -> Any:
+        """All entries as [lower, upper] decimal bounds, in nested lists."""
+        balls = self.balls
+        out = np.empty(self.shape, dtype=object)
+        for place in np.ndindex(*self.shape):
+            out[place] = list(enclosure(balls[place], digits))
+        return out.tolist()
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {' × '.join(map(str, self.shape))}>"
+
+
+def _matrices(value: Array) -> Any:
+    if value.ndim == 2:
+        return sympy.ImmutableDenseMatrix(*value.shape, list(value.ravel()))
+    return tuple(_matrices(part) for part in value)
+
+
+def _read(
+    inputs: Sequence[Input], given: Mapping[str, Any], sizes: Mapping[sympy.Symbol, int]
+) -> dict[str, Array]:
+    """What was given, by letter: exact entries, or plain floats where they are too many."""
+    names = [item.name for item in inputs]
+    for name in given:
+        if name not in names:
+            raise SymattnError(f'"{name}" is not an input of this derivation{nearest(name, names)}')
+    out: dict[str, Array] = {}
+    for item in inputs:
+        if item.name not in given:
+            raise SymattnError(f"{item.name} is not given; this derivation needs {', '.join(names)}")
+        value = given[item.name]
+        if isinstance(value, np.ndarray) and value.size > MAX_ENTRIES and value.ndim >= 2:
+            array: Array = value.astype(float)
+        else:
+            array = read_array(
+                value,
+                item.name,
+                levels=(2, 3, 4),
+                infinite=item.name in _INFINITE,
+                boolean=item.name in _BOOLEAN,
+            )
+        if item.per_head and array.ndim == 2:
+            count = _head_count(inputs, given, sizes)
+            if count is None:
+                raise SymattnError(f"{item.name}: give one matrix for each head: [[[…]], [[…]]]")
+            array = split_heads(array, count, item.name)
+        out[item.letter] = array
+    return out
+
+
+def _head_count(
+    inputs: Sequence[Input], given: Mapping[str, Any], sizes: Mapping[sympy.Symbol, int]
+) -> int | None:
+    """The number of heads, if it is known before the matrices are bound."""
+    for size, count in sizes.items():
+        if size.name == "h":
+            return count
+    return None
+
+
+def _bound(
+    inputs: Sequence[Input], given: Mapping[str, Array], sizes: Mapping[sympy.Symbol, int]
+) -> dict[sympy.Symbol, int]:
+    """Every size that the shapes of the given matrices tell; two that disagree are an error."""
+    known = dict(sizes)
+    told_by = dict.fromkeys(known, "what you said")
+    heads = sympy.Symbol("h", integer=True, positive=True)
+    for item in inputs:
+        array = given[item.letter]
+        axes = [(size, array.shape[axis]) for size, axis in zip(item.shape, (-2, -1), strict=True)]
+        if item.per_head:
+            axes.append((heads, array.shape[-3]))
+        for size, count in axes:
+            expected = size.subs(known)
+            unknown = expected.free_symbols
+            if len(unknown) > 1:
+                continue
+            if unknown:
+                (symbol,) = unknown
+                share, rest = divmod(count, int(expected.coeff(symbol)))
+                if rest:
+                    raise ShapeError(
+                        f"{item.name}: {count} columns are not a multiple of {expected.coeff(symbol)}"
+                    )
+                known[symbol] = share
+                told_by[symbol] = item.name
+            elif int(expected) != count:
+                where = told_by.get(size, "this derivation")
+                raise ShapeError(
+                    f"{item.name}: {' × '.join(map(str, array.shape))}, but {where} "
+                    f"{'makes' if where != 'what you said' else 'was'} {size} = {expected}; "
+                    f"{item.name} has to be {item.shape[0]} × {item.shape[1]}"
+                )
+    return known

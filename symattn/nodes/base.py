@@ -1,0 +1,147 @@
+"""`Node`: a matrix expression whose class holds its whole meaning.
+
+A subclass says its shape, its entry rule, its notation and its formula over an arithmetic; from
+these the base class serves every hook through which SymPy prints, explains and evaluates, so that
+a node works in plain SymPy as well as here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from xml.dom.minidom import parseString
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arithmetic.arrays import FLOAT64
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.exact import EXACT, filled
+from symattn.errors import SymattnError
+from symattn.nodes.rule import Index, Rule, to_sympy
+from symattn.nodes.spell import Speller
+from symattn.notation import text
+from symattn.notation.latex import latex
+from symattn.notation.mathml import mathml
+from symattn.notation.options import Notation
+from symattn.notation.tree import Tree
+
+_PLAIN = Notation(limit=0)
+
+
+class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
+    """A matrix expression that SymPy lacks. Subclasses give `_rule`, `_spell` and `_compute`."""
+
+    #: Paper and section that the node is defined by.
+    source: ClassVar[str] = ""
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        """The entry rule."""
+        raise NotImplementedError
+
+    def _spell(self, speller: Speller) -> Tree:
+        """The notation."""
+        raise NotImplementedError
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        """The value, given the values of `args`: arrays for matrices, SymPy for the others."""
+        raise NotImplementedError
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        """The transposed expression over transposed symbols, for the column convention."""
+        return sympy.Transpose(self)
+
+    # ---- SymPy's hooks -------------------------------------------------------------------
+
+    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+        return to_sympy(self._rule(_plain_index(i), _plain_index(j)))
+
+    def doit(self, **hints: Any) -> MatrixExpr:
+        """Evaluated exactly where all parts are explicit; otherwise the same node, parts done."""
+        args = [arg.doit(**hints) if hints.get("deep", True) else arg for arg in self.args]
+        done = self.func(*args)
+        shape = done.shape
+        matrices = [arg for arg in args if isinstance(arg, MatrixExpr)]
+        if all(isinstance(m, sympy.MatrixBase) for m in matrices) and all(
+            isinstance(size, sympy.Integer) for size in shape
+        ):
+            return done._explicit()
+        return done
+
+    def _explicit(self) -> MatrixExpr:
+        args = [
+            filled(arg.shape, list(arg)) if isinstance(arg, sympy.MatrixBase) else arg
+            for arg in self.args
+        ]
+        value = self._compute(EXACT, *args)
+        return sympy.ImmutableDenseMatrix(*value.shape, list(value.ravel()))
+
+    @classmethod
+    def numpy(cls, *args: Any) -> Array:
+        """The node's formula in NumPy float64, for the functions that `sympy.lambdify` writes."""
+        converted = [
+            FLOAT64.array(arg) if getattr(arg, "ndim", 0) >= 2 else sympy.sympify(arg)
+            for arg in args
+        ]
+        return cls._compute(FLOAT64, *converted)
+
+    def _latex(self, printer: Any) -> str:
+        return latex(self._tree())
+
+    def _sympystr(self, printer: Any) -> str:
+        return text.line(self._tree())
+
+    def _pretty(self, printer: Any) -> Any:
+        from sympy.printing.pretty.stringpict import prettyForm
+
+        charset: text.Charset = "unicode" if printer._use_unicode else "ascii"
+        box = text.box(self._tree(), charset)
+        return prettyForm("\n".join(box.lines), box.baseline)
+
+    def _mathml_presentation(self, printer: Any) -> Any:
+        return parseString(mathml(self._tree())).documentElement
+
+    def _numpycode(self, printer: Any) -> str:
+        owner = type(self)
+        printer.module_imports[owner.__module__].add(owner.__name__)
+        return f"{owner.__name__}.numpy({', '.join(printer._print(arg) for arg in self.args)})"
+
+    def _tree(self) -> Tree:
+        return self._spell(Speller(_PLAIN))
+
+    def _eval_derivative(self, *args: Any) -> Any:
+        raise _no_derivative(self)
+
+    _eval_derivative_matrix_lines = _eval_derivative
+    _eval_derivative_array = _eval_derivative
+
+    def diff(self, *args: Any, **kwargs: Any) -> Any:
+        """SymPy has no rule for this node and would answer wrongly; so it refuses."""
+        raise _no_derivative(self)
+
+
+def _no_derivative(node: Node) -> SymattnError:
+    return SymattnError(
+        f"SymPy cannot differentiate {type(node).__name__} by a matrix; "
+        "differentiate its entries one by one: node[i, j].diff(x)"
+    )
+
+
+def _plain_index(index: Any) -> Index:
+    return int(index) if isinstance(index, int | sympy.Integer) else index
+
+
+def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:
+    """The shape of a matrix expression as a pair of SymPy numbers or symbols."""
+    rows, columns = expr.shape
+    return sympy.sympify(rows), sympy.sympify(columns)
+
+
+def as_matrix(value: Any, owner: str) -> MatrixExpr:
+    """The argument as a matrix expression, or an error that names the node."""
+    if isinstance(value, sympy.MatrixBase):
+        return sympy.ImmutableDenseMatrix(value)
+    expr = sympy.sympify(value)
+    if not isinstance(expr, MatrixExpr):
+        raise SymattnError(f"{owner}: {value} is not a matrix expression; give a MatrixSymbol")
+    return expr

@@ -1,0 +1,226 @@
+"""The entry rule of a matrix expression: what its entry (i, j) is made of.
+
+A rule is a small expression of its own, because SymPy's reorders products, turns 1/√2 into √2/2
+and has no unexpanded sum of three terms. From one rule come the entry view, the worked numbers
+and SymPy's ``_entry``. Indices count from 0 here; `Notation.index_base` is added when spelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.errors import CannotSpell
+
+#: An index: a SymPy symbol or expression (symbolic rule) or a whole number (one entry).
+Index: TypeAlias = "sympy.Expr | int"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a named matrix: q_il."""
+
+    matrix: MatrixExpr
+    row: Index
+    column: Index
+
+
+@dataclass(frozen=True)
+class Const:
+    """A scalar that does not depend on the entry: √d_k, 1/8, −∞."""
+
+    value: sympy.Expr
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """An index used as a number, in a condition: the j in j ≤ i."""
+
+    index: Index
+
+
+@dataclass(frozen=True)
+class Plus:
+    """A sum, in the order given."""
+
+    terms: tuple[Rule, ...]
+
+
+@dataclass(frozen=True)
+class Times:
+    """A product, in the order given."""
+
+    factors: tuple[Rule, ...]
+
+
+@dataclass(frozen=True)
+class Over:
+    """A quotient; `empty` says what it is by definition where the denominator is 0."""
+
+    num: Rule
+    den: Rule
+    empty: sympy.Expr | None = None
+
+
+@dataclass(frozen=True)
+class Total:
+    """Σ of the body over an index from 0 to size − 1."""
+
+    body: Rule
+    index: sympy.Symbol
+    size: sympy.Expr
+
+
+@dataclass(frozen=True)
+class Exp:
+    """e to the body."""
+
+    body: Rule
+
+
+@dataclass(frozen=True)
+class Cases:
+    """`value` where left and right compare as the sign says (``≤``, ``=``), else `otherwise`."""
+
+    left: Rule
+    sign: str
+    right: Rule
+    value: Rule
+    otherwise: Rule
+
+
+Rule: TypeAlias = Entry | Const | Ordinal | Plus | Times | Over | Total | Exp | Cases
+
+#: What the sign of a condition means.
+SIGNS = {"≤": sympy.Le, "=": sympy.Eq}
+
+_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in "lpqrstuv")
+
+
+def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
+    """The entry rule of a matrix expression: SymPy's own nodes here, ours by their ``_rule``.
+
+    Raises `CannotSpell` for an expression whose entries are not known.
+    """
+    own = getattr(expr, "_rule", None)
+    if own is not None:
+        return cast(Rule, own(i, j))
+    match expr:
+        case sympy.MatrixSymbol():
+            return Entry(expr, i, j)
+        case sympy.Transpose():
+            return rule_of(expr.arg, j, i)
+        case sympy.MatAdd():
+            return Plus(tuple(rule_of(term, i, j) for term in expr.args))
+        case sympy.MatMul():
+            coefficient, factors = expr.as_coeff_matrices()
+            product = _product_rule(factors, i, j)
+            return product if coefficient == 1 else Times((Const(coefficient), product))
+        case sympy.HadamardProduct():
+            return Times(tuple(rule_of(factor, i, j) for factor in expr.args))
+        case sympy.MatrixBase() if isinstance(i, int) and isinstance(j, int):
+            return Const(expr[i, j])
+    raise CannotSpell(f"{type(expr).__name__} has no entry rule here; name it as a step of its own")
+
+
+def _product_rule(factors: list[MatrixExpr], i: Index, j: Index) -> Rule:
+    """(A B …)_ij = Σ_l a_il (B …)_lj, with a letter for l that is not taken."""
+    if len(factors) == 1:
+        return rule_of(factors[0], i, j)
+    index = dummy(i, j)
+    first = rule_of(factors[0], i, index)
+    rest = _product_rule(factors[1:], index, j)
+    return Total(Times((first, rest)), index, factors[0].shape[1])
+
+
+def dummy(*taken: Index) -> sympy.Symbol:
+    """A letter to sum over that none of the indices uses."""
+    used = {symbol.name for index in taken for symbol in sympy.sympify(index).free_symbols}
+    return next(letter for letter in _DUMMIES if letter.name not in used)
+
+
+def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]) -> Rule:
+    """The rule for one entry: indices filled in, sums written out, conditions decided."""
+    match rule:
+        case Entry(matrix, row, column):
+            return Entry(
+                _of_head(matrix, indices, sizes),
+                _index(row, indices, sizes),
+                _index(column, indices, sizes),
+            )
+        case Const():
+            return rule
+        case Ordinal(index):
+            return Const(sympy.sympify(_index(index, indices, sizes)))
+        case Plus(terms):
+            return Plus(tuple(at(term, indices, sizes) for term in terms))
+        case Times(factors):
+            return Times(tuple(at(factor, indices, sizes) for factor in factors))
+        case Over(num, den, empty):
+            return Over(at(num, indices, sizes), at(den, indices, sizes), empty)
+        case Total(body, index, size):
+            count = int(sympy.sympify(size).subs(sizes))
+            return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in range(count)))
+        case Exp(body):
+            return Exp(at(body, indices, sizes))
+        case Cases(left, sign, right, value, otherwise):
+            one, other = at(left, indices, sizes), at(right, indices, sizes)
+            if isinstance(one, Const) and isinstance(other, Const):
+                holds = SIGNS[sign](one.value.subs(sizes), other.value.subs(sizes)) == sympy.true
+                return at(value if holds else otherwise, indices, sizes)
+            branches = at(value, indices, sizes), at(otherwise, indices, sizes)
+            return Cases(one, sign, other, *branches)
+
+
+def _index(
+    index: Index, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]
+) -> Index:
+    if isinstance(index, int):
+        return index
+    if isinstance(index, sympy.Symbol):
+        return indices.get(index, index)
+    value = index.subs(indices).subs(sizes)
+    return int(value) if value.is_Integer else value
+
+
+def _of_head(
+    matrix: MatrixExpr, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]
+) -> MatrixExpr:
+    """The matrix with its head index filled in, where it has one."""
+    head = getattr(matrix, "head", None)
+    return matrix if head is None else matrix.func(matrix.args[0], _index(head, indices, sizes))
+
+
+def to_sympy(rule: Rule) -> sympy.Expr:
+    """The rule as a SymPy scalar, which SymPy may then reorder as it likes."""
+    match rule:
+        case Entry(matrix, row, column):
+            return matrix[row, column]
+        case Const(value):
+            return value
+        case Ordinal(index):
+            return sympy.sympify(index)
+        case Plus(terms):
+            return sympy.Add(*map(to_sympy, terms))
+        case Times(factors):
+            return sympy.Mul(*map(to_sympy, factors))
+        case Over(num, den, empty):
+            below = to_sympy(den)
+            if below == 0 and empty is not None:
+                return empty
+            return to_sympy(num) / below
+        case Total(body, index, size):
+            if isinstance(size, sympy.Integer):
+                return sympy.Add(*(to_sympy(at(body, {index: k}, {})) for k in range(int(size))))
+            return sympy.Sum(to_sympy(body), (index, 0, size - 1))
+        case Exp(body):
+            return sympy.exp(to_sympy(body))
+        case Cases(left, sign, right, value, otherwise):
+            holds = SIGNS[sign](to_sympy(left), to_sympy(right))
+            if holds in (sympy.true, sympy.false):
+                return to_sympy(value if holds == sympy.true else otherwise)
+            return sympy.Piecewise((to_sympy(value), holds), (to_sympy(otherwise), True))

@@ -1,0 +1,301 @@
+"""SymPy expressions and entry rules, spelled as notation trees.
+
+Products keep their order and 1/√2 stays 1/√2. What has no spelling raises `CannotSpell`: nothing
+is printed rather than something wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import cast
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
+
+from symattn.errors import CannotSpell
+from symattn.nodes.rule import (
+    Cases,
+    Const,
+    Entry,
+    Exp,
+    Index,
+    Ordinal,
+    Over,
+    Plus,
+    Rule,
+    Times,
+    Total,
+)
+from symattn.notation import tree as t
+from symattn.notation.numbers import number
+from symattn.notation.options import Notation, name_tree
+from symattn.notation.tree import Tree
+
+_E = t.Ident("e")
+
+
+@dataclass(frozen=True)
+class Speller:
+    """Spells expressions in one notation; symbols in `sizes` are written as their numbers."""
+
+    notation: Notation = field(default_factory=Notation)
+    sizes: Mapping[sympy.Symbol, int] = field(default_factory=dict)
+
+    # ---- scalars -------------------------------------------------------------------------
+
+    def scalar(self, expr: sympy.Expr) -> Tree:
+        """A SymPy scalar."""
+        match expr:
+            case sympy.Rational():
+                return self.rational(expr)
+            case sympy.Symbol():
+                size = self.sizes.get(expr)
+                return name_tree(expr.name) if size is None else number(str(size))
+            case sympy.Add():
+                return t.plus([self.scalar(term) for term in expr.as_ordered_terms()])
+            case sympy.exp():
+                return t.power(_E, self.scalar(expr.args[0]))
+            case sympy.Pow() | sympy.Mul():
+                return self._product(expr)
+            case sympy.log():
+                return t.call(t.Ident("ln", roman=True), self.scalar(expr.args[0]))
+            case MatrixElement():
+                return self.entry(Entry(expr.parent, *expr.indices))
+            case sympy.Sum():
+                return self._sympy_sum(expr)
+            case sympy.Float():
+                return number(str(expr))
+        if expr in (sympy.oo, -sympy.oo):
+            return number("inf" if expr == sympy.oo else "-inf")
+        if expr is sympy.E:
+            return _E
+        if expr is sympy.pi:
+            return t.Ident("π")
+        raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
+
+    def rational(self, value: sympy.Rational) -> Tree:
+        """A decimal where it ends within the digits asked for, else a fraction."""
+        if value < 0:
+            return t.row(t.MINUS, self.rational(-value))
+        decimal = terminating(value, max(self.notation.digits, 4))
+        if decimal is not None:
+            return number(decimal)
+        return t.Frac(number(str(value.p)), number(str(value.q)))
+
+    def _product(self, expr: sympy.Expr) -> Tree:
+        """Numerator over denominator, with √r / (r k) cancelled to 1 / (k √r)."""
+        above, below = sympy.fraction(expr)
+        coefficient, rest = above.as_coeff_Mul()
+        if isinstance(below, sympy.Integer) and isinstance(rest, sympy.Pow):
+            base, exponent = rest.args
+            if exponent == sympy.S.Half and isinstance(base, sympy.Integer) and below % base == 0:
+                above, below = coefficient, sympy.Mul(below / base, rest, evaluate=False)
+                if below.args[0] == 1:
+                    below = rest
+        negative = above.could_extract_minus_sign()
+        top = self._factors(-above if negative else above)
+        out = top if below == 1 else t.Frac(top, self._factors(below))
+        return t.row(t.MINUS, t.bracketed(out, t.MULTIPLICATIVE)) if negative else out
+
+    def _factors(self, expr: sympy.Expr) -> Tree:
+        factors = expr.args if isinstance(expr, sympy.Mul) else (expr,)
+        trees = [self._power(factor) for factor in factors]
+        numeric = any(isinstance(tree, t.Num) for tree in trees[1:])
+        return t.times(trees, t.DOT if numeric else t.TIMES)
+
+    def _power(self, expr: sympy.Expr) -> Tree:
+        if isinstance(expr, sympy.Pow) and not isinstance(expr, sympy.exp):
+            base, exponent = expr.args
+            if exponent == sympy.S.Half:
+                return t.Root(self.scalar(base))
+            return t.power(self.scalar(base), self.scalar(exponent))
+        return self.scalar(expr)
+
+    def _sympy_sum(self, expr: sympy.Sum) -> Tree:
+        body = self.scalar(expr.function)
+        for index, low, high in expr.limits:
+            limits = t.Script(t.SUM, t.equation(self.index(index), (t.EQUALS, self.index(low))),
+                              self.index(high))  # fmt: skip
+            body = t.row(limits, t.bracketed(body, t.MULTIPLICATIVE))
+        return body
+
+    # ---- matrices ------------------------------------------------------------------------
+
+    def matrix(self, expr: MatrixExpr) -> Tree:
+        """A SymPy matrix expression."""
+        own = getattr(expr, "_spell", None)
+        if own is not None:
+            return cast(Tree, own(self))
+        match expr:
+            case sympy.MatrixSymbol():
+                return self.notation.letter(expr.name)
+            case sympy.Transpose():
+                return self.notation.transposed(self.matrix(expr.arg))
+            case sympy.Inverse():
+                return t.power(self.matrix(expr.arg), t.row(t.MINUS, t.Num("1")))
+            case sympy.MatPow():
+                return t.power(self.matrix(expr.base), self.scalar(expr.exp))
+            case sympy.MatAdd():
+                return t.plus([self.matrix(term) for term in expr.args])
+            case sympy.MatMul():
+                return self._matrix_product(expr)
+            case sympy.HadamardProduct():
+                return t.times([self.matrix(factor) for factor in expr.args], t.Op("∘"))
+            case sympy.Identity():
+                return t.Ident("I")
+            case sympy.ZeroMatrix():
+                return t.Num("0")
+            case sympy.BlockMatrix():
+                return self.bracketed_grid([[self.matrix(b) for b in r]
+                                            for r in expr.blocks.tolist()])  # fmt: skip
+            case sympy.MatrixBase():
+                return self.bracketed_grid([[self.scalar(x) for x in r] for r in expr.tolist()])
+        raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
+
+    def _matrix_product(self, expr: sympy.MatMul) -> Tree:
+        coefficient, factors = expr.as_coeff_matrices()
+        product = t.times([self.matrix(factor) for factor in factors])
+        if coefficient == 1:
+            return product
+        if coefficient == -1:
+            return t.negated(product)
+        above, below = sympy.fraction(coefficient)
+        if above == 1 and not isinstance(coefficient, sympy.Rational):
+            return t.Frac(product, self.scalar(below))
+        return t.times([self.scalar(coefficient), product])
+
+    def bracketed_grid(self, rows: list[list[Tree]]) -> Tree:
+        """A matrix of cells in square brackets."""
+        return t.Fenced(t.Grid(tuple(tuple(r) for r in rows)), "[", "]")
+
+    # ---- entry rules ---------------------------------------------------------------------
+
+    def index(self, index: Index) -> Tree:
+        """An index as the reader counts: a whole number is moved by the index base."""
+        if isinstance(index, int) or isinstance(index, sympy.Integer):
+            return number(str(int(index) + self.notation.index_base))
+        return self.scalar(self._counted(index))
+
+    def _counted(self, index: Index) -> sympy.Expr:
+        """The index as the reader counts: (i − 1) d + j from 1 where it is i d + j from 0."""
+        base, expr = self.notation.index_base, sympy.sympify(index)
+        if isinstance(expr, sympy.Symbol):
+            return expr
+        letters = {s: s - base for s in expr.free_symbols if s.is_positive is not True}
+        return expr.subs(letters) + base
+
+    def entry(self, entry: Entry) -> Tree:
+        """One entry of a named matrix: s_12, or s^(1)_12 in a head."""
+        indices = (self.index(entry.row), self.index(entry.column))
+        head = getattr(entry.matrix, "head", None)
+        name = getattr(entry.matrix, "name", None)
+        if name is None:
+            return t.Script(t.Fenced(self.matrix(entry.matrix), "[", "]"), t.row(*indices))
+        return self.notation.entry(name, None if head is None else self.index(head), indices)
+
+    def rule(self, rule: Rule, leaf: Callable[[Rule], Tree | None] | None = None) -> Tree:
+        """An entry rule; `leaf` may put something else (a number) in place of a part."""
+        return _RuleSpeller(self, leaf).spell(rule)
+
+    @cached_property
+    def cases_otherwise(self) -> Tree:
+        """The word for all other cases."""
+        return t.Text("otherwise")
+
+
+@dataclass(frozen=True)
+class _RuleSpeller:
+    speller: Speller
+    leaf: Callable[[Rule], Tree | None] | None
+
+    def spell(self, rule: Rule) -> Tree:
+        put = self.leaf(rule) if self.leaf is not None else None
+        if put is not None:
+            return put
+        match rule:
+            case Entry():
+                return self.speller.entry(rule)
+            case Const(value):
+                return self.speller.scalar(value)
+            case Ordinal(index):
+                return self.speller.index(index)
+            case Plus(terms):
+                return self._sum(terms)
+            case Times(factors):
+                return self._product(factors)
+            case Over(num, den, _):
+                return t.Frac(self.spell(num), self.spell(den))
+            case Total(body, index, size):
+                first = t.equation(self.speller.index(index), (t.EQUALS, self.speller.index(0)))
+                last = self.speller.scalar(size if self.speller.notation.index_base else size - 1)
+                return t.row(t.Script(t.SUM, first, last), t.bracketed(self.spell(body), 2))
+            case Exp(body):
+                return t.power(_E, self.spell(body))
+            case Cases():
+                return self._cases(rule)
+
+    def _sum(self, terms: tuple[Rule, ...]) -> Tree:
+        limit = self.speller.notation.limit
+        trees = [self.spell(term) for term in _elided(terms, limit)]
+        if limit and len(terms) > limit:
+            trees.insert(-1, t.DOTS)
+        return t.plus(trees)
+
+    def _product(self, factors: tuple[Rule, ...]) -> Tree:
+        trees = [self.spell(factor) for factor in factors]
+        numeric = any(_starts_with_number(tree) for tree in trees[1:])
+        return t.times(trees, t.DOT if numeric else t.TIMES)
+
+    def _cases(self, cases: Cases) -> Tree:
+        left, right = cases.left, cases.right
+        if isinstance(left, Ordinal) and isinstance(right, Ordinal):
+            condition = self._ordinal_condition(left.index, cases.sign, right.index)
+        else:
+            condition = t.equation(self.spell(left), (t.Op(cases.sign), self.spell(right)))
+        rows = (
+            (self.spell(cases.value), t.row(t.Text("if "), condition)),
+            (self.spell(cases.otherwise), self.speller.cases_otherwise),
+        )
+        return t.Fenced(t.Grid(rows, align="l"), "{", "")
+
+    def _ordinal_condition(self, left: Index, sign: str, right: Index) -> Tree:
+        """j ≤ i + p as the reader counts, with the constants gathered on the right."""
+        one = sympy.sympify(left)
+        moved = sympy.sympify(right) - one
+        base = self.speller.notation.index_base
+        letters = {s: s - base for s in moved.free_symbols if s.is_positive is not True}
+        gathered = moved.subs(letters)
+        lead = next(iter(one.free_symbols))
+        return t.equation(
+            self.speller.scalar(lead),
+            (t.Op(sign), self.speller.scalar(sympy.expand(gathered + lead))),
+        )
+
+
+def _elided(terms: tuple[Rule, ...], limit: int) -> tuple[Rule, ...]:
+    """The first and the last of too many terms."""
+    return terms if not limit or len(terms) <= limit else (*terms[: limit - 2], terms[-1])
+
+
+def _starts_with_number(tree: Tree) -> bool:
+    if isinstance(tree, t.Row):
+        return _starts_with_number(tree.items[-1] if tree.items[0] == t.MINUS else tree.items[0])
+    if isinstance(tree, t.Frac):
+        return _starts_with_number(tree.num)
+    return isinstance(tree, t.Num | t.Root | t.Fenced)
+
+
+def terminating(value: sympy.Rational, places: int) -> str | None:
+    """A non-negative rational as a decimal, if it ends within so many places.
+
+    >>> terminating(sympy.Rational(27, 20), 4), terminating(sympy.Rational(1, 3), 4)
+    ('1.35', None)
+    """
+    whole, rest = divmod(int(value.p) * 10**places, int(value.q))
+    if rest:
+        return None
+    text = str(whole).rjust(places + 1, "0")
+    decimal = f"{text[:-places]}.{text[-places:]}" if places else text
+    return decimal.rstrip("0").rstrip(".") if "." in decimal else decimal

@@ -1,0 +1,219 @@
+"""The notation tree read as LaTeX that pdflatex (amsmath), KaTeX and MathJax all take.
+
+Matrices are ``array`` inside ``\\left[ \\right]`` (no ten-column limit); words go through
+`escape`, so a label can never become a command.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from symattn.errors import CannotSpell
+from symattn.notation.tree import (
+    APPLY,
+    SUM,
+    TIMES,
+    Custom,
+    Fenced,
+    Frac,
+    Grid,
+    Ident,
+    Num,
+    Op,
+    Root,
+    Row,
+    Script,
+    Text,
+    Tree,
+)
+
+_OPERATORS = {
+    "\u2062": " ",
+    "\u2061": "",
+    "·": r" \cdot ",
+    "×": r" \times ",
+    "+": " + ",
+    "−": " - ",
+    "=": " = ",
+    "≈": r" \approx ",
+    "≤": r" \le ",
+    "<": " < ",
+    "≥": r" \ge ",
+    ">": " > ",
+    "≠": r" \ne ",
+    "∈": r" \in ",
+    "∑": r"\sum",
+    "∞": r"\infty",
+    "⋯": r"\cdots",
+    "⋮": r"\vdots",
+    "⋱": r"\ddots",
+    "∘": r" \circ ",
+    ",": ", ",
+    "⊤": r"\top",
+    "′": r"\prime",
+    "?": "?",
+}
+
+_GREEK_COMMANDS = {
+    letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].lower()
+    for letter in "αβγδεζηθικμνξπρστυφχψω"
+} | {"λ": r"\lambda"}
+_GREEK_COMMANDS |= {
+    letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].capitalize()
+    for letter in "ΓΔΘΞΠΣΦΨΩ"
+} | {"Λ": r"\Lambda"}
+
+#: Characters that stand for themselves in words only when written another way.
+_TEXT_ESCAPES = {"{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_"}
+
+#: Characters that need math mode to look like themselves.
+_MATH_ESCAPES = {"\\": r"\backslash", "^": r"\wedge", "~": r"\sim", "<": "<", ">": ">", "|": r"\vert"}
+
+
+def latex(tree: Tree) -> str:
+    """The tree as LaTeX for math mode."""
+    return " ".join(_latex(tree).split())
+
+
+def _latex(tree: Tree) -> str:
+    match tree:
+        case Num(digits):
+            return digits
+        case Ident(name, roman):
+            return _identifier(name, roman)
+        case Op(symbol):
+            if symbol not in _OPERATORS:
+                raise CannotSpell(f"the operator {symbol!r} has no LaTeX spelling here")
+            return _OPERATORS[symbol]
+        case Row(items):
+            return _row(items)
+        case Script(base, sub, sup):
+            body = _latex(base) if base == SUM or _is_simple(base) else f"{{{_latex(base)}}}"
+            below = "" if sub is None else f"_{{{_latex(sub)}}}"
+            above = "" if sup is None else f"^{{{_latex(sup)}}}"
+            return f"{body}{below}{above}"
+        case Frac(num, den):
+            return rf"\frac{{{_latex(num)}}}{{{_latex(den)}}}"
+        case Root(body):
+            return rf"\sqrt{{{_latex(body)}}}"
+        case Fenced(Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
+            return _grid(grid)  # ruled like a table: the names stand where brackets would
+        case Fenced(body, left, right):
+            return _fenced(body, left, right)
+        case Grid():
+            return _grid(tree)
+        case Text(words):
+            return text(words)
+        case Custom(source):
+            return f"{{{source}}}"
+
+
+def _is_simple(tree: Tree) -> bool:
+    return isinstance(tree, Ident | Num | Custom) or (
+        isinstance(tree, Fenced) and not _is_tall(tree.body)
+    )
+
+
+def _row(items: tuple[Tree, ...]) -> str:
+    out = ""
+    for index, item in enumerate(items):
+        piece = _latex(item)
+        if item == Op("−") and (index == 0 or _is_operator(items[index - 1])):
+            piece = "-"
+        out += piece
+    return out
+
+
+def _is_operator(tree: Tree) -> bool:
+    return isinstance(tree, Op) and tree.symbol not in "∞⋯⋮⋱?′⊤" and tree not in (TIMES, APPLY)
+
+
+def _identifier(name: str, roman: bool) -> str:
+    if name in _GREEK_COMMANDS:
+        return _GREEK_COMMANDS[name]
+    if len(name) == 1 and not roman:
+        return name
+    return rf"\mathrm{{{name}}}"
+
+
+def _is_tall(tree: Tree) -> bool:
+    match tree:
+        case Frac() | Grid():
+            return True
+        case Root(body) | Fenced(body, _, _):
+            return _is_tall(body)
+        case Row(items):
+            return any(_is_tall(item) for item in items)
+        case Script(base, _, _):
+            return base == SUM or _is_tall(base)
+        case _:
+            return False
+
+
+def _fenced(body: Tree, left: str, right: str) -> str:
+    if not _is_tall(body):
+        return f"{_fence(left, '')}{_latex(body)}{_fence(right, '')}"
+    return rf"\left{_fence(left, '.')} {_latex(body)} \right{_fence(right, '.')}"
+
+
+def _fence(fence: str, empty: str) -> str:
+    if fence not in ("", "(", ")", "[", "]", "{", "}", "|"):
+        raise CannotSpell(f"the fence {fence!r} has no LaTeX spelling here")
+    return {"": empty, "{": r"\{", "}": r"\}"}.get(fence, fence)
+
+
+def _grid(grid: Grid) -> str:
+    columns = grid.align * max((len(line) for line in grid.rows), default=1)
+    body = [[_latex(cell) for cell in line] for line in grid.rows]
+    if not grid.row_labels and not grid.column_labels:
+        return rf"\begin{{array}}{{{columns}}} {_lines(body)} \end{{array}}"
+    head = ""
+    if grid.column_labels:
+        names = [text(label) for label in grid.column_labels]
+        head = " & ".join([""] * bool(grid.row_labels) + names) + r" \\ \hline "
+    if grid.row_labels:
+        body = [[text(label), *line] for label, line in zip(grid.row_labels, body, strict=True)]
+        columns = f"r|{columns}"
+    return rf"\begin{{array}}{{{columns}}} {head}{_lines(body)} \end{{array}}"
+
+
+def _lines(body: list[list[str]]) -> str:
+    return r" \\ ".join(" & ".join(line) for line in body)
+
+
+def text(words: str) -> str:
+    """Words inside math mode, every special character made harmless."""
+    pieces = (
+        f"{{{piece}}}" if is_math else rf"\text{{{piece}}}"
+        for piece, is_math in _pieces(escape_controls(words, "?"))
+    )
+    return "".join(pieces) or r"\text{}"
+
+
+def prose(words: str) -> str:
+    """Words outside math mode, every special character made harmless."""
+    return "".join(
+        f"${piece}$" if is_math else piece
+        for piece, is_math in _pieces(escape_controls(words, "?"))
+    )
+
+
+def _pieces(words: str) -> list[tuple[str, bool]]:
+    """The words cut where a character needs math mode."""
+    pieces: list[tuple[str, bool]] = []
+    for character in words:
+        if character in _MATH_ESCAPES:
+            pieces.append((_MATH_ESCAPES[character], True))
+            continue
+        escaped = _TEXT_ESCAPES.get(character, character)
+        if pieces and not pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0] + escaped, False)
+        else:
+            pieces.append((escaped, False))
+    return pieces
+
+
+def escape_controls(words: str, instead: str = "\ufffd") -> str:
+    """The words with control and direction-changing characters replaced."""
+    bad = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    return "".join(instead if unicodedata.category(c) in bad else c for c in words)

@@ -1,0 +1,164 @@
+"""The notation tree read as MathML Core.
+
+One ``mi`` for a function's name with U+2061 behind it, one ``mrow`` with two stretchy fences for
+a bracketed matrix, styles in CSS, nothing outside MathML Core.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from html import escape
+
+from symattn.errors import CannotSpell
+from symattn.notation.latex import escape_controls
+from symattn.notation.tree import (
+    SUM,
+    Custom,
+    Fenced,
+    Frac,
+    Grid,
+    Ident,
+    Num,
+    Op,
+    Root,
+    Row,
+    Script,
+    Text,
+    Tree,
+)
+
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+
+#: The elements that may leave here, with how many children each must have (None: any).
+ELEMENTS: dict[str, int | None] = {
+    "math": None, "mrow": None, "mi": 0, "mn": 0, "mo": 0, "mtext": 0, "mspace": 0,
+    "mfrac": 2, "msqrt": None, "mroot": 2, "msub": 2, "msup": 2, "msubsup": 3,
+    "munder": 2, "mover": 2, "munderover": 3,
+    "mtable": None, "mtr": None, "mtd": None, "mstyle": None,
+}  # fmt: skip
+
+_ALIGN = {
+    "r": "text-align:right;text-align:-webkit-right",
+    "l": "text-align:left;text-align:-webkit-left",
+    "c": "text-align:center;text-align:-webkit-center",
+}
+_ORDINARY = "∞⋯⋮⋱?′⊤"
+
+
+def math(tree: Tree, alttext: str, display: bool = True) -> str:
+    """A whole ``math`` element, with the spoken or plain alternative in `alttext`."""
+    kind = "block" if display else "inline"
+    alternative = escape(escape_controls(alttext), quote=True)
+    body = mathml(tree)
+    return f'<math xmlns="{NAMESPACE}" display="{kind}" alttext="{alternative}">{body}</math>'
+
+
+def mathml(tree: Tree) -> str:
+    """The tree as one MathML element, without the ``math`` around it."""
+    match tree:
+        case Num(digits):
+            return f"<mn>{digits}</mn>"
+        case Ident(name, roman):
+            upright = ' mathvariant="normal"' if roman and len(name) == 1 else ""
+            return f"<mi{upright}>{escape(name)}</mi>"
+        case Op(symbol):
+            return _operator(symbol, prefix=False)
+        case Row(items):
+            return f"<mrow>{_row(items)}</mrow>"
+        case Script(base, sub, sup):
+            return _script(base, sub, sup)
+        case Frac(num, den):
+            return f"<mfrac>{mathml(num)}{mathml(den)}</mfrac>"
+        case Root(body):
+            return f"<msqrt>{mathml(body)}</msqrt>"
+        case Fenced(Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
+            return _grid(grid)  # ruled like a table: the names stand where brackets would
+        case Fenced(body, left, right):
+            inner = _row(body.items) if isinstance(body, Row) else mathml(body)
+            return f"<mrow>{_fence(left, 'prefix')}{inner}{_fence(right, 'postfix')}</mrow>"
+        case Grid():
+            return _grid(tree)
+        case Text(words):
+            return f"<mtext>{escape(escape_controls(words))}</mtext>"
+        case Custom(latex):
+            return _converted(latex)
+
+
+def _row(items: tuple[Tree, ...]) -> str:
+    out = ""
+    for index, item in enumerate(items):
+        if isinstance(item, Op):
+            before = items[index - 1] if index else None
+            starts = before is None or (isinstance(before, Op) and before.symbol not in _ORDINARY)
+            out += _operator(item.symbol, prefix=starts and item.symbol == "−")
+        else:
+            out += mathml(item)
+    return out
+
+
+def _operator(symbol: str, prefix: bool) -> str:
+    if symbol == "∞":
+        return "<mi>∞</mi>"
+    form = ' form="prefix"' if prefix else ""
+    return f"<mo{form}>{escape(symbol)}</mo>"
+
+
+def _fence(fence: str, form: str) -> str:
+    if not fence:
+        return ""
+    return f'<mo fence="true" form="{form}" stretchy="true">{escape(fence)}</mo>'
+
+
+def _script(base: Tree, sub: Tree | None, sup: Tree | None) -> str:
+    under = base == SUM
+    parts = [mathml(part) for part in (base, sub, sup) if part is not None]
+    match sub is None, sup is None:
+        case False, False:
+            name = "munderover" if under else "msubsup"
+        case False, True:
+            name = "munder" if under else "msub"
+        case True, False:
+            name = "mover" if under else "msup"
+        case _:
+            return parts[0]
+    return f"<{name}>{''.join(parts)}</{name}>"
+
+
+def _grid(grid: Grid) -> str:
+    rule = "1px solid"
+    lines: list[str] = []
+    if grid.column_labels:
+        labels = [""] * bool(grid.row_labels) + list(grid.column_labels)
+        lines.append("".join(_cell(_label(x), "c", f"border-bottom:{rule}") for x in labels))
+    for index, line in enumerate(grid.rows):
+        cells = "".join(_cell(mathml(cell), grid.align) for cell in line)
+        if grid.row_labels:
+            cells = _cell(_label(grid.row_labels[index]), "r", f"border-right:{rule}") + cells
+        lines.append(cells)
+    return "<mtable>" + "".join(f"<mtr>{line}</mtr>" for line in lines) + "</mtable>"
+
+
+def _cell(body: str, align: str, extra: str = "") -> str:
+    style = ";".join(part for part in (_ALIGN[align], extra) if part)
+    return f'<mtd style="{style}">{body}</mtd>'
+
+
+def _label(words: str) -> str:
+    return mathml(Text(words)) if words else "<mtext></mtext>"
+
+
+@lru_cache(maxsize=256)
+def _converted(latex: str) -> str:
+    """A symbol that came as LaTeX, through latex2mathml, and only if the result is sound."""
+    from xml.etree import ElementTree
+
+    from latex2mathml.converter import convert
+
+    root = ElementTree.fromstring(convert(latex))
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        expected = ELEMENTS.get(element.tag, -1)
+        if expected is not None and expected != len(element):
+            raise CannotSpell(f"the symbol {latex!r} has no sound MathML; use a simpler one")
+    root.tag, root.attrib = "mrow", {}
+    return ElementTree.tostring(root, encoding="unicode")

@@ -1,0 +1,227 @@
+"""How a reader wants things spelled, and the vocabulary of step names and symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from symattn.errors import SymattnError, nearest
+from symattn.notation.tree import (
+    Custom,
+    Fenced,
+    Ident,
+    Num,
+    Op,
+    Script,
+    Tree,
+    commas,
+    power,
+    row,
+)
+
+#: The one vocabulary: the name of a step or an input, and the letter it goes by.
+SYMBOLS: Mapping[str, str] = {
+    "one_hot": "U",
+    "E": "E",
+    "X": "X",
+    "memory": "C",
+    "W_Q": "W_Q",
+    "W_K": "W_K",
+    "W_V": "W_V",
+    "W_O": "W_O",
+    "Q": "Q",
+    "K": "K",
+    "V": "V",
+    "scores": "S",
+    "scaled": "Z",
+    "mask": "M",
+    "allowed": "B",
+    "masked": "L",
+    "exp": "F",
+    "exp_sum": "r",
+    "weights": "A",
+    "output": "O",
+    "heads": "O",
+    "concat": "H",
+    "projected": "Y",
+}
+
+#: The names of sizes, in the order in which they are listed: queries, keys, widths, heads.
+SIZES = ("n", "m", "d_model", "d_mem", "d_k", "d_v", "d_out", "h", "n_vocab")
+
+_GREEK = dict(
+    zip(
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+        "upsilon phi chi psi omega".split(),
+        "αβγδεζηθικλμνξπρστυφχψω",
+        strict=True,
+    )
+) | {
+    "Gamma": "Γ",
+    "Delta": "Δ",
+    "Theta": "Θ",
+    "Lambda": "Λ",
+    "Xi": "Ξ",
+    "Pi": "Π",
+    "Sigma": "Σ",
+    "Phi": "Φ",
+    "Psi": "Ψ",
+    "Omega": "Ω",
+}
+
+_PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}(_[A-Za-z0-9]{1,20})?\Z")
+_LATEX_TOKEN = re.compile(
+    r"\\(?:mathbf|mathrm|mathcal|mathbb|mathsf|tilde|hat|bar|vec|boldsymbol|top|prime|ell|"
+    + "|".join(_GREEK)
+    + r")(?![A-Za-z])|[A-Za-z0-9^_{}() ,'*+-]"
+)
+
+Rounding = Literal["half-up", "half-even"]
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The reader's choices; every output follows them.
+
+    - `index_base`: the number of the first row, column and head: 1 or 0.
+    - `transpose`: the sign of the transpose: ``T``, ``⊤`` or ``'``.
+    - `convention`: ``rows`` (tokens are rows, S = Q Kᵀ) or ``columns`` (S = Kᵀ Q).
+    - `symbols`: other letters, by step name or default letter: ``{"weights": "alpha"}``; LaTeX
+      such as ``\\mathbf{A}`` is taken too.
+    - `digits`: decimals shown; `exact`: show exact values instead; `rounding` of ties.
+    - `limit`: matrices and sums longer than this are shown with ⋯; 0 for no limit.
+
+    >>> Notation(symbols={"weights": "P"}).symbols["A"]
+    'P'
+    """
+
+    index_base: int = 1
+    transpose: str = "T"
+    convention: Literal["rows", "columns"] = "rows"
+    symbols: Mapping[str, str] = field(default_factory=dict, hash=False)
+    digits: int = 4
+    exact: bool = False
+    rounding: Rounding = "half-up"
+    limit: int = 8
+
+    def __post_init__(self) -> None:
+        _one_of("index_base", self.index_base, (0, 1))
+        _one_of("transpose", self.transpose, ("T", "⊤", "'"))
+        _one_of("convention", self.convention, ("rows", "columns"))
+        _one_of("rounding", self.rounding, ("half-up", "half-even"))
+        if isinstance(self.digits, bool) or not isinstance(self.digits, int):
+            raise SymattnError(f"digits = {self.digits!r}: give a whole number from 0 to 100")
+        if not 0 <= self.digits <= 100:
+            raise SymattnError(f"digits = {self.digits}: give a whole number from 0 to 100")
+        if isinstance(self.limit, bool) or not isinstance(self.limit, int) or self.limit < 0:
+            raise SymattnError(f"limit = {self.limit!r}: give 0 (no limit) or a whole number")
+        letters: dict[str, str] = {}
+        for name, letter in self.symbols.items():
+            if name not in SYMBOLS and name not in SYMBOLS.values():
+                raise SymattnError(f'symbols: no step is called "{name}"{nearest(name, SYMBOLS)}')
+            if not isinstance(letter, str):
+                raise SymattnError(f"symbols: {name} = {letter!r}: give the symbol as a string")
+            custom_symbol(letter)
+            letters[SYMBOLS.get(name, name)] = letter
+        object.__setattr__(self, "symbols", letters)
+
+    def but(self, **changes: Any) -> Notation:
+        """The same choices with some of them changed."""
+        return replace(self, **changes)
+
+    def letter(self, name: str) -> Tree:
+        """How the matrix whose default letter is `name` is written."""
+        return custom_symbol(self.symbols.get(name, name))
+
+    def transposed(self, base: Tree) -> Tree:
+        """`base` with the transpose sign."""
+        sign: Tree = Ident("T") if self.transpose == "T" else Op(self.transpose.replace("'", "′"))
+        return power(base, sign)
+
+    def in_head(self, symbol: Tree, head: Tree) -> Tree:
+        """The symbol of one head: W_Q⁽ⁱ⁾."""
+        return power(symbol, Fenced(head))
+
+    def entry(self, name: str, head: Tree | None, indices: tuple[Tree, ...]) -> Tree:
+        """One entry of a matrix, its lower-case letter with indices: s_ij, w^Q_ij, s^(i)_ab."""
+        symbol = self.letter(name)
+        base, sup = symbol, None
+        if isinstance(symbol, Script) and isinstance(symbol.base, Ident) and symbol.sup is None:
+            base, sup = symbol.base, symbol.sub
+        if isinstance(base, Ident) and len(base.name) == 1 and base.name.isascii():
+            base = Ident(base.name.lower(), base.roman)
+        elif not (isinstance(base, Ident) and len(base.name) == 1):
+            base, sup = Fenced(symbol, "[", "]"), None
+        if head is not None:
+            sup = Fenced(head) if sup is None else row(sup, Fenced(head))
+        return Script(base, index_row(indices), sup)
+
+
+def index_row(indices: tuple[Tree, ...]) -> Tree:
+    """Indices side by side, with commas where one is longer than a character: ij, 12, 1,10."""
+    short = all(
+        (isinstance(index, Ident) and len(index.name) == 1)
+        or (isinstance(index, Num) and len(index.digits) == 1)
+        for index in indices
+    )
+    return row(*indices) if short else commas(indices)
+
+
+def name_tree(name: str) -> Tree:
+    """A plain name as a symbol: S, d_k, d_model, W_Q, alpha."""
+    base, _, sub = name.partition("_")
+    if not sub:
+        return _word(base)
+    return Script(_word(base), _word(sub))
+
+
+def _word(word: str) -> Tree:
+    if word.isdigit():
+        return Num(word)
+    if word in _GREEK:
+        return Ident(_GREEK[word])
+    return Ident(word, roman=len(word) > 1)
+
+
+def custom_symbol(letter: str) -> Tree:
+    """A symbol as people write it: a plain name, or a little LaTeX from a fixed list of commands.
+
+    Raises `SymattnError` for anything else, so that no other LaTeX can be smuggled in.
+
+    >>> custom_symbol("W_Q")
+    Script(base=Ident(name='W', roman=False), sub=Ident(name='Q', roman=False), sup=None)
+    """
+    if _PLAIN_NAME.match(letter):
+        return name_tree(letter)
+    if len(letter) == 1 and letter in _GREEK.values():
+        return Ident(letter)
+    position = 0
+    while position < len(letter):
+        token = _LATEX_TOKEN.match(letter, position)
+        if token is None:
+            break
+        position = token.end()
+    if position != len(letter) or not letter.strip() or len(letter) > 60 or not _balanced(letter):
+        raise SymattnError(
+            f"symbol {letter[:60]!r}: use a name such as A, W_Q or alpha, or LaTeX made of letters, "
+            r"scripts and \mathbf, \mathrm, \mathcal, \tilde, \hat, \bar or Greek letters"
+        )
+    return Custom(letter.strip())
+
+
+def _balanced(latex: str) -> bool:
+    depth = 0
+    for character in latex:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if depth < 0:
+            return False
+    return depth == 0 and "^^" not in latex and "__" not in latex and latex.strip()[-1] not in "^_"
+
+
+def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
+    if value not in allowed or isinstance(value, bool):
+        listed = ", ".join(str(choice) for choice in allowed)
+        raise SymattnError(f"{name} = {value!r}: choose one of {listed}")
+

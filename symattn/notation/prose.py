@@ -1,0 +1,46 @@
+"""Sentences with a little mathematics in them: ``Dividing by {√d_k} keeps …``.
+
+What stands in braces is a symbol (``d_k``, ``W_O``), a root of one (``√d_k``) or ``−∞``; each
+output spells it in its own way.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from symattn.notation.numbers import number
+from symattn.notation.options import name_tree
+from symattn.notation.tree import Root, Tree
+
+#: A sentence: words and the trees between them.
+Prose: TypeAlias = "tuple[str | Tree, ...]"
+
+
+def read_prose(sentence: str) -> Prose:
+    """The sentence as words and trees.
+
+    >>> read_prose("a {−∞} b")[0]
+    'a '
+    """
+    parts = re.split(r"\{([^}]*)\}", sentence)
+    out: list[str | Tree] = []
+    for index, part in enumerate(parts):
+        if index % 2:
+            out.append(_symbol(part))
+        elif part:
+            out.append(part)
+    return tuple(out)
+
+
+def plain(sentence: str) -> str:
+    """The sentence as it is read in plain text."""
+    return re.sub(r"[{}]", "", sentence)
+
+
+def _symbol(source: str) -> Tree:
+    if source == "−∞":
+        return number("-inf")
+    if source.startswith("√"):
+        return Root(name_tree(source[1:]))
+    return name_tree(source)

@@ -1,0 +1,300 @@
+"""The notation tree read as Unicode text (or ASCII): one line, or several where a grid needs them.
+
+The layout is a box of lines with a baseline; boxes are set side by side on their baselines.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+from unicodedata import category, combining, east_asian_width
+
+from symattn.errors import CannotSpell
+from symattn.notation.latex import escape_controls
+from symattn.notation.tree import (
+    APPLY,
+    ATOM,
+    DOT,
+    MULTIPLICATIVE,
+    SUM,
+    TIMES,
+    Custom,
+    Fenced,
+    Frac,
+    Grid,
+    Ident,
+    Num,
+    Op,
+    Root,
+    Row,
+    Script,
+    Text,
+    Tree,
+    bracketed,
+    is_bare_sum,
+)
+
+Charset = Literal["unicode", "ascii"]
+
+_SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", "∘", "×"}
+_ORDINARY = "∞⋯⋮⋱?′⊤"
+_SUPERSCRIPTS = dict(zip("0123456789()ihT⊤′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾ⁱʰᵀ⊤′", strict=True))
+_ASCII = {
+    "−": "-", "≈": "~=", "·": "*", "×": "x", "√": "sqrt", "∑": "Sum", "∞": "inf", "⋯": "...",
+    "⋮": ":", "⋱": "...", "≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∘": "o", "⊤": "T",
+    "′": "'", "\u2062": "", "\u2061": "",
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta",
+    "η": "eta", "θ": "theta", "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu",
+    "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi",
+    "χ": "chi", "ψ": "psi", "ω": "omega",
+}  # fmt: skip
+_BRACKETS = {"[": "⎡⎢⎣", "]": "⎤⎥⎦", "(": "⎛⎜⎝", ")": "⎞⎟⎠", "{": "⎧⎨⎩", "}": "⎫⎬⎭", "|": "│││"}
+
+
+@dataclass(frozen=True)
+class Box:
+    """Lines of equal width and the line on which neighbours stand."""
+
+    lines: tuple[str, ...]
+    baseline: int = 0
+
+    @property
+    def width(self) -> int:
+        """How many terminal cells a line takes."""
+        return width(self.lines[0])
+
+    def __str__(self) -> str:
+        return "\n".join(line.rstrip() for line in self.lines)
+
+
+def text(tree: Tree, charset: Charset = "unicode") -> str:
+    """The tree as text; grids take several lines."""
+    return str(_Layout(charset, flat=False).box(tree))
+
+
+def line(tree: Tree, charset: Charset = "unicode") -> str:
+    """The tree as one line; a grid becomes ``[[a, b], [c, d]]``."""
+    return str(_Layout(charset, flat=True).box(tree))
+
+
+def box(tree: Tree, charset: Charset = "unicode") -> Box:
+    """The tree as a box of lines, for setting beside others."""
+    return _Layout(charset, flat=False).box(tree)
+
+
+def width(words: str) -> int:
+    """How many terminal cells the words take."""
+    return sum(_cell_width(character) for character in words)
+
+
+def _cell_width(character: str) -> int:
+    if combining(character) or category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(character) in ("W", "F") else 1
+
+
+@dataclass(frozen=True)
+class _Layout:
+    charset: Charset
+    flat: bool
+
+    def box(self, tree: Tree) -> Box:
+        match tree:
+            case Num(digits):
+                return Box((digits,))
+            case Ident(name, _):
+                return Box((self._glyphs(name),))
+            case Op(symbol):
+                return Box((self._operator(symbol),))
+            case Row(items):
+                return self._row(items)
+            case Script():
+                return self._script(tree)
+            case Frac(num, den):
+                left = bracketed(num, MULTIPLICATIVE)
+                right = den if is_bare_sum(den) else bracketed(den, ATOM)
+                slash = Box((self._slash(left, right),))
+                return beside(self.box(left), slash, self.box(right))
+            case Root(body):
+                sign = self._glyphs("√")
+                atom = isinstance(body, Num | Ident | Script) and self.charset == "unicode"
+                return beside(Box((sign,)), self.box(body if atom else _in_brackets(body)))
+            case Fenced(Grid() as grid, _, _) if self.flat:
+                return self._flat_grid(grid)
+            case Fenced(Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
+                return self._labelled(grid)
+            case Fenced(body, left, right):
+                return self._fenced(self.box(body), left, right, padded=isinstance(body, Grid))
+            case Grid():
+                return self._flat_grid(tree) if self.flat else self._grid(tree)
+            case Text(words):
+                return Box((escape_controls(words),))
+            case Custom(latex):
+                return Box((self._glyphs(_plain(latex)),))
+
+    def _glyphs(self, words: str) -> str:
+        if self.charset == "unicode":
+            return words
+        return "".join(_ASCII.get(c, c if c.isascii() else "?") for c in words)
+
+    def _operator(self, symbol: str) -> str:
+        if symbol in ("\u2062", "\u2061"):
+            return ""
+        return self._glyphs(symbol)
+
+    def _slash(self, left: Tree, right: Tree) -> str:
+        """Tight between short atoms, wide in a formula of matrices."""
+        wide = any(isinstance(item, Op) for side in (left, right) if isinstance(side, Row)
+                   for item in side.items)  # fmt: skip
+        return " / " if wide or is_bare_sum(right) else "/"
+
+    def _row(self, items: tuple[Tree, ...]) -> Box:
+        out: Box | None = None
+        for index, item in enumerate(items):
+            if item == APPLY:
+                continue
+            if item == TIMES:
+                piece = Box((" ",))
+            elif isinstance(item, Op) and item.symbol in _SPACED:
+                before = items[index - 1] if index else None
+                signed = index == 0 or (isinstance(before, Op) and before.symbol not in _ORDINARY)
+                glyph = self._operator(item.symbol)
+                piece = Box((glyph if signed and item.symbol == "−" else f" {glyph} ",))
+            elif item == Op(","):
+                piece = Box((", ",))
+            else:
+                body = item
+                in_product = any(other in (TIMES, DOT) for other in items)
+                if isinstance(item, Frac) and in_product:
+                    body = Fenced(item)
+                piece = self.box(body)
+                if isinstance(item, Script) and item.base == SUM:
+                    piece = beside(piece, Box((" ",)))
+            out = piece if out is None else beside(out, piece)
+        return out if out is not None else Box(("",))
+
+    def _script(self, script: Script) -> Box:
+        if script.base == SUM:
+            return self._sum(script)
+        out = self.box(script.base)
+        if script.sup is not None:
+            raised = self._raised(script.sup)
+            if script.sub is None or raised[0] in "^":
+                # a power with indices below reads w^Q_ij, as it is typed
+                out = beside(out, Box((raised,)))
+                raised = ""
+        else:
+            raised = ""
+        if script.sub is not None:
+            out = beside(out, Box((f"_{self._lowered(script.sub)}",)))
+        return beside(out, Box((raised,))) if raised else out
+
+    def _sum(self, script: Script) -> Box:
+        """∑ with its index alone, as one writes it in a line: Σ_l."""
+        sign = "Σ" if self.charset == "unicode" else "Sum"
+        if script.sub is None:
+            return Box((sign,))
+        below = script.sub.items[0] if isinstance(script.sub, Row) else script.sub
+        return Box((f"{sign}_{self._lowered(below)}",))
+
+    def _raised(self, sup: Tree) -> str:
+        plain = str(self.box(sup))
+        if self.charset == "unicode" and all(c in _SUPERSCRIPTS for c in plain):
+            return "".join(_SUPERSCRIPTS[c] for c in plain)
+        return f"^{plain}" if isinstance(sup, Ident | Num | Fenced) else f"^({plain})"
+
+    def _lowered(self, sub: Tree) -> str:
+        return str(self.box(sub)).replace(" ", "")
+
+    def _fenced(self, body: Box, left: str, right: str, padded: bool = False) -> Box:
+        if len(body.lines) == 1:
+            gap = " " * padded
+            return beside(Box((left + gap,)), body, Box((gap + right,)))
+        sides = []
+        for fence in (left, right):
+            if not fence:
+                sides.append(Box(("",) * len(body.lines), body.baseline))
+            elif fence not in _BRACKETS:
+                raise CannotSpell(f"the fence {fence!r} has no text spelling here")
+            else:
+                sides.append(self._tall_fence(fence, body))
+        gap = Box((" " * bool(left),) * len(body.lines), body.baseline)
+        return beside(sides[0], gap, body, gap, sides[1]) if left != "{" else beside(sides[0], body)
+
+    def _tall_fence(self, fence: str, body: Box) -> Box:
+        count = len(body.lines)
+        gap = " " if fence == "{" else ""
+        top, middle, bottom = (piece + gap for piece in _BRACKETS[fence])
+        if self.charset == "ascii" or fence == "|":
+            top = middle = bottom = "|" + gap
+        return Box((top, *(middle,) * (count - 2), bottom), body.baseline)
+
+    def _flat_grid(self, grid: Grid) -> Box:
+        lines = ["[" + ", ".join(str(self.box(x)) for x in row) + "]" for row in grid.rows]
+        return Box((lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]",))
+
+    def _labelled(self, grid: Grid) -> Box:
+        """A matrix in brackets with the names of its rows and columns outside them."""
+        body = self._grid(Grid(grid.rows, (), grid.column_labels, grid.align))
+        head = body.lines[:1] if grid.column_labels else ()
+        rows = body.lines[len(head) :]
+        fenced = self._fenced(Box(rows, (len(rows) - 1) // 2), "[", "]", padded=True)
+        lines = [f"  {line}  " for line in head] + list(fenced.lines)
+        if grid.row_labels:
+            names = _padded([escape_controls(label) for label in grid.row_labels], "l")
+            blank = " " * width(names[0])
+            lines = [f"{x} {name}" for name, x in zip([blank] * len(head) + names, lines, strict=True)]
+        return Box(tuple(lines), len(head) + fenced.baseline)
+
+    def _grid(self, grid: Grid) -> Box:
+        cells = [[str(self.box(cell)) for cell in row] for row in grid.rows]
+        columns = [_aligned(list(column), grid.align) for column in zip(*cells, strict=True)]
+        labels = [escape_controls(label) for label in grid.column_labels]
+        if labels:
+            columns = [
+                _padded([label, *column], "r") for label, column in zip(labels, columns, strict=True)
+            ]
+        lines = ["  ".join(row) for row in zip(*columns, strict=True)] or [""]
+        return Box(tuple(lines), (len(lines) - 1) // 2)
+
+
+def beside(*boxes: Box) -> Box:
+    """Boxes side by side, their baselines level."""
+    above = max(box.baseline for box in boxes)
+    below = max(len(box.lines) - box.baseline for box in boxes)
+    lines = [""] * (above + below)
+    for each in boxes:
+        top = above - each.baseline
+        for index in range(above + below):
+            inside = top <= index < top + len(each.lines)
+            lines[index] += each.lines[index - top] if inside else " " * each.width
+    return Box(tuple(lines), above)
+
+
+def _aligned(column: list[str], align: str) -> list[str]:
+    """A column of cells; numbers stand with their decimal points below one another."""
+    if align != "r" or not all(re.fullmatch(r"[−-]?\d+(\.\d+)?|[−-]?(∞|inf)|[⋯⋮⋱?.:]+", c) for c in column):
+        return _padded(column, align)
+    tails = [len(cell) - cell.index(".") if re.search(r"\d\.", cell) else 0 for cell in column]
+    longest = max(tails)
+    return _padded([c + " " * (longest - tail) for c, tail in zip(column, tails, strict=True)], "r")
+
+
+def _padded(column: list[str], align: str) -> list[str]:
+    widest = max(width(cell) for cell in column)
+    gaps = [" " * (widest - width(cell)) for cell in column]
+    if align == "l":
+        return [cell + gap for cell, gap in zip(column, gaps, strict=True)]
+    return [gap + cell for cell, gap in zip(column, gaps, strict=True)]
+
+
+def _in_brackets(tree: Tree) -> Tree:
+    return tree if isinstance(tree, Fenced) else Fenced(tree)
+
+
+def _plain(latex: str) -> str:
+    """A LaTeX symbol without its commands: ``\\mathbf{W}^Q`` is W^Q."""
+    bare = re.sub(r"\\(math[a-z]+|tilde|hat|bar|vec|boldsymbol)(?![a-z])", "", latex)
+    bare = re.sub(r"\\([A-Za-z]+)", r"\1", bare)
+    return bare.replace("{", "").replace("}", "").strip()

@@ -1,0 +1,217 @@
+"""The notation tree: what a piece of mathematics looks like, before any output format.
+
+Every formula, entry rule, worked line and matrix becomes one of these trees, and LaTeX, MathML
+and Unicode text are three readings of it. That is what makes the three agree. Nothing here
+knows SymPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+
+@dataclass(frozen=True)
+class Ident:
+    """A name: a variable in italics (``S``, ``d``) or, with ``roman``, a word (``softmax``)."""
+
+    name: str
+    roman: bool = False
+
+
+@dataclass(frozen=True)
+class Num:
+    """An unsigned number as it is to be read: ``0.4446``. A sign is an operator before it."""
+
+    digits: str
+
+
+@dataclass(frozen=True)
+class Op:
+    """An operator or a bare symbol: ``=``, ``+``, ``·``, ``∑``, ``∞``, ``⋯``."""
+
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """Pieces side by side."""
+
+    items: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Script:
+    """A base with a subscript, a superscript or both; limits when the base is ``∑``."""
+
+    base: Tree
+    sub: Tree | None = None
+    sup: Tree | None = None
+
+
+@dataclass(frozen=True)
+class Frac:
+    """A fraction."""
+
+    num: Tree
+    den: Tree
+
+
+@dataclass(frozen=True)
+class Root:
+    """A square root."""
+
+    body: Tree
+
+
+@dataclass(frozen=True)
+class Fenced:
+    """A body between two fences; an empty fence is not drawn."""
+
+    body: Tree
+    open: str = "("
+    close: str = ")"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells in rows and columns, with the names of the rows and columns where they have any."""
+
+    rows: tuple[tuple[Tree, ...], ...]
+    row_labels: tuple[str, ...] = ()
+    column_labels: tuple[str, ...] = ()
+    align: Literal["r", "l", "c"] = "r"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Plain words inside a formula."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Custom:
+    """A symbol that somebody handed in as LaTeX (``\\mathbf{A}``); see `options.custom_symbol`."""
+
+    latex: str
+
+
+Tree: TypeAlias = (
+    Ident | Num | Op | Row | Script | Frac | Root | Fenced | Grid | Text | Custom
+)
+
+#: Juxtaposed factors (U+2062) and a function before its argument (U+2061).
+TIMES = Op("\u2062")
+DOT = Op("·")
+APPLY = Op("\u2061")
+PLUS = Op("+")
+MINUS = Op("−")
+EQUALS = Op("=")
+APPROX = Op("≈")
+INFINITY = Op("∞")
+DOTS = Op("⋯")
+VDOTS = Op("⋮")
+DDOTS = Op("⋱")
+SUM = Op("∑")
+COMMA = Op(",")
+
+#: How tightly a tree holds together: a sum needs brackets inside a product, and so on.
+ADDITIVE, MULTIPLICATIVE, ATOM = 1, 2, 3
+
+
+def row(*items: Tree) -> Tree:
+    """The pieces side by side; a single piece stays itself, and rows inside are joined."""
+    flat: list[Tree] = []
+    for item in items:
+        flat.extend(item.items if isinstance(item, Row) else (item,))
+    return flat[0] if len(flat) == 1 else Row(tuple(flat))
+
+
+def holds(tree: Tree) -> int:
+    """How tightly `tree` holds together: ADDITIVE, MULTIPLICATIVE or ATOM."""
+    if isinstance(tree, Frac):
+        return MULTIPLICATIVE
+    if isinstance(tree, Row):
+        if any(item in (PLUS, MINUS) for item in tree.items):
+            return ADDITIVE
+        if any(isinstance(item, Script) and item.base == SUM for item in tree.items):
+            return ADDITIVE  # what follows a ∑ belongs to it
+        if any(item in (TIMES, DOT) for item in tree.items):
+            return MULTIPLICATIVE
+    return ATOM
+
+
+def bracketed(tree: Tree, at_least: int) -> Tree:
+    """`tree`, in brackets if it holds together less tightly than `at_least`."""
+    return Fenced(tree) if holds(tree) < at_least else tree
+
+
+def is_negative(tree: Tree) -> bool:
+    """Whether the tree starts with a minus sign."""
+    return isinstance(tree, Row) and tree.items[0] == MINUS
+
+
+def negated(tree: Tree) -> Tree:
+    """Minus the tree."""
+    return row(MINUS, bracketed(tree, MULTIPLICATIVE))
+
+
+def plus(terms: Sequence[Tree]) -> Tree:
+    """A sum; a later term that starts with a minus is subtracted."""
+    items: list[Tree] = []
+    for index, term in enumerate(terms):
+        if index and not is_negative(term):
+            items.append(PLUS)
+        items.append(term)
+    return row(*items)
+
+
+def times(factors: Sequence[Tree], by: Op = TIMES) -> Tree:
+    """A product in the order given; a sum or a negative factor is bracketed."""
+    items: list[Tree] = []
+    last = len(factors) - 1
+    for index, factor in enumerate(factors):
+        if index:
+            items.append(by)
+        trailing_sum = index == last and is_bare_sum(factor)
+        items.append(factor if trailing_sum else bracketed(factor, MULTIPLICATIVE))
+    return row(*items)
+
+
+def is_bare_sum(tree: Tree) -> bool:
+    """Whether the tree is ``∑ …``: it needs no brackets as the last factor."""
+    return isinstance(tree, Row) and isinstance(tree.items[0], Script) and tree.items[0].base == SUM
+
+
+def power(base: Tree, exponent: Tree) -> Tree:
+    """A superscript; a second superscript joins the first rather than climbing."""
+    if isinstance(base, Script) and base.base != SUM and base.sup is not None:
+        return Script(base.base, base.sub, row(base.sup, exponent))
+    if isinstance(base, Script):
+        return Script(base.base, base.sub, exponent)
+    return Script(bracketed(base, ATOM), None, exponent)
+
+
+def call(name: Tree, *arguments: Tree) -> Tree:
+    """A function and its arguments: softmax(Z)."""
+    return row(name, APPLY, Fenced(commas(arguments)))
+
+
+def commas(items: Iterable[Tree]) -> Tree:
+    """The items with commas between them."""
+    out: list[Tree] = []
+    for item in items:
+        if out:
+            out.append(COMMA)
+        out.append(item)
+    return row(*out) if out else Row(())
+
+
+def equation(left: Tree, *rest: tuple[Op, Tree]) -> Tree:
+    """``left = a ≈ b``: the left side and what each relation sign leads to."""
+    items: list[Tree] = [left]
+    for relation, side in rest:
+        items += [relation, side]
+    return row(*items)

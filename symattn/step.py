@@ -1,0 +1,189 @@
+"""`Step`: one line of a derivation, symbol = expression, with its reason and its rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.errors import ShapeError
+from symattn.nodes.base import shape_of
+from symattn.nodes.flip import flip
+from symattn.nodes.heads import Head
+from symattn.nodes.rule import Index, Rule, rule_of
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.latex import latex
+from symattn.notation.options import SIZES, Notation
+from symattn.notation.prose import plain
+from symattn.notation.text import line
+from symattn.notation.tree import Tree
+
+#: The indices of an entry rule, and the head that a per-head step is stated for.
+ROW, COLUMN = sympy.Symbol("i", integer=True), sympy.Symbol("j", integer=True)
+HEAD = ROW
+HEAD_ROW, HEAD_COLUMN = sympy.Symbol("a", integer=True), sympy.Symbol("b", integer=True)
+
+
+@dataclass(frozen=True)
+class Input:
+    """A matrix that is given: its name, its symbol and what it stands for."""
+
+    name: str
+    symbol: MatrixExpr
+    meaning: str = ""
+
+    @property
+    def letter(self) -> str:
+        """The name of the matrix symbol."""
+        return letter_of(self.symbol)
+
+    @property
+    def per_head(self) -> bool:
+        """Whether there is one such matrix for each head."""
+        return isinstance(self.symbol, Head)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """Rows and columns (of one head)."""
+        return shape_of(self.symbol)
+
+
+@dataclass(frozen=True)
+class Step(Input):
+    """A named step: ``symbol = expr``, by which rule and why; its shape is checked.
+
+    `because` is the reason with its mathematics in braces (see `symattn.notation.prose`).
+
+    Raises `ShapeError` when the two sides, or the parts of a product, do not fit.
+    """
+
+    expr: MatrixExpr = None
+    rule: str = ""
+    because: str = ""
+    source: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why the step is taken, in one plain sentence."""
+        return plain(self.because)
+
+    def __post_init__(self) -> None:
+        check_shapes(self.expr, self.name)
+        left, right = shape_of(self.symbol), shape_of(self.expr)
+        if not _fits(left, right):
+            raise ShapeError(
+                f"{self.name}: declared {dims(left)}, but {line(Speller().matrix(self.expr))} is "
+                f"{dims(right)}; give {letter_of(self.symbol)} that shape"
+            )
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The letters of the matrices the expression reads."""
+        return letters_in(self.expr)
+
+    def in_convention(self, notation: Notation) -> tuple[MatrixExpr, MatrixExpr]:
+        """Symbol and expression with tokens as rows, or as columns."""
+        if notation.convention == "columns":
+            return flip(self.symbol), flip(self.expr)
+        return self.symbol, self.expr
+
+    def formula(self, notation: Notation | None = None) -> Tree:
+        """The formula view, as a notation tree: S = Q Kᵀ."""
+        notation = notation or Notation()
+        speller = Speller(notation)
+        symbol, expr = self.in_convention(notation)
+        return t.equation(speller.matrix(symbol), (t.EQUALS, speller.matrix(expr)))
+
+    def entry(self, notation: Notation | None = None) -> Tree:
+        """The entry view: s_ij = Σ_l q_il k_jl."""
+        notation = notation or Notation()
+        speller = Speller(notation)
+        symbol, expr = self.in_convention(notation)
+        i, j, rule = stated(expr, *self.indices)
+        return t.equation(
+            speller.rule(rule_of(symbol, i, j)), (t.EQUALS, speller.rule(rule))
+        )
+
+    @property
+    def indices(self) -> tuple[sympy.Symbol, sympy.Symbol]:
+        """The row and column index of the entry rule; i is taken where it numbers the head."""
+        return (HEAD_ROW, HEAD_COLUMN) if HEAD in self.expr.atoms(sympy.Symbol) else (ROW, COLUMN)
+
+    def __str__(self) -> str:
+        return line(self.formula())
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {latex(self.formula())}$"
+
+    def subs(self, sizes: Mapping[Any, Any]) -> Step:
+        """The step with sizes put in."""
+        return Step(
+            self.name, self.symbol.subs(sizes), self.meaning,
+            self.expr.subs(sizes), self.rule, self.because, self.source,
+        )  # fmt: skip
+
+
+def stated(expr: MatrixExpr, i: Index, j: Index) -> tuple[Index, Index, Rule]:
+    """Row, column and entry rule as a reader states them."""
+    own = getattr(expr, "statement", None)
+    return own(i, j) if own is not None else (i, j, rule_of(expr, i, j))
+
+
+def listed_sizes(sizes: Mapping[sympy.Symbol, int]) -> dict[str, int]:
+    """Sizes by name, in the order in which people list them."""
+    named = {symbol.name: count for symbol, count in sizes.items()}
+    return {name: named[name] for name in SIZES if name in named}
+
+
+def letter_of(symbol: MatrixExpr) -> str:
+    """The letter of a MatrixSymbol or of one head's matrix."""
+    return str(symbol.name)
+
+
+def letters_in(expr: MatrixExpr) -> tuple[str, ...]:
+    """The letters of all matrix symbols in the expression, in order of appearance."""
+    found: dict[str, None] = {}
+    for part in sympy.preorder_traversal(expr):
+        if isinstance(part, sympy.MatrixSymbol):
+            found[str(part.name)] = None
+    return tuple(found)
+
+
+def dims(shape: tuple[Any, Any]) -> str:
+    """A shape as people write it: n × d_k."""
+    return f"{shape[0]} × {shape[1]}"
+
+
+def check_shapes(expr: MatrixExpr, name: str) -> None:
+    """Refuse products and sums whose parts do not fit; SymPy itself lets some through."""
+    for part in sympy.preorder_traversal(expr):
+        if isinstance(part, sympy.MatMul):
+            _, factors = part.as_coeff_matrices()
+            for left, right in zip(factors, factors[1:], strict=False):
+                if not _same(left.shape[1], right.shape[0]):
+                    raise ShapeError(
+                        f"{name}: {_named(left)} times {_named(right)} needs as many columns on "
+                        f"the left ({left.shape[1]}) as rows on the right ({right.shape[0]})"
+                    )
+        elif isinstance(part, sympy.MatAdd | sympy.HadamardProduct):
+            for other in part.args[1:]:
+                if not _fits(shape_of(part.args[0]), shape_of(other)):
+                    raise ShapeError(
+                        f"{name}: {_named(part.args[0])} and {_named(other)} need the same shape"
+                    )
+
+
+def _named(expr: MatrixExpr) -> str:
+    return f"{line(Speller().matrix(expr))} ({dims(expr.shape)})"
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other) or bool(sympy.expand(sympy.sympify(one) - sympy.sympify(other)) == 0)
+
+
+def _fits(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    return _same(one[0], other[0]) and _same(one[1], other[1])
