@@ -97,9 +97,13 @@ def _subject(
 
         sheet = read_worksheet(source)
         derivation, notation = sheet.in_file(sheet.derivation), sheet.notation
-        evaluation = None if symbolic else sheet.in_file(sheet.evaluate, derivation, options["dtype"])
+        evaluation = (
+            None if symbolic else sheet.in_file(sheet.evaluate, derivation, options["dtype"])
+        )
         if sheet.claims:
-            notes.append(f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them")
+            notes.append(
+                f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"
+            )
     changes = {"exact": options["exact"]}
     if options["digits"] is not None:
         changes["digits"] = options["digits"]

@@ -103,7 +103,12 @@ class Derivation:
         return Evaluation(self.inputs, self.steps, given, self.sizes, self.labels, dtype)
 
     def subs(self, sizes: Mapping[Any, Any]) -> Derivation:
-        """The derivation at concrete sizes: ``derivation.subs({"n": 3, "d_k": 2})``."""
+        """The derivation at concrete sizes.
+
+        >>> from symattn import Attention
+        >>> Attention().derivation().subs({"n": 3, "d_k": 2})["scores"].shape
+        (3, m)
+        """
         symbols = {s.name: s for s in self.size_symbols}
         pairs = {}
         for size, value in sizes.items():
@@ -120,7 +125,7 @@ class Derivation:
 
     @property
     def size_symbols(self) -> tuple[sympy.Symbol, ...]:
-        """The symbolic sizes, in order of appearance: n, d_model, d_k …"""
+        """The symbolic sizes (n, d_model, d_k, …) in order of appearance."""
         found: dict[sympy.Symbol, None] = {}
         for item in (*self.inputs, *self.steps):
             for size in item.shape:
@@ -171,7 +176,9 @@ class Derivation:
             raise SymattnError(f"given: {listed} leads to no step; this attention needs {needs}")
         for name in names:
             if items[name].letter not in used:
-                raise SymattnError(f"given: {name} is not used by any step from {listed}; remove it")
+                raise SymattnError(
+                    f"given: {name} is not used by any step from {listed}; remove it"
+                )
         inputs = tuple(
             Input(item.name, item.symbol, item.meaning) for name, item in items.items()
             if name in names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import sympy
@@ -104,9 +105,7 @@ class Step(Input):
         speller = Speller(notation)
         symbol, expr = self.in_convention(notation)
         i, j, rule = stated(expr, *self.indices)
-        return t.equation(
-            speller.rule(rule_of(symbol, i, j)), (t.EQUALS, speller.rule(rule))
-        )
+        return t.equation(speller.rule(rule_of(symbol, i, j)), (t.EQUALS, speller.rule(rule)))
 
     @property
     def indices(self) -> tuple[sympy.Symbol, sympy.Symbol]:
@@ -163,7 +162,7 @@ def check_shapes(expr: MatrixExpr, name: str) -> None:
     for part in sympy.preorder_traversal(expr):
         if isinstance(part, sympy.MatMul):
             _, factors = part.as_coeff_matrices()
-            for left, right in zip(factors, factors[1:], strict=False):
+            for left, right in pairwise(factors):
                 if not _same(left.shape[1], right.shape[0]):
                     raise ShapeError(
                         f"{name}: {_named(left)} times {_named(right)} needs as many columns on "

@@ -69,7 +69,8 @@ class Balls(Arithmetic):
 
 
 def _product(a: Array, b: Array) -> Array:
-    out = flint.arb_mat(*a.shape, list(a.ravel())) * flint.arb_mat(*b.shape, list(b.ravel()))
+    left = flint.arb_mat(a.shape[0], a.shape[1], list(a.ravel()))
+    out = left * flint.arb_mat(b.shape[0], b.shape[1], list(b.ravel()))
     entries = np.empty(a.shape[0] * b.shape[1], dtype=object)
     entries[:] = out.entries()
     return entries.reshape(a.shape[0], b.shape[1])

@@ -52,7 +52,7 @@ class Arithmetic:
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Matrix product over the last two axes; the others broadcast."""
-        return np.matmul(a, b)
+        return np.asarray(np.matmul(a, b))
 
     def transpose(self, x: Array) -> Array:
         """The last two axes exchanged."""

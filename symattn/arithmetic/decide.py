@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import flint
 import sympy
 from flint import arb, fmpq, fmpz
 
@@ -215,7 +214,7 @@ def enclosure(value: Any, digits: int = 20) -> tuple[str, str]:
     """A lower and an upper decimal bound of the ball, rigorously.
 
     >>> enclosure(arb(1) / 3, 6)
-    ('33333333331e-11', '33333333335e-11')
+    ('0.33333333331', '0.33333333335')
     """
     if is_minus_infinity(value):
         return "-inf", "-inf"
@@ -225,7 +224,16 @@ def enclosure(value: Any, digits: int = 20) -> tuple[str, str]:
     return _bound(middle - radius, exponent), _bound(middle + radius, exponent)
 
 
-def _bound(units: flint.fmpz, exponent: flint.fmpz) -> str:
+def _bound(units: fmpz, exponent: fmpz) -> str:
+    """Units · 10^exponent without superfluous zeros, in scientific notation far from 1."""
     if units == 0:
         return "0"
-    return f"{units}e{exponent}" if exponent else f"{units}"
+    sign, digits, places = ("-" if units < 0 else ""), str(abs(units)), int(exponent)
+    stripped = digits.rstrip("0")
+    places += len(digits) - len(stripped)
+    if 0 <= places <= _LONG:
+        return sign + stripped + "0" * places
+    if -_LONG - len(stripped) <= places < 0:
+        return sign + _fixed(fmpz(int(stripped)), -places)
+    point = f".{stripped[1:]}" if len(stripped) > 1 else ""
+    return f"{sign}{stripped[0]}{point}e{places + len(stripped) - 1}"

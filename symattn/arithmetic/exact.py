@@ -43,16 +43,24 @@ class Exact(Arithmetic):
     def row_sum(self, x: Array) -> Array:
         out = np.empty((*x.shape[:-1], 1), dtype=object)
         for index in np.ndindex(*x.shape[:-1]):
-            out[index] = [sympy.Add(*x[index])]
+            out[index] = [total(list(x[index]))]
         return out
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)
 
 
+def total(values: list[sympy.Expr]) -> sympy.Expr:
+    """The sum of exact values; rationals are added by FLINT, which is far quicker."""
+    if all(isinstance(value, sympy.Rational) for value in values):
+        added = sum((flint.fmpq(int(v.p), int(v.q)) for v in values), flint.fmpq(0))
+        return sympy.Rational(int(added.p), int(added.q))
+    return sympy.Add(*values)
+
+
 def _product(a: Array, b: Array) -> Array:
     if _is_rational(a) and _is_rational(b):
-        out = flint.fmpq_mat(*a.shape, _fmpqs(a)) * flint.fmpq_mat(*b.shape, _fmpqs(b))
+        out = _fmpq_mat(a) * _fmpq_mat(b)
         entries = [sympy.Rational(int(x.p), int(x.q)) for x in out.entries()]
         return filled((a.shape[0], b.shape[1]), entries)
     left = [[sympy.fraction(x) for x in line] for line in a]
@@ -64,16 +72,18 @@ def _dot(row: list[Any], column: list[Any]) -> sympy.Expr:
     """Σ (n₁/d₁)(n₂/d₂) with the numerators over equal denominators added first."""
     over: dict[sympy.Expr, list[sympy.Expr]] = {}
     for (n1, d1), (n2, d2) in zip(row, column, strict=True):
-        over.setdefault(d1 * d2, []).append(n1 * n2)
-    return sympy.Add(*(sympy.Add(*parts) / below for below, parts in over.items()))
+        (number1, below1), (number2, below2) = d1.as_coeff_Mul(), d2.as_coeff_Mul()
+        over.setdefault(below1 * below2, []).append(n1 * n2 / (number1 * number2))
+    return total([total(parts) / below for below, parts in over.items()])
 
 
 def _is_rational(x: Array) -> bool:
     return all(isinstance(entry, sympy.Rational) for entry in x.ravel())
 
 
-def _fmpqs(x: Array) -> list[Any]:
-    return [flint.fmpq(int(entry.p), int(entry.q)) for entry in x.ravel()]
+def _fmpq_mat(x: Array) -> flint.fmpq_mat:
+    entries = [flint.fmpq(int(entry.p), int(entry.q)) for entry in x.ravel()]
+    return flint.fmpq_mat(x.shape[0], x.shape[1], entries)
 
 
 def filled(shape: tuple[int, ...], entries: list[Any]) -> Array:

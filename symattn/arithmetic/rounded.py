@@ -3,8 +3,9 @@
 Each operation is computed in balls and widened by the standard model of rounding errors,
 fl(a ∘ b) = (a ∘ b)(1 + δ), |δ| ≤ u, with γ_k = k u / (1 − k u) for a sum of k products, plus the
 smallest subnormal for underflow (N. Higham, *Accuracy and Stability of Numerical Algorithms*,
-2nd ed., sections 2.2 and 3.1). The value that NumPy returns lies in the ball that comes out, whatever the
-order of summation; so the radius is a tolerance that follows from the sizes and the dtype.
+2nd ed., sections 2.2 and 3.1). The value that NumPy returns lies in the ball that comes out,
+whatever the order of summation; so the radius is a tolerance that follows from the sizes and the
+dtype.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Rounded(Balls):
     name = "rounded"
 
     def __init__(self, dtype: Any) -> None:
-        info = np.finfo(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        info = np.finfo(self.dtype)
         self.unit = arb(float(info.eps)) / 2
         self.tiny = arb(float(info.smallest_subnormal))
 
@@ -36,25 +38,30 @@ class Rounded(Balls):
         return elementwise(lambda entry: self._widen(entry, entry, roundings), x)
 
     def _widen(self, x: Any, size: Any, roundings: int) -> Any:
-        if is_minus_infinity(x):
+        if is_minus_infinity(x) or size.is_zero():
             return x
         gamma = roundings * self.unit / (1 - roundings * self.unit)
         radius = gamma * size.abs_upper() + roundings * self.tiny
         return x + arb(0, radius.upper())
 
     def scalar(self, value: sympy.Expr) -> Any:
-        exact = super().scalar(value)
-        return self._widen(exact, exact, 2)
+        return self._stored(super().scalar(value))
 
     def array(self, exact: Array) -> Array:
-        return self._widened(super().array(exact), 2)
+        return elementwise(self._stored, super().array(exact))
+
+    def _stored(self, x: Any) -> Any:
+        """A number as the dtype stores it: widened unless it is there exactly."""
+        with np.errstate(over="ignore"):
+            kept = float(self.dtype.type(float(x.mid())))
+        return x if x == arb(kept) else self._widen(x, x, 2)
 
     def exp(self, x: Array) -> Array:
         return self._widened(super().exp(x), _EXP_ROUNDINGS)
 
     def shift(self, x: Array) -> Array:
         """The row maximum is subtracted as floating point does it; which one it is may differ."""
-        return self._widened(super().shift(x))
+        return self._widened(super().shift(x), 2)
 
     def add(self, a: Array, b: Array) -> Array:
         return self._widened(super().add(a, b))

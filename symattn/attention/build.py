@@ -95,7 +95,8 @@ class _Builder:
         per_head: bool = True,
     ) -> Any:  # fmt: skip
         """A step; its symbol takes the shape of its expression."""
-        symbol = self.symbol(name, *expr.shape, per_head=per_head)
+        rows, columns = expr.shape
+        symbol = self.symbol(name, rows, columns, per_head)
         self.steps.append(Step(name, symbol, "", expr, rule, reason, source))
         return symbol
 
@@ -183,8 +184,8 @@ class _Builder:
             self.step("weights", normaliser(self.logits), normaliser.rule_name, normaliser.reason,
                       normaliser.source)  # fmt: skip
             return
-        powers = self.step("exp", Exponential(self.logits), "exponential",
-                           "Exponentials make every score positive and keep their order.")  # fmt: skip
+        reason = "Exponentials make every score positive and keep their order."
+        powers = self.step("exp", Exponential(self.logits), "exponential", reason)
         sums = self.step("exp_sum", LineSum(powers), "row sum",
                          "The sum of each row is what its weights are shares of.")  # fmt: skip
         self.step("weights", LineQuotient(powers, sums), "row quotient",

@@ -49,7 +49,22 @@ def json_document(
         data["check"] = _check(check)
     if notes:
         data["notes"] = list(notes)
-    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    return _written(data) + "\n"
+
+
+def _written(value: Any, indent: str = "") -> str:
+    """JSON with an object's keys and a matrix's rows on lines of their own."""
+    deeper = indent + "  "
+    if isinstance(value, dict) and value:
+        pairs = (
+            f"{deeper}{json.dumps(key, ensure_ascii=False)}: {_written(part, deeper)}"
+            for key, part in value.items()
+        )
+        return "{\n" + ",\n".join(pairs) + f"\n{indent}}}"
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        lines = (f"{deeper}{_written(part, deeper)}" for part in value)
+        return "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _input(item: Input, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:

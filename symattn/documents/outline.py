@@ -153,7 +153,7 @@ class _Writer:
     def _values(self, item: Input) -> Iterator[Tree]:
         assert self.evaluation is not None
         for head in self._heads(item):
-            yield value_view(self.evaluation, item, head, self.notation)
+            yield from value_view(self.evaluation, item, head, self.notation)
 
     def _count(self, step: Step) -> int:
         assert self.evaluation is not None

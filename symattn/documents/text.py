@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from symattn.documents.outline import Outline, Section
 from symattn.derivation import Check, StepCheck
+from symattn.documents.outline import Outline, Section
+from symattn.notation.latex import escape_controls
 from symattn.notation.prose import Prose
 from symattn.notation.text import Charset, box, line, width
-from symattn.notation.latex import escape_controls
 
 #: What a line is, so that a terminal can colour it.
 Style: TypeAlias = Literal["title", "heading", "note", "formula", "good", "bad", "plain"]
@@ -35,8 +35,7 @@ def styled_lines(outline: Outline, charset: Charset = "unicode") -> Iterator[tup
         yield "plain", ""
     if outline.given:
         yield "heading", "Given"
-        for section in outline.given:
-            yield from _given(section, charset)
+        yield from _given(outline.given, charset)
         yield "plain", ""
     for section in outline.steps:
         yield from _step(section, charset)
@@ -47,18 +46,29 @@ def styled_lines(outline: Outline, charset: Charset = "unicode") -> Iterator[tup
         yield "note", note
 
 
-def _given(section: Section, charset: Charset) -> Iterator[tuple[Style, str]]:
-    why = _sentence(section.why, charset)
-    shape = _sentence(section.shape, charset)
-    for index, shown in enumerate(section.lines):
-        body = box(shown.tree, charset)
-        if shown.view == "formula":
-            yield "plain", f"{_INDENT}{body}  {shape}{f', {why}' if why else ''}"
-            continue
-        if index == 0 and why:
-            yield "note", f"{_INDENT}{why}"
-        for words in body.lines:
-            yield "plain", f"{_INDENT}{words.rstrip()}"
+def _given(given: tuple[Section, ...], charset: Charset) -> Iterator[tuple[Style, str]]:
+    """Matrices that are given; without their values a table of names."""
+    table = [
+        (line(section.lines[0].tree, charset), _sentence(section.shape, charset))
+        for section in given
+        if section.lines and section.lines[0].view == "formula"
+    ]
+    widths = [max((width(row[k]) for row in table), default=0) for k in (0, 1)]
+    for section in given:
+        why = _sentence(section.why, charset)
+        for index, shown in enumerate(section.lines):
+            body = box(shown.tree, charset)
+            if shown.view == "formula":
+                cells = (str(body), _sentence(section.shape, charset))
+                padded = [
+                    cell + " " * (w - width(cell)) for cell, w in zip(cells, widths, strict=True)
+                ]
+                yield "plain", f"{_INDENT}{'  '.join([*padded, why])}".rstrip()
+                continue
+            if index == 0 and why:
+                yield "note", f"{_INDENT}{why}"
+            for words in body.lines:
+                yield "plain", f"{_INDENT}{words.rstrip()}"
 
 
 def _step(section: Section, charset: Charset) -> Iterator[tuple[Style, str]]:

@@ -14,9 +14,6 @@ import numpy as np
 from flint import arb
 
 from symattn.arithmetic.balls import is_minus_infinity
-from symattn.evaluate.values import Evaluation
-
-_BITS = 256
 
 
 @dataclass(frozen=True)
@@ -57,27 +54,6 @@ class Check:
         return self.agrees
 
 
-def check(evaluation: Evaluation) -> Check:
-    """Compare NumPy's value of every step with its proven enclosure.
-
-    >>> from symattn import Attention
-    >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 1]], V=[[3]])
-    >>> check(values).agrees
-    True
-    """
-    dtype = evaluation.arithmetic.dtype
-    checks = tuple(
-        compare(
-            step.name,
-            evaluation.array(step.letter),
-            evaluation.balls(step.letter, _BITS),
-            evaluation.rounded(step.letter),
-        )
-        for step in evaluation.steps
-    )
-    return Check(dtype.name, checks)
-
-
 def compare(name: str, array: Any, true: Any, allowed: Any) -> StepCheck:
     """One step: `array` against `true`, each entry being let end up in its `allowed` ball."""
     if array.shape != true.shape:
@@ -102,7 +78,8 @@ def _distance(value: Any, true: Any, allowed: Any) -> tuple[float, float, bool]:
         return math.inf, _upper(allowed.rad()), False
     point = arb(float(value))
     tolerance = _upper(allowed.rad() + abs(allowed.mid() - true))
-    return _upper(abs(point - true)), tolerance, bool(allowed.contains(point))
+    error = 0.0 if true.contains(point) else _upper(abs(point - true))
+    return error, tolerance, bool(allowed.contains(point))
 
 
 def _upper(x: Any) -> float:

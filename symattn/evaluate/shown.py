@@ -7,14 +7,20 @@ from typing import Any
 from symattn.errors import SymattnError
 from symattn.evaluate.values import Evaluation, Place
 from symattn.nodes.flip import flip
+from symattn.nodes.rule import rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation
+from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.step import HEAD, Input
 
 _GAP = None
+
+
+#: An exact entry longer than this stands on a line of its own, not in a matrix.
+_LONG_ENTRY = 16
 
 
 def value_view(
@@ -22,15 +28,18 @@ def value_view(
     item: Input,
     head: int | None = None,
     notation: Notation | None = None,
-) -> Tree:
+) -> tuple[Tree, ...]:
     """The matrix of a step or an input, ``A ≈ [0.3040 …]``; `head` counts from 0.
 
-    Raises `SymattnError` where there are more axes than heads, rows and columns.
+    One tree, or, for exact entries too long for a matrix, one for each entry. Raises
+    `SymattnError` where there are more axes than heads, rows and columns.
     """
     notation = notation or Notation()
     array = evaluation.array(item.letter)
     if array.ndim - (head is not None) != 2:
-        raise SymattnError(f"{item.name}: {array.ndim} axes cannot be shown as one matrix; pick one")
+        raise SymattnError(
+            f"{item.name}: {array.ndim} axes cannot be shown as one matrix; pick one"
+        )
     rows, columns = array.shape[-2:]
     lead: Place = () if head is None else (head,)
     lines, across = _shown(rows, notation.limit), _shown(columns, notation.limit)
@@ -47,16 +56,23 @@ def value_view(
     if notation.convention == "columns":
         lines, across, names = across, lines, names[::-1]
         cells = {(j, i): cell for (i, j), cell in cells.items()}
+    symbol: Any = item.symbol if head is None else item.symbol.subs(HEAD, head)
+    if notation.convention == "columns":
+        symbol = flip(symbol)
+    speller = Speller(notation)
+    if notation.exact and any(len(line(cell)) > _LONG_ENTRY for cell in cells.values()):
+        return tuple(
+            t.equation(speller.rule(rule_of(symbol, i, j)), (t.EQUALS, cell))
+            for (i, j), cell in cells.items()
+            if i is not _GAP and j is not _GAP
+        )
     grid = t.Grid(
         tuple(tuple(cells[i, j] for j in across) for i in lines),
         _picked(names[0], lines, "⋮"),
         _picked(names[1], across, "⋯"),
     )
-    symbol: Any = item.symbol if head is None else item.symbol.subs(HEAD, head)
-    if notation.convention == "columns":
-        symbol = flip(symbol)
-    left = Speller(notation).matrix(symbol)
-    return t.equation(left, (t.EQUALS if exact else t.APPROX, t.Fenced(grid, "[", "]")))
+    relation = t.EQUALS if exact else t.APPROX
+    return (t.equation(speller.matrix(symbol), (relation, t.Fenced(grid, "[", "]"))),)
 
 
 def _cell(

@@ -17,6 +17,7 @@ from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, read_array
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import ShapeError, SymattnError, nearest
+from symattn.evaluate.check import Check, compare
 from symattn.evaluate.walk import size_error, split_heads, value_of
 from symattn.notation.options import Notation
 from symattn.step import Input, Step, listed_sizes
@@ -134,19 +135,32 @@ class Evaluation:
             )
         return self._digits[key]
 
-    def check(self) -> Any:
-        """The exact values held against NumPy, step by step; see `symattn.evaluate.check`."""
-        from symattn.evaluate.check import check
+    def check(self) -> Check:
+        """NumPy's values held against the proven ones, step by step.
 
-        return check(self)
+        >>> from symattn import Attention
+        >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 1]], V=[[3]])
+        >>> values.check().agrees
+        True
+        """
+        steps = tuple(
+            compare(
+                step.name,
+                self.array(step.letter),
+                self.balls(step.letter, BITS[1]),
+                self.rounded(step.letter),
+            )
+            for step in self.steps
+        )
+        return Check(self.arithmetic.dtype.name, steps)
 
     def _check_labels(self) -> None:
         for size, names in self.labels.items():
             count = self.sizes.get(size, size)
             if isinstance(count, int | sympy.Integer) and len(names) != int(count):
+                some = ", ".join((*names[:4], "…") if len(names) > 4 else names)
                 raise ShapeError(
-                    f"{len(names)} labels ({', '.join(names[:4])}{', …' if len(names) > 4 else ''}) "
-                    f"for {size} = {count}; give one for each row"
+                    f"tokens: {len(names)} labels ({some}) for {size} = {count}; give one a row"
                 )
 
 
@@ -225,7 +239,9 @@ def _read(
     out: dict[str, Array] = {}
     for item in inputs:
         if item.name not in given:
-            raise SymattnError(f"{item.name} is not given; this derivation needs {', '.join(names)}")
+            raise SymattnError(
+                f"{item.name} is not given; this derivation needs {', '.join(names)}"
+            )
         value = given[item.name]
         if isinstance(value, np.ndarray) and value.size > MAX_ENTRIES and value.ndim >= 2:
             array: Array = value.astype(float)
@@ -238,7 +254,7 @@ def _read(
                 boolean=item.name in _BOOLEAN,
             )
         if item.per_head and array.ndim == 2:
-            count = _head_count(inputs, given, sizes)
+            count = _head_count(sizes)
             if count is None:
                 raise SymattnError(f"{item.name}: give one matrix for each head: [[[…]], [[…]]]")
             array = split_heads(array, count, item.name)
@@ -246,9 +262,7 @@ def _read(
     return out
 
 
-def _head_count(
-    inputs: Sequence[Input], given: Mapping[str, Any], sizes: Mapping[sympy.Symbol, int]
-) -> int | None:
+def _head_count(sizes: Mapping[sympy.Symbol, int]) -> int | None:
     """The number of heads, if it is known before the matrices are bound."""
     for size, count in sizes.items():
         if size.name == "h":
@@ -277,8 +291,9 @@ def _bound(
                 (symbol,) = unknown
                 share, rest = divmod(count, int(expected.coeff(symbol)))
                 if rest:
+                    factor = expected.coeff(symbol)
                     raise ShapeError(
-                        f"{item.name}: {count} columns are not a multiple of {expected.coeff(symbol)}"
+                        f"{item.name}: {count} rows or columns are not a multiple of {factor}"
                     )
                 known[symbol] = share
                 told_by[symbol] = item.name

@@ -16,6 +16,7 @@ from flint import arb, fmpq
 
 from symattn.arithmetic.balls import ball, is_minus_infinity, precision
 from symattn.arithmetic.decide import Digits, decide
+from symattn.arithmetic.exact import total
 from symattn.evaluate.values import Evaluation, Place
 from symattn.nodes.rule import (
     SIGNS,
@@ -59,7 +60,9 @@ def worked(
     filled = {i: row, j: column} | ({} if head is None else {HEAD: head})
     numbers = _Numbers(evaluation, notation)
     left = Speller(notation).rule(at(rule_of(symbol, row, column), filled, evaluation.sizes))
-    rule = numbers.decided(at(_unfolded(evaluation, expr, i, j, notation), filled, evaluation.sizes))
+    rule = numbers.decided(
+        at(_unfolded(evaluation, expr, i, j, notation), filled, evaluation.sizes)
+    )
     cell = (column, row) if notation.convention == "columns" else (row, column)
     place: Place = cell if head is None else (head, *cell)
     result = evaluation.digits(step.letter, place, notation)
@@ -82,6 +85,8 @@ def _unfolded(evaluation: Evaluation, expr: Any, i: Any, j: Any, notation: Notat
 def _links(numbers: _Numbers, rule: Rule, result: Digits) -> Iterator[tuple[t.Op, Tree]]:
     """The stages of the line, each with ``=`` while all digits are exact, then ``≈``."""
     exact_so_far, before = True, None
+    if isinstance(rule, Entry):
+        yield t.EQUALS, numbers.speller.entry(rule)
     for collapsed in _STAGES:
         stage = numbers.stage(rule, collapsed, result)
         if stage is None or stage.tree == before or stage.tree == number(result.text):
@@ -91,7 +96,8 @@ def _links(numbers: _Numbers, rule: Rule, result: Digits) -> Iterator[tuple[t.Op
         yield (t.EQUALS if exact_so_far else t.APPROX), stage.tree
     final = number(result.text) if result.proven else t.row(number(result.text), t.Op("?"))
     if before is None or final != before:
-        yield (t.EQUALS if exact_so_far and result.exact else t.APPROX), final
+        certain = exact_so_far or result.text == "-inf"  # −∞ swallows whatever it is added to
+        yield (t.EQUALS if certain and result.exact else t.APPROX), final
 
 
 #: What is written as one number at each stage.
@@ -111,6 +117,11 @@ class _Numbers:
     evaluation: Evaluation
     notation: Notation
     _balls: dict[tuple[Rule, int], Any] = field(default_factory=dict)
+
+    @property
+    def speller(self) -> Speller:
+        """How the reader wants it written, with the sizes as numbers."""
+        return Speller(self.notation, self.evaluation.sizes)
 
     def stage(self, rule: Rule, collapsed: tuple[type[Any], ...], result: Digits) -> _Stage | None:
         """The rule with operands, and parts of the `collapsed` kinds, written as numbers."""
@@ -146,7 +157,7 @@ class _Numbers:
             exact = exact and decimal.exact
             return number(decimal.text)
 
-        tree = Speller(self.notation, self.evaluation.sizes).rule(rule, leaf)
+        tree = self.speller.rule(rule, leaf)
         return put, _Stage(tree, exact)
 
     def _simple(self, part: Rule) -> Tree | None:
@@ -228,7 +239,7 @@ class _Numbers:
             case Const(value):
                 return value.subs(self.evaluation.sizes)
             case Plus(terms):
-                return sympy.Add(*map(self.exact, terms))
+                return total([self.exact(term) for term in terms])
             case Times(factors):
                 return sympy.Mul(*map(self.exact, factors))
             case Over(num, den, _):

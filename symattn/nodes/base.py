@@ -7,8 +7,7 @@ a node works in plain SymPy as well as here.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-from xml.dom.minidom import parseString
+from typing import Any, ClassVar, Self, cast
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -33,6 +32,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     #: Paper and section that the node is defined by.
     source: ClassVar[str] = ""
+
+    def __new__(cls, *args: Any) -> Self:
+        """The node with these SymPy arguments."""
+        return cast(Self, super().__new__(cls, *args))
 
     def _rule(self, i: Index, j: Index) -> Rule:
         """The entry rule."""
@@ -99,7 +102,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return prettyForm("\n".join(box.lines), box.baseline)
 
     def _mathml_presentation(self, printer: Any) -> Any:
-        return parseString(mathml(self._tree())).documentElement
+        from xml.dom.minidom import parseString
+
+        return parseString(mathml(self._tree())).documentElement  # noqa: S318  our own MathML
 
     def _numpycode(self, printer: Any) -> str:
         owner = type(self)

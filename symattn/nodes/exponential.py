@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.base import Node, as_matrix
+from symattn.nodes.base import Node, as_matrix, shape_of
 from symattn.nodes.rule import Exp, Index, Over, Rule, Total, dummy, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -27,13 +27,13 @@ class Exponential(Node):
 
     source: ClassVar[str] = _SOURCE
 
-    def __new__(cls, matrix: Any) -> Exponential:
+    def __new__(cls, matrix: Any) -> Self:
         return super().__new__(cls, as_matrix(matrix, "Exponential"))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The shape of the argument."""
-        return self.args[0].shape  # type: ignore[no-any-return]
+        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Exp(rule_of(self.args[0], i, j))
@@ -58,7 +58,7 @@ class LineSum(Node):
 
     source: ClassVar[str] = _SOURCE
 
-    def __new__(cls, matrix: Any, axis: Any = 1) -> LineSum:
+    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
         return super().__new__(cls, as_matrix(matrix, "LineSum"), sympy.Integer(axis))
 
     @property
@@ -99,14 +99,14 @@ class LineQuotient(Node):
 
     source: ClassVar[str] = _SOURCE
 
-    def __new__(cls, matrix: Any, sums: Any, axis: Any = 1) -> LineQuotient:
+    def __new__(cls, matrix: Any, sums: Any, axis: Any = 1) -> Self:
         parts = as_matrix(matrix, "LineQuotient"), as_matrix(sums, "LineQuotient")
         return super().__new__(cls, *parts, sympy.Integer(axis))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The shape of the matrix."""
-        return self.args[0].shape  # type: ignore[no-any-return]
+        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, sums, axis = self.args

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import sympy
@@ -10,7 +10,7 @@ from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError
-from symattn.nodes.base import Node, as_matrix
+from symattn.nodes.base import Node, as_matrix, shape_of
 from symattn.nodes.rule import Entry, Index, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -30,7 +30,7 @@ class Head(Node):
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
 
-    def __new__(cls, symbol: Any, index: Any) -> Head:
+    def __new__(cls, symbol: Any, index: Any) -> Self:
         if not isinstance(symbol, sympy.MatrixSymbol):
             raise SymattnError(f"Head: {symbol} is not a MatrixSymbol")
         return super().__new__(cls, symbol, sympy.sympify(index))
@@ -48,7 +48,7 @@ class Head(Node):
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The shape of each head's matrix."""
-        return self.args[0].shape  # type: ignore[no-any-return]
+        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Entry(self, i, j)
@@ -69,7 +69,7 @@ class Head(Node):
     @classmethod
     def numpy(cls, *args: Any) -> Array:
         """One head's matrix out of an array (heads, rows, columns)."""
-        return np.asarray(args[0])[int(args[1])]
+        return np.asarray(np.asarray(args[0])[int(args[1])])
 
 
 class Concat(Node):
@@ -87,7 +87,7 @@ class Concat(Node):
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
 
-    def __new__(cls, matrix: Any, index: Any, count: Any, axis: Any = 1) -> Concat:
+    def __new__(cls, matrix: Any, index: Any, count: Any, axis: Any = 1) -> Self:
         body = as_matrix(matrix, "Concat")
         return super().__new__(cls, body, index, sympy.sympify(count), sympy.Integer(axis))
 

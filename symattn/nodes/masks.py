@@ -8,7 +8,7 @@ row of `MASKS` here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import sympy
@@ -17,7 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError
-from symattn.nodes.base import Node, as_matrix
+from symattn.nodes.base import Node, as_matrix, shape_of
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -77,7 +77,7 @@ class Causal(Mask):
     word: ClassVar[str] = "causal"
     reason: ClassVar[str] = "No query may look at a later key."
 
-    def __new__(cls, rows: Any, columns: Any, past: Any = 0) -> Causal:
+    def __new__(cls, rows: Any, columns: Any, past: Any = 0) -> Self:
         return super().__new__(cls, *map(sympy.sympify, (rows, columns)), _count(past, "causal"))
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -105,7 +105,7 @@ class Padding(Mask):
     word: ClassVar[str] = "padding"
     reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
 
-    def __new__(cls, rows: Any, columns: Any, length: Any) -> Padding:
+    def __new__(cls, rows: Any, columns: Any, length: Any) -> Self:
         return super().__new__(cls, *map(sympy.sympify, (rows, columns)), _count(length, "padding"))
 
     @classmethod
@@ -134,13 +134,13 @@ class Allowed(Node):
 
     source: ClassVar[str] = "ONNX, operator Attention"
 
-    def __new__(cls, matrix: Any) -> Allowed:
+    def __new__(cls, matrix: Any) -> Self:
         return super().__new__(cls, as_matrix(matrix, "Allowed"))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The shape of the boolean matrix."""
-        return self.args[0].shape  # type: ignore[no-any-return]
+        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Cases(rule_of(self.args[0], i, j), "=", Const(sympy.S.One), _ZERO, _HIDDEN)
@@ -172,13 +172,13 @@ class Masked(Node):
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
 
-    def __new__(cls, scores: Any, mask: Any) -> Masked:
+    def __new__(cls, scores: Any, mask: Any) -> Self:
         return super().__new__(cls, as_matrix(scores, "Masked"), as_matrix(mask, "Masked"))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The shape of the scores."""
-        return self.args[0].shape  # type: ignore[no-any-return]
+        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Plus((rule_of(self.args[0], i, j), rule_of(self.args[1], i, j)))

@@ -6,14 +6,15 @@ Adding a normaliser is adding a class and a row of `NORMALISERS` here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError
-from symattn.nodes.base import Node, as_matrix
+from symattn.nodes.base import Node, as_matrix, shape_of
 from symattn.nodes.rule import Exp, Index, Over, Rule, Total, dummy, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -27,13 +28,13 @@ class Normaliser(Node):
     reason: ClassVar[str] = ""
     rule_name: ClassVar[str] = ""
 
-    def __new__(cls, matrix: Any, axis: Any = 1) -> Normaliser:
+    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
         return super().__new__(cls, as_matrix(matrix, cls.__name__), sympy.Integer(axis))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The shape of the scores."""
-        return self.args[0].shape  # type: ignore[no-any-return]
+        return shape_of(self.args[0])
 
     def _along(self, i: Index, j: Index, index: sympy.Symbol) -> tuple[Rule, sympy.Expr]:
         """The score at `index` of the line through (i, j), and how long that line is."""
@@ -90,7 +91,7 @@ class Softmax(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array) -> Array:
-        nothing = arithmetic.hidden(scores).all(axis=-1, keepdims=True)
+        nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
         safe = arithmetic.where(nothing, arithmetic.zero, scores)
         powers = arithmetic.exp(arithmetic.shift(safe))
         weights = arithmetic.divide(powers, arithmetic.row_sum(powers))
@@ -126,7 +127,7 @@ class RowRatio(Normaliser):
     def _rows(cls, arithmetic: Arithmetic, scores: Array) -> Array:
         hidden = arithmetic.hidden(scores)
         seen = arithmetic.where(hidden, arithmetic.zero, scores)
-        nothing = hidden.all(axis=-1, keepdims=True)
+        nothing = np.asarray(hidden.all(axis=-1, keepdims=True))
         one = arithmetic.scalar(sympy.S.One)
         total = arithmetic.where(nothing, one, arithmetic.row_sum(seen))
         if arithmetic.vanishing(total).any():

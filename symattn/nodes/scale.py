@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.base import Node, as_matrix
+from symattn.nodes.base import Node, as_matrix, shape_of
 from symattn.nodes.rule import Const, Index, Over, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -30,13 +30,13 @@ class Quotient(Node):
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
 
-    def __new__(cls, matrix: Any, divisor: Any) -> Quotient:
+    def __new__(cls, matrix: Any, divisor: Any) -> Self:
         return super().__new__(cls, as_matrix(matrix, "Quotient"), sympy.sympify(divisor))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The shape of the matrix."""
-        return self.args[0].shape  # type: ignore[no-any-return]
+        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Over(rule_of(self.args[0], i, j), Const(self.args[1]))

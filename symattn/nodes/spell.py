@@ -54,7 +54,7 @@ class Speller:
                 size = self.sizes.get(expr)
                 return name_tree(expr.name) if size is None else number(str(size))
             case sympy.Add():
-                return t.plus([self.scalar(term) for term in expr.as_ordered_terms()])
+                return t.plus([self.scalar(term) for term in expr.as_ordered_terms("grlex")])
             case sympy.exp():
                 return t.power(_E, self.scalar(expr.args[0]))
             case sympy.Pow() | sympy.Mul():
@@ -94,13 +94,19 @@ class Speller:
                 above, below = coefficient, sympy.Mul(below / base, rest, evaluate=False)
                 if below.args[0] == 1:
                     below = rest
+        number, power = expr.as_coeff_Mul()
+        if power.has(sympy.exp) and not isinstance(number, sympy.Integer):
+            decimal = terminating(abs(number), max(self.notation.digits, 4))
+            if decimal is not None and power.is_positive:
+                product = t.times([t.Num(decimal), self.scalar(power)])
+                return t.row(t.MINUS, product) if number < 0 else product
         negative = above.could_extract_minus_sign()
         top = self._factors(-above if negative else above)
         out = top if below == 1 else t.Frac(top, self._factors(below))
         return t.row(t.MINUS, t.bracketed(out, t.MULTIPLICATIVE)) if negative else out
 
     def _factors(self, expr: sympy.Expr) -> Tree:
-        factors = expr.args if isinstance(expr, sympy.Mul) else (expr,)
+        factors = sorted(expr.args, key=_rank) if isinstance(expr, sympy.Mul) else [expr]
         trees = [self._power(factor) for factor in factors]
         numeric = any(isinstance(tree, t.Num) for tree in trees[1:])
         return t.times(trees, t.DOT if numeric else t.TIMES)
@@ -174,7 +180,7 @@ class Speller:
 
     def index(self, index: Index) -> Tree:
         """An index as the reader counts: a whole number is moved by the index base."""
-        if isinstance(index, int) or isinstance(index, sympy.Integer):
+        if isinstance(index, int | sympy.Integer):
             return number(str(int(index) + self.notation.index_base))
         return self.scalar(self._counted(index))
 
@@ -261,7 +267,7 @@ class _RuleSpeller:
         return t.Fenced(t.Grid(rows, align="l"), "{", "")
 
     def _ordinal_condition(self, left: Index, sign: str, right: Index) -> Tree:
-        """j ≤ i + p as the reader counts, with the constants gathered on the right."""
+        """J ≤ i + p as the reader counts, with the constants gathered on the right."""
         one = sympy.sympify(left)
         moved = sympy.sympify(right) - one
         base = self.speller.notation.index_base
@@ -272,6 +278,13 @@ class _RuleSpeller:
             self.speller.scalar(lead),
             (t.Op(sign), self.speller.scalar(sympy.expand(gathered + lead))),
         )
+
+
+def _rank(factor: sympy.Expr) -> int:
+    """Numbers first, then brackets, then short names: 2 (i − 1) d_v, h d_v."""
+    if isinstance(factor, sympy.Symbol):
+        return 2 + len(factor.name)
+    return 0 if isinstance(factor, sympy.Rational) else 1
 
 
 def _elided(terms: tuple[Rule, ...], limit: int) -> tuple[Rule, ...]:

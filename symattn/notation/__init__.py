@@ -1,1 +1,1 @@
-"""PLACEHOLDER"""
+"""How mathematics is spelled: the notation tree and its three readings. Knows no SymPy."""

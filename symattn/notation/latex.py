@@ -67,7 +67,14 @@ _GREEK_COMMANDS |= {
 _TEXT_ESCAPES = {"{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_"}
 
 #: Characters that need math mode to look like themselves.
-_MATH_ESCAPES = {"\\": r"\backslash", "^": r"\wedge", "~": r"\sim", "<": "<", ">": ">", "|": r"\vert"}
+_MATH_ESCAPES = {
+    "\\": r"\backslash",
+    "^": r"\wedge",
+    "~": r"\sim",
+    "<": "<",
+    ">": ">",
+    "|": r"\vert",
+}
 
 
 def latex(tree: Tree) -> str:

@@ -51,25 +51,13 @@ SYMBOLS: Mapping[str, str] = {
 #: The names of sizes, in the order in which they are listed: queries, keys, widths, heads.
 SIZES = ("n", "m", "d_model", "d_mem", "d_k", "d_v", "d_out", "h", "n_vocab")
 
-_GREEK = dict(
-    zip(
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
-        "upsilon phi chi psi omega".split(),
-        "αβγδεζηθικλμνξπρστυφχψω",
-        strict=True,
-    )
-) | {
-    "Gamma": "Γ",
-    "Delta": "Δ",
-    "Theta": "Θ",
-    "Lambda": "Λ",
-    "Xi": "Ξ",
-    "Pi": "Π",
-    "Sigma": "Σ",
-    "Phi": "Φ",
-    "Psi": "Ψ",
-    "Omega": "Ω",
-}
+_GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ",
+    "eta": "η", "theta": "θ", "iota": "ι", "kappa": "κ", "mu": "μ", "nu": "ν", "xi": "ξ",
+    "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "φ", "chi": "χ",
+    "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ",
+    "Pi": "Π", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω", "lambda": "λ",
+}  # fmt: skip
 
 _PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}(_[A-Za-z0-9]{1,20})?\Z")
 _LATEX_TOKEN = re.compile(
@@ -197,6 +185,8 @@ def custom_symbol(letter: str) -> Tree:
         return name_tree(letter)
     if len(letter) == 1 and letter in _GREEK.values():
         return Ident(letter)
+    if letter[:1] == "\\" and letter[1:] in _GREEK:
+        return Ident(_GREEK[letter[1:]])
     position = 0
     while position < len(letter):
         token = _LATEX_TOKEN.match(letter, position)
@@ -205,8 +195,8 @@ def custom_symbol(letter: str) -> Tree:
         position = token.end()
     if position != len(letter) or not letter.strip() or len(letter) > 60 or not _balanced(letter):
         raise SymattnError(
-            f"symbol {letter[:60]!r}: use a name such as A, W_Q or alpha, or LaTeX made of letters, "
-            r"scripts and \mathbf, \mathrm, \mathcal, \tilde, \hat, \bar or Greek letters"
+            f"symbol {letter[:60]!r}: use a name such as A, W_Q or alpha, or LaTeX made of "
+            r"letters, scripts and \mathbf, \mathrm, \mathcal, \tilde, \hat, \bar or Greek letters"
         )
     return Custom(letter.strip())
 
@@ -224,4 +214,3 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed or isinstance(value, bool):
         listed = ", ".join(str(choice) for choice in allowed)
         raise SymattnError(f"{name} = {value!r}: choose one of {listed}")
-

@@ -202,6 +202,8 @@ class _Layout:
         plain = str(self.box(sup))
         if self.charset == "unicode" and all(c in _SUPERSCRIPTS for c in plain):
             return "".join(_SUPERSCRIPTS[c] for c in plain)
+        if isinstance(sup, Row) and isinstance(sup.items[0], Ident) and len(sup.items) == 2:
+            return f"^{sup.items[0].name}{self._raised(sup.items[1])}"  # w^Q⁽ⁱ⁾
         return f"^{plain}" if isinstance(sup, Ident | Num | Fenced) else f"^({plain})"
 
     def _lowered(self, sub: Tree) -> str:
@@ -219,8 +221,10 @@ class _Layout:
                 raise CannotSpell(f"the fence {fence!r} has no text spelling here")
             else:
                 sides.append(self._tall_fence(fence, body))
-        gap = Box((" " * bool(left),) * len(body.lines), body.baseline)
-        return beside(sides[0], gap, body, gap, sides[1]) if left != "{" else beside(sides[0], body)
+        if not right:
+            return beside(sides[0], body)
+        space = Box((" ",) * len(body.lines), body.baseline)
+        return beside(sides[0], space, body, space, sides[1])
 
     def _tall_fence(self, fence: str, body: Box) -> Box:
         count = len(body.lines)
@@ -244,7 +248,9 @@ class _Layout:
         if grid.row_labels:
             names = _padded([escape_controls(label) for label in grid.row_labels], "l")
             blank = " " * width(names[0])
-            lines = [f"{x} {name}" for name, x in zip([blank] * len(head) + names, lines, strict=True)]
+            lines = [
+                f"{x} {name}" for name, x in zip([blank] * len(head) + names, lines, strict=True)
+            ]
         return Box(tuple(lines), len(head) + fenced.baseline)
 
     def _grid(self, grid: Grid) -> Box:
@@ -253,7 +259,8 @@ class _Layout:
         labels = [escape_controls(label) for label in grid.column_labels]
         if labels:
             columns = [
-                _padded([label, *column], "r") for label, column in zip(labels, columns, strict=True)
+                _padded([label, *column], "r")
+                for label, column in zip(labels, columns, strict=True)
             ]
         lines = ["  ".join(row) for row in zip(*columns, strict=True)] or [""]
         return Box(tuple(lines), (len(lines) - 1) // 2)
@@ -274,7 +281,9 @@ def beside(*boxes: Box) -> Box:
 
 def _aligned(column: list[str], align: str) -> list[str]:
     """A column of cells; numbers stand with their decimal points below one another."""
-    if align != "r" or not all(re.fullmatch(r"[−-]?\d+(\.\d+)?|[−-]?(∞|inf)|[⋯⋮⋱?.:]+", c) for c in column):
+    if align != "r" or not all(
+        re.fullmatch(r"[−-]?\d+(\.\d+)?|[−-]?(∞|inf)|[⋯⋮⋱?.:]+", c) for c in column
+    ):
         return _padded(column, align)
     tails = [len(cell) - cell.index(".") if re.search(r"\d\.", cell) else 0 for cell in column]
     longest = max(tails)

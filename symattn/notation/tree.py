@@ -98,9 +98,7 @@ class Custom:
     latex: str
 
 
-Tree: TypeAlias = (
-    Ident | Num | Op | Row | Script | Frac | Root | Fenced | Grid | Text | Custom
-)
+Tree: TypeAlias = Ident | Num | Op | Row | Script | Frac | Root | Fenced | Grid | Text | Custom
 
 #: Juxtaposed factors (U+2062) and a function before its argument (U+2061).
 TIMES = Op("\u2062")

@@ -100,13 +100,13 @@ def _source(path: str | Path, name: str) -> str:
                 raise ReadError(f"{name}: is a folder; give a worksheet file")
             if info.st_size > MAX_BYTES:
                 raise ReadError(_too_large(name, info.st_size))
-            with open(path, "rb") as file:
+            with Path(path).open("rb") as file:
                 raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise ReadError(f"{name}: cannot be read: {reason}") from None
     except ValueError as error:
-        raise ReadError(f"{ascii(name)}: is no file name: {error}") from None
+        raise ReadError(f"{name!a}: is no file name: {error}") from None
     if len(raw) > MAX_BYTES:
         raise ReadError(_too_large(name, len(raw)))
     try:
@@ -151,7 +151,7 @@ def _worksheet(data: Mapping[str, Any]) -> Worksheet:
     attention = _table(data, "attention")
     given = _given(_table(data, "given"))
     if not given:
-        raise ReadError('given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V')
+        raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings = _spec(attention, given)
     labels = _labels(settings, given)
     sizes = {name: settings[name] for name in _SIZES if name in settings}
