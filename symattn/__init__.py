@@ -3,7 +3,7 @@
 >>> from symattn import Attention
 >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 1], [0, 1]], V=[[2], [4]])
 >>> values["output"].decimals(3)
-[['2.538']]
+[['2.660']]
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from symattn.attention import VARIANTS, Attention, Variant, variant
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
     from symattn.errors import SymattnError
+    from symattn.notation.latex import latex
+    from symattn.notation.mathml import mathml
     from symattn.notation.options import Notation
+    from symattn.notation.text import text
 
 __version__ = "0.1.0"
 
@@ -30,6 +33,9 @@ _HOMES = {
     "StepValue": "symattn.derivation",
     "SymattnError": "symattn.errors",
     "Variant": "symattn.attention",
+    "latex": "symattn.notation.latex",
+    "mathml": "symattn.notation.mathml",
+    "text": "symattn.notation.text",
     "variant": "symattn.attention",
 }
 
@@ -45,6 +51,9 @@ __all__ = [
     "SymattnError",
     "Variant",
     "__version__",
+    "latex",
+    "mathml",
+    "text",
     "variant",
 ]
 

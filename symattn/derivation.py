@@ -10,8 +10,9 @@ import sympy
 
 from symattn.errors import SymattnError, nearest
 from symattn.evaluate.check import Check, StepCheck
+from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.shown import value_view
-from symattn.evaluate.values import Evaluation, Place, StepValue
+from symattn.evaluate.values import Place
 from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
 from symattn.notation.options import Notation

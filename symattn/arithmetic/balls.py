@@ -90,6 +90,8 @@ def ball(value: sympy.Expr) -> Any:
     match value:
         case sympy.Rational():
             return arb(flint.fmpq(int(value.p), int(value.q)))
+        case sympy.Float():
+            return ball(sympy.Rational(value))
         case sympy.Add():
             return sum((ball(term) for term in value.args), arb(0))
         case sympy.Mul():

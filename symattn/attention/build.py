@@ -108,18 +108,18 @@ class _Builder:
             self.given("V", m, d_v, "values: what each token passes on")
             return
         if self.plan.embedded:
-            one_hot = self.given("one_hot", n, n_vocab, "one-hot rows: which word each token is",
+            one_hot = self.given("one_hot", n, n_vocab, "one-hot vectors: which word each token is",
                                  per_head=False)  # fmt: skip
-            table = self.given("E", n_vocab, d_model, "embedding table: a row a word",
+            table = self.given("E", n_vocab, d_model, "embedding table: a vector for each word",
                                per_head=False)  # fmt: skip
             x = self.step("X", one_hot * table, "embedding look-up",
-                          "A one-hot row times {E} picks that word's row of {E}.",
+                          "A one-hot vector picks its word's vector from {E}.",
                           "Vaswani et al. 2017, section 3.4", per_head=False)  # fmt: skip
         else:
-            x = self.given("X", n, d_model, "token vectors, a row each", per_head=False)
+            x = self.given("X", n, d_model, "token vectors, one for each token", per_head=False)
         memory, width = x, d_model
         if self.plan.source == "cross":
-            memory = self.given("memory", m, d_mem, "the other sequence's vectors, a row each",
+            memory = self.given("memory", m, d_mem, "the other sequence's vectors",
                                 per_head=False)  # fmt: skip
             width = d_mem
         self._project("Q", x, d_model, d_k, "asks: what is this token looking for?")
@@ -187,13 +187,13 @@ class _Builder:
         reason = "Exponentials make every score positive and keep their order."
         powers = self.step("exp", Exponential(self.logits), "exponential", reason)
         sums = self.step("exp_sum", LineSum(powers), "row sum",
-                         "The sum of each row is what its weights are shares of.")  # fmt: skip
+                         "The sum over all keys is what each weight is a share of.")  # fmt: skip
         self.step("weights", LineQuotient(powers, sums), "row quotient",
-                  "Dividing by its sum makes each row sum to 1.")  # fmt: skip
+                  "Dividing by the sum makes each query's weights sum to 1.")  # fmt: skip
 
     def output(self) -> None:
         """Weights times values; heads side by side; the last projection."""
-        reason = "Each output row is the average of the value rows, weighted by its weights."
+        reason = "Each output is the average of the values, weighted by that query's weights."
         product = self._made("weights") * self._made("V")
         if self.plan.heads is None:
             result = self.step("output", product, "weighted sum", reason)

@@ -35,6 +35,7 @@ def json_document(
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
     data["digits"] = notation.digits
+    data["convention"] = notation.convention
     data["inputs"] = {
         item.name: _input(item, evaluation, notation)
         for item in derivation.inputs
@@ -94,7 +95,8 @@ def _spelled(tree: Tree) -> dict[str, str]:
 def _value(item: Input, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
     """Shape and, where there are numbers, the values; three levels are [head][row][column]."""
     if evaluation is None:
-        return {"shape": [str(size) for size in item.shape]}
+        shape = [str(size) for size in item.shape]
+        return {"shape": shape[::-1] if notation.convention == "columns" else shape}
     array = evaluation.array(item.letter)
     decimals = np.empty(array.shape, dtype=object)
     exact = np.empty(array.shape, dtype=object)
@@ -106,13 +108,17 @@ def _value(item: Input, evaluation: Evaluation | None, notation: Notation) -> di
         decimals[place], is_exact[place] = digits.text, digits.exact
         proven = proven and digits.proven
         exact[place] = str(values[place])
+    enclosures = evaluation[item.name].enclosures(notation.digits + 16)
+    flip = notation.convention == "columns"
+    tables = (decimals, is_exact, exact, enclosures)
+    decimals, is_exact, exact, enclosures = (x.swapaxes(-1, -2) if flip else x for x in tables)
     return {
-        "shape": list(array.shape),
+        "shape": list(decimals.shape),
         "exact": exact.tolist(),
         "decimals": decimals.tolist(),
         "decimals_are_exact": is_exact.tolist(),
         "decimals_are_proven": proven,
-        "enclosures": evaluation[item.name].enclosures(notation.digits + 16),
+        "enclosures": enclosures.tolist(),
     }
 
 

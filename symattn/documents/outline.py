@@ -54,6 +54,7 @@ class Outline:
     given: tuple[Section, ...]
     steps: tuple[Section, ...]
     check: Check | None
+    notation: Notation
     notes: tuple[str, ...] = ()
 
 
@@ -94,6 +95,7 @@ def outline(
         tuple(writer.input(item) for item in given),
         tuple(writer.step(number, step) for number, step in steps),
         check,
+        notation,
         tuple(notes),
     )
 

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from symattn.derivation import Check, StepCheck
 from symattn.documents.outline import Outline, Section
 from symattn.notation.latex import escape_controls
+from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import Charset, box, line, width
 
@@ -41,7 +42,7 @@ def styled_lines(outline: Outline, charset: Charset = "unicode") -> Iterator[tup
         yield from _step(section, charset)
         yield "plain", ""
     if outline.check is not None:
-        yield from _check(outline.check, charset)
+        yield from _check(outline.check, outline.notation, charset)
     for note in outline.notes:
         yield "note", note
 
@@ -86,11 +87,11 @@ def _sentence(parts: Prose, charset: Charset) -> str:
     return "".join(part if isinstance(part, str) else line(part, charset) for part in parts)
 
 
-def _check(check: Check, charset: Charset) -> Iterator[tuple[Style, str]]:
+def _check(check: Check, notation: Notation, charset: Charset) -> Iterator[tuple[Style, str]]:
     verdict = "agrees with" if check.agrees else "does NOT agree with"
     yield "heading", f"Check: NumPy ({check.dtype}) {verdict} the proven values"
     header = ("step", "shape", "largest error", "ulps", "at", "tolerance", "")
-    rows = [header] + [_check_row(step, charset) for step in check.steps]
+    rows = [header] + [_check_row(step, notation, charset) for step in check.steps]
     widths = [max(width(row[k]) for row in rows) for k in range(len(header))]
     for index, row in enumerate(rows):
         words = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True))
@@ -100,11 +101,14 @@ def _check(check: Check, charset: Charset) -> Iterator[tuple[Style, str]]:
         yield style, f"{_INDENT}{words.rstrip()}"
 
 
-def _check_row(step: StepCheck, charset: Charset) -> tuple[str, ...]:
-    place = f"[{','.join(str(i + 1) for i in step.worst)}]" if step.error > 0 else ""
+def _check_row(step: StepCheck, notation: Notation, charset: Charset) -> tuple[str, ...]:
+    shape, worst = step.shape, step.worst
+    if notation.convention == "columns":
+        shape, worst = (*shape[:-2], *shape[:-3:-1]), (*worst[:-2], *worst[:-3:-1])
+    place = f"[{','.join(str(i + notation.index_base) for i in worst)}]" if step.error > 0 else ""
     return (
         step.name,
-        (" × " if charset == "unicode" else " x ").join(map(str, step.shape)),
+        (" × " if charset == "unicode" else " x ").join(map(str, shape)),
         _short(step.error),
         f"{step.ulps:.2f}" if step.ulps < 1000 else _short(step.ulps),
         place,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symattn.errors import SymattnError
-from symattn.evaluate.values import Evaluation, Place
+from symattn.evaluate.values import Place, Values
 from symattn.nodes.flip import flip
 from symattn.nodes.rule import rule_of
 from symattn.nodes.spell import Speller
@@ -24,7 +24,7 @@ _LONG_ENTRY = 16
 
 
 def value_view(
-    evaluation: Evaluation,
+    evaluation: Values,
     item: Input,
     head: int | None = None,
     notation: Notation | None = None,
@@ -75,9 +75,7 @@ def value_view(
     return (t.equation(speller.matrix(symbol), (relation, t.Fenced(grid, "[", "]"))),)
 
 
-def _cell(
-    evaluation: Evaluation, item: Input, place: Place, notation: Notation
-) -> tuple[Tree, bool]:
+def _cell(evaluation: Values, item: Input, place: Place, notation: Notation) -> tuple[Tree, bool]:
     """One cell, and whether it shows the exact value."""
     if notation.exact:
         return Speller(notation).scalar(evaluation.exact(item.letter)[place]), True

@@ -1,9 +1,8 @@
-"""A derivation with numbers put in: every step's value in every arithmetic, made when asked for."""
+"""Steps with numbers put in: every matrix's value in every arithmetic, made when asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,11 @@ import sympy
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS, precision
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.decide import BITS, Digits, decide, enclosure
+from symattn.arithmetic.decide import BITS, Digits, decide
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, read_array
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import ShapeError, SymattnError, nearest
-from symattn.evaluate.check import Check, compare
 from symattn.evaluate.walk import size_error, split_heads, value_of
 from symattn.notation.options import Notation
 from symattn.step import Input, Step, listed_sizes
@@ -30,11 +28,8 @@ _BOOLEAN = ("allowed",)
 Place = tuple[int, ...]
 
 
-class Evaluation:
-    """A derivation's values. ``evaluation["weights"]`` gives one step's, as a `StepValue`.
-
-    Made by `Derivation.evaluate`; nothing is computed before it is asked for.
-    """
+class Values:
+    """Every matrix's value in every arithmetic, by letter; nothing is computed unasked."""
 
     def __init__(
         self,
@@ -55,17 +50,6 @@ class Evaluation:
         self._values: dict[object, dict[str, Array]] = {}
         self._digits: dict[object, Digits] = {}
         self._check_labels()
-
-    def __getitem__(self, name: str) -> StepValue:
-        if name not in self._by_name:
-            raise SymattnError(f'no step is called "{name}"{nearest(name, self._by_name)}')
-        return StepValue(self, self._by_name[name])
-
-    def __iter__(self) -> Any:
-        return iter(self._by_name)
-
-    def __repr__(self) -> str:
-        return f"<Evaluation of {', '.join(self._by_name)}>"
 
     @property
     def known_sizes(self) -> dict[str, int]:
@@ -135,25 +119,6 @@ class Evaluation:
             )
         return self._digits[key]
 
-    def check(self) -> Check:
-        """NumPy's values held against the proven ones, step by step.
-
-        >>> from symattn import Attention
-        >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 1]], V=[[3]])
-        >>> values.check().agrees
-        True
-        """
-        steps = tuple(
-            compare(
-                step.name,
-                self.array(step.letter),
-                self.balls(step.letter, BITS[1]),
-                self.rounded(step.letter),
-            )
-            for step in self.steps
-        )
-        return Check(self.arithmetic.dtype.name, steps)
-
     def _check_labels(self) -> None:
         for size, names in self.labels.items():
             count = self.sizes.get(size, size)
@@ -162,70 +127,6 @@ class Evaluation:
                 raise ShapeError(
                     f"tokens: {len(names)} labels ({some}) for {size} = {count}; give one a row"
                 )
-
-
-class StepValue:
-    """The value of one step: `exact`, `balls`, `array`, and decimals that are proven."""
-
-    def __init__(self, evaluation: Evaluation, step: Input) -> None:
-        self.evaluation, self.step = evaluation, step
-
-    @property
-    def name(self) -> str:
-        """The step's name."""
-        return self.step.name
-
-    @cached_property
-    def shape(self) -> tuple[int, ...]:
-        """(rows, columns), with the heads and any batches before them."""
-        return self.array.shape
-
-    @property
-    def exact(self) -> Any:
-        """The exact value: a SymPy matrix, or a tuple of them, one for each head."""
-        return _matrices(self.evaluation.exact(self.step.letter))
-
-    @property
-    def balls(self) -> Array:
-        """Arb balls that provably contain the value, in an object array."""
-        return self.evaluation.balls(self.step.letter, 128)
-
-    @property
-    def array(self) -> Array:
-        """NumPy's value."""
-        return self.evaluation.array(self.step.letter)
-
-    def digits(self, place: Place, notation: Notation | None = None) -> Digits:
-        """One entry as a proven decimal; `place` counts from 0."""
-        return self.evaluation.digits(self.step.letter, place, notation or Notation())
-
-    def decimals(self, digits: int = 4) -> Any:
-        """All entries as decimals, in nested lists of strings.
-
-        A number that ends within the digits is written exactly, without further zeros.
-        """
-        notation = Notation(digits=digits)
-        out = np.empty(self.shape, dtype=object)
-        for place in np.ndindex(*self.shape):
-            out[place] = self.digits(place, notation).text
-        return out.tolist()
-
-    def enclosures(self, digits: int = 20) -> Any:
-        """All entries as [lower, upper] decimal bounds, in nested lists."""
-        balls = self.balls
-        out = np.empty(self.shape, dtype=object)
-        for place in np.ndindex(*self.shape):
-            out[place] = list(enclosure(balls[place], digits))
-        return out.tolist()
-
-    def __repr__(self) -> str:
-        return f"<{self.name}: {' × '.join(map(str, self.shape))}>"
-
-
-def _matrices(value: Array) -> Any:
-    if value.ndim == 2:
-        return sympy.ImmutableDenseMatrix(*value.shape, list(value.ravel()))
-    return tuple(_matrices(part) for part in value)
 
 
 def _read(

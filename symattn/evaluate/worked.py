@@ -17,7 +17,7 @@ from flint import arb, fmpq
 from symattn.arithmetic.balls import ball, is_minus_infinity, precision
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.exact import total
-from symattn.evaluate.values import Evaluation, Place
+from symattn.evaluate.values import Place, Values
 from symattn.nodes.rule import (
     SIGNS,
     Cases,
@@ -46,7 +46,7 @@ _LARGEST_EXPONENT = 10_000
 
 
 def worked(
-    evaluation: Evaluation,
+    evaluation: Values,
     step: Step,
     row: int,
     column: int,
@@ -72,7 +72,7 @@ def worked(
     return t.equation(left, *_links(numbers, rule, result))
 
 
-def _unfolded(evaluation: Evaluation, expr: Any, i: Any, j: Any, notation: Notation) -> Rule:
+def _unfolded(evaluation: Values, expr: Any, i: Any, j: Any, notation: Notation) -> Rule:
     """The rule; a plain rescaling shows the sum that it rescales: (1·0 + 0·4)/√2."""
     rule = rule_of(expr, i, j)
     if isinstance(rule, Over) and isinstance(rule.num, Entry) and isinstance(rule.den, Const):
@@ -114,7 +114,7 @@ class _Stage:
 class _Numbers:
     """The numbers behind a filled-in rule: as balls, exactly, and as they are shown."""
 
-    evaluation: Evaluation
+    evaluation: Values
     notation: Notation
     _balls: dict[tuple[Rule, int], Any] = field(default_factory=dict)
 

@@ -63,10 +63,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         """Evaluated exactly where all parts are explicit; otherwise the same node, parts done."""
         args = [arg.doit(**hints) if hints.get("deep", True) else arg for arg in self.args]
         done = self.func(*args)
-        shape = done.shape
         matrices = [arg for arg in args if isinstance(arg, MatrixExpr)]
         if all(isinstance(m, sympy.MatrixBase) for m in matrices) and all(
-            isinstance(size, sympy.Integer) for size in shape
+            isinstance(size, sympy.Integer) for size in shape_of(done)
         ):
             return done._explicit()
         return done

@@ -33,7 +33,8 @@ def flip(expr: MatrixExpr) -> MatrixExpr:
             return sympy.HadamardProduct(*(flip(factor) for factor in expr.args))
         case sympy.MatMul():
             coefficient, factors = expr.as_coeff_matrices()
-            return sympy.MatMul(coefficient, *(flip(factor) for factor in reversed(factors)))
+            flipped = [flip(factor) for factor in reversed(factors)]
+            return sympy.MatMul(*([] if coefficient == 1 else [coefficient]), *flipped)
         case sympy.MatrixBase():
             return expr.T
     raise CannotSpell(f"{type(expr).__name__} has no form with tokens as columns")

@@ -80,7 +80,8 @@ class Softmax(Normaliser):
     word: ClassVar[str] = "softmax"
     rule_name: ClassVar[str] = "row softmax"
     reason: ClassVar[str] = (
-        "Exponentials make every score positive; dividing by their sum makes each row sum to 1."
+        "Exponentials make every score positive; dividing by their sum makes each query's "
+        "weights sum to 1."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -116,7 +117,9 @@ class RowRatio(Normaliser):
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.2"
     word: ClassVar[str] = "ratio"
     rule_name: ClassVar[str] = "row ratio"
-    reason: ClassVar[str] = "Dividing each score by the sum of its row makes the row sum to 1."
+    reason: ClassVar[str] = (
+        "Dividing by the sum of all its scores makes each query's weights sum to 1."
+    )
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index = dummy(i, j)

@@ -207,7 +207,7 @@ class _Layout:
         return f"^{plain}" if isinstance(sup, Ident | Num | Fenced) else f"^({plain})"
 
     def _lowered(self, sub: Tree) -> str:
-        return str(self.box(sub)).replace(" ", "")
+        return str(self.box(_dotted(sub))).replace(" ", "")
 
     def _fenced(self, body: Box, left: str, right: str, padded: bool = False) -> Box:
         if len(body.lines) == 1:
@@ -296,6 +296,17 @@ def _padded(column: list[str], align: str) -> list[str]:
     if align == "l":
         return [cell + gap for cell, gap in zip(column, gaps, strict=True)]
     return [gap + cell for cell, gap in zip(column, gaps, strict=True)]
+
+
+def _dotted(tree: Tree) -> Tree:
+    """Products with a dot, since a subscript has no room for a space."""
+    match tree:
+        case Row(items):
+            return Row(tuple(DOT if item == TIMES else _dotted(item) for item in items))
+        case Fenced(body, left, right):
+            return Fenced(_dotted(body), left, right)
+        case _:
+            return tree
 
 
 def _in_brackets(tree: Tree) -> Tree:

@@ -1,0 +1,165 @@
+"""`Evaluation`: a derivation with numbers put in, as people use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.base import Array
+from symattn.arithmetic.decide import BITS, Digits, enclosure
+from symattn.errors import SymattnError, nearest
+from symattn.evaluate.check import Check, compare
+from symattn.evaluate.shown import value_view
+from symattn.evaluate.values import Place, Values
+from symattn.evaluate.worked import worked
+from symattn.notation.latex import latex
+from symattn.notation.options import Notation
+from symattn.notation.tree import Tree
+from symattn.step import Input, Step
+
+
+class Evaluation(Values):
+    """A derivation's values. ``evaluation["weights"]`` gives one step's, as a `StepValue`.
+
+    Made by `Derivation.evaluate`; nothing is computed before it is asked for.
+    """
+
+    def __getitem__(self, name: str) -> StepValue:
+        if name not in self._by_name:
+            raise SymattnError(f'no step is called "{name}"{nearest(name, self._by_name)}')
+        return StepValue(self, self._by_name[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"<Evaluation of {', '.join(self._by_name)}>"
+
+    def check(self) -> Check:
+        """NumPy's values held against the proven ones, step by step.
+
+        >>> from symattn import Attention
+        >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 1]], V=[[3]])
+        >>> values.check().agrees
+        True
+        """
+        steps = tuple(
+            compare(
+                step.name,
+                self.array(step.letter),
+                self.balls(step.letter, BITS[1]),
+                self.rounded(step.letter),
+            )
+            for step in self.steps
+        )
+        return Check(self.arithmetic.dtype.name, steps)
+
+
+class StepValue:
+    """The value of one step: `exact`, `balls`, `array`, and decimals that are proven."""
+
+    def __init__(self, evaluation: Evaluation, step: Input) -> None:
+        self.evaluation, self.step = evaluation, step
+
+    @property
+    def name(self) -> str:
+        """The step's name."""
+        return self.step.name
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns), with the heads and any batches before them."""
+        return self.array.shape
+
+    @property
+    def exact(self) -> Any:
+        """The exact value: a SymPy matrix, or a tuple of them, one for each head."""
+        return _matrices(self.evaluation.exact(self.step.letter))
+
+    @property
+    def balls(self) -> Array:
+        """Arb balls that provably contain the value, in an object array."""
+        return self.evaluation.balls(self.step.letter, 128)
+
+    @property
+    def array(self) -> Array:
+        """NumPy's value."""
+        return self.evaluation.array(self.step.letter)
+
+    def digits(self, place: Place, notation: Notation | None = None) -> Digits:
+        """One entry as a proven decimal; `place` counts from 0."""
+        return self.evaluation.digits(self.step.letter, place, notation or Notation())
+
+    def decimals(self, digits: int = 4) -> Any:
+        """All entries as decimals, in nested lists of strings.
+
+        A number that ends within the digits is written exactly, without further zeros.
+        """
+        notation = Notation(digits=digits)
+        out = np.empty(self.shape, dtype=object)
+        for place in np.ndindex(*self.shape):
+            out[place] = self.digits(place, notation).text
+        return out.tolist()
+
+    def enclosures(self, digits: int = 20) -> Array:
+        """Every entry's lower and upper decimal bound, as an object array of pairs of strings."""
+        balls = self.balls
+        out = np.empty(self.shape, dtype=object)
+        for place in np.ndindex(*self.shape):
+            out[place] = enclosure(balls[place], digits)
+        return out
+
+    def worked(
+        self, row: int, column: int, head: int | None = None, notation: Notation | None = None
+    ) -> Tree:
+        """One entry worked out, as a notation tree; row, column and head as the reader counts.
+
+        >>> from symattn import Attention, text
+        >>> values = Attention().derivation().evaluate(Q=[[1, 2]], K=[[3, 4]], V=[[5]])
+        >>> text(values["scaled"].worked(1, 1))
+        'z_11 = (1·3 + 2·4)/√2 = 11/√2 ≈ 7.7782'
+        """
+        notation = notation or Notation()
+        if not isinstance(self.step, Step):
+            raise SymattnError(f"{self.name} is given; only a step can be worked out")
+        rows, columns = self.shape[-2:]
+        if notation.convention == "columns":
+            rows, columns = columns, rows
+        place = self._counted(row, rows, notation), self._counted(column, columns, notation)
+        which = self._head(head, notation)
+        return worked(self.evaluation, self.step, *place, head=which, notation=notation)
+
+    def _counted(self, index: int, size: int, notation: Notation) -> int:
+        """An index as the reader counts, counted from 0."""
+        if not 0 <= index - notation.index_base < size:
+            raise SymattnError(f"{self.name}: there is no row, column or head {index}")
+        return index - notation.index_base
+
+    def _head(self, head: int | None, notation: Notation) -> int | None:
+        if self.step.per_head is (head is None):
+            wrong = "say which head" if head is None else "has no heads"
+            raise SymattnError(f"{self.name}: {wrong}")
+        return None if head is None else self._counted(head, self.shape[-3], notation)
+
+    def shown(self, head: int | None = None, notation: Notation | None = None) -> tuple[Tree, ...]:
+        """The value view as notation trees: a matrix, or an equation for each long entry."""
+        notation = notation or Notation()
+        return value_view(self.evaluation, self.step, self._head(head, notation), notation)
+
+    def _repr_latex_(self) -> str:
+        heads = range(self.shape[-3]) if self.step.per_head else (None,)
+        trees = [tree for head in heads for tree in value_view(self.evaluation, self.step, head)]
+        return r"$\displaystyle " + r" \quad ".join(map(latex, trees)) + "$"
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {' × '.join(map(str, self.shape))}>"
+
+
+def _matrices(value: Array) -> Any:
+    if value.ndim == 2:
+        return sympy.ImmutableDenseMatrix(*value.shape, list(value.ravel()))
+    return tuple(_matrices(part) for part in value)

@@ -1,0 +1,36 @@
+"""Fixtures for tests that need programs from outside Python."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+Tool = Callable[[str], str]
+
+
+@pytest.fixture(scope="session")
+def unavailable() -> Callable[[str], None]:
+    """Skip the test for want of something, or, on a build server that must have it, fail."""
+
+    def stop(what: str) -> None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{what} is not installed, and CI has to have it", pytrace=False)
+        pytest.skip(f"{what} is not installed")
+
+    return stop
+
+
+@pytest.fixture(scope="session")
+def tool(unavailable: Callable[[str], None]) -> Tool:
+    """The path of an external program by its name."""
+
+    def find(name: str) -> str:
+        path = shutil.which(name)
+        if path is None:
+            unavailable(name)
+        return path or name
+
+    return find

@@ -1,0 +1,47 @@
+"""The documents keep what they promise: their examples run, their commands are the real ones."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_examples_in_documents_run(page: Path) -> None:
+    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert result.failed == 0
+
+
+def test_python_page_has_examples() -> None:
+    assert doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False).attempted >= 15
+
+
+def test_readme_names_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "python3 -m pip install . && symattn derive examples/it_cat_mat.toml" in readme
+    assert "python3 -m pip install '.[test]' && pytest" in readme
+
+
+def test_local_links_lead_somewhere() -> None:
+    import re
+
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_readme_shows_what_is_printed() -> None:
+    from symattn.documents.outline import outline
+    from symattn.documents.text import text_document
+    from symattn.worksheet import read_worksheet
+
+    sheet = read_worksheet(ROOT / "examples/it_cat_mat.toml")
+    derivation = sheet.derivation()
+    printed = text_document(outline(derivation, sheet.evaluate(derivation), only=["weights"]))
+    block = printed[printed.index("3. weights") :].strip()
+    assert block in (ROOT / "README.md").read_text(encoding="utf-8")

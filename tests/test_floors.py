@@ -1,0 +1,95 @@
+"""Imports go down only: each module may import its own floor and those below it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "symattn"
+
+#: From the ground up; names on one line stand on the same floor and do not know one another.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("notation",),
+    ("arithmetic",),
+    ("nodes",),
+    ("step",),
+    ("evaluate",),
+    ("derivation",),
+    ("attention", "documents"),
+    ("worksheet",),
+    ("cli",),
+)
+LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
+
+
+def part_of(module: str) -> str:
+    """The part of the package a dotted module name belongs to."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def imported(source: str) -> set[str]:
+    """Every symattn module imported anywhere in the source, functions and type checks included."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports hide which floor they reach"
+            module = node.module or ""
+            if module in {"symattn", "symattn.notation", "symattn.nodes"}:
+                found |= {f"{module}.{alias.name}" for alias in node.names}
+            found.add(module)
+    return {name for name in found if name.startswith("symattn.")}
+
+
+def violations(part: str, source: str) -> list[str]:
+    """The imports in the source of a module of `part` that do not go down."""
+    return [
+        module
+        for module in sorted(imported(source))
+        if part_of(module) in LEVEL
+        and part_of(module) != part
+        and LEVEL[part_of(module)] >= LEVEL[part]
+    ]
+
+
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_go_down(path: Path) -> None:
+    part = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    if part == "__init__":
+        return  # the package's face hands names on from everywhere
+    assert part in LEVEL, f"{part} has no floor yet; give it one"
+    assert violations(part, path.read_text(encoding="utf-8")) == []
+
+
+def test_an_import_that_goes_up_is_caught() -> None:
+    assert violations("nodes", "from symattn.evaluate.walk import value_of") == [
+        "symattn.evaluate.walk"
+    ]
+    assert violations("documents", "def f():\n    import symattn.attention.spec") == [
+        "symattn.attention.spec"
+    ]
+    assert violations("nodes", "from symattn.notation import tree") == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_stay_readable(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert path.name != "utils.py"
+
+
+def test_notation_knows_no_sympy() -> None:
+    for path in (ROOT / "notation").glob("*.py"):
+        names = {
+            alias.name.split(".")[0]
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
+        assert "sympy" not in names

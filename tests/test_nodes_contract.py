@@ -1,0 +1,215 @@
+"""One contract for every node: each hook through which SymPy prints, builds and evaluates it."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn import SymattnError
+from symattn.arithmetic.arrays import Arrays
+from symattn.nodes import (
+    NODES,
+    Allowed,
+    Causal,
+    Concat,
+    Exponential,
+    Head,
+    LineQuotient,
+    LineSum,
+    Masked,
+    Node,
+    Padding,
+    Quotient,
+    RowRatio,
+    Softmax,
+)
+from symattn.nodes.rule import rule_of
+from symattn.nodes.spell import Speller
+
+n, m, d_k, d_v, h = sympy.symbols("n m d_k d_v h", integer=True, positive=True)
+i = sympy.Symbol("i", integer=True)
+S = sympy.MatrixSymbol("S", n, m)
+R = sympy.MatrixSymbol("r", n, 1)
+B = sympy.MatrixSymbol("B", n, m)
+SIZES = {n: 3, m: 4, d_k: 2, d_v: 2, h: 2}
+
+#: One instance of every node, with symbolic sizes.
+SAMPLES: dict[type[Node], MatrixExpr] = {
+    Quotient: Quotient(S, sympy.sqrt(d_k)),
+    Softmax: Softmax(S),
+    RowRatio: RowRatio(S),
+    Causal: Causal(n, m),
+    Padding: Padding(n, m, 2),
+    Allowed: Allowed(B),
+    Masked: Masked(S, Causal(n, m)),
+    Exponential: Exponential(S),
+    LineSum: LineSum(S),
+    LineQuotient: LineQuotient(S, R),
+    Head: Head(S, i),
+    Concat: Concat(Head(S, i), i, h),
+}
+
+RNG = np.random.default_rng(7)
+VALUES: dict[str, Any] = {
+    "S": RNG.integers(1, 9, (3, 4)) / 2.0,
+    "r": RNG.integers(1, 9, (3, 1)) / 4.0,
+    "B": RNG.integers(0, 2, (3, 4)).astype(float),
+}
+
+
+def test_every_node_has_a_sample() -> None:
+    assert set(SAMPLES) == set(NODES)
+
+
+@pytest.fixture(params=NODES, ids=lambda node: node.__name__)
+def node(request: pytest.FixtureRequest) -> MatrixExpr:
+    return SAMPLES[request.param]
+
+
+def is_fallback(text: str, name: str) -> bool:
+    """Whether a printer fell back on the class name instead of the node's own spelling."""
+    return name in text or "permanent" in text or not text.strip()
+
+
+PRINTERS: dict[str, Callable[[MatrixExpr], str]] = {
+    "latex": sympy.latex,
+    "pretty": sympy.pretty,
+    "str": str,
+    "mathml": lambda expr: str(sympy.mathml(expr, printer="presentation")),
+}
+
+
+@pytest.mark.parametrize("printer", PRINTERS)
+def test_prints_in_its_own_spelling(node: MatrixExpr, printer: str) -> None:
+    text = PRINTERS[printer](node)
+    assert not is_fallback(text, type(node).__name__)
+    inside = PRINTERS[printer](2 * node + node)
+    assert not is_fallback(inside, type(node).__name__)
+
+
+def test_a_fallback_is_caught() -> None:
+    class Bare(MatrixExpr):  # type: ignore[misc]
+        shape = (n, m)
+
+        def __new__(cls) -> Any:
+            return super().__new__(cls)
+
+    assert is_fallback(str(Bare()), "Bare")
+
+
+def test_mathml_is_well_formed(node: MatrixExpr) -> None:
+    root = ElementTree.fromstring(sympy.mathml(node, printer="presentation"))
+    expected = {"msup": 2, "msub": 2, "mfrac": 2, "msubsup": 3, "munderover": 3}
+    for element in root.iter():
+        if element.tag in expected:
+            assert len(element) == expected[element.tag]
+        if element.tag in {"mi", "mn", "mo"}:
+            assert len(element) == 0 and element.text
+
+
+def test_sizes_can_be_put_in(node: MatrixExpr) -> None:
+    concrete = node.subs(SIZES)
+    assert type(concrete) is type(node)
+    assert all(isinstance(size, sympy.Integer) for size in concrete.shape)
+    assert tuple(size.subs(SIZES) for size in node.shape) == concrete.shape
+
+
+def test_equality_hash_and_pickle(node: MatrixExpr) -> None:
+    again = node.func(*node.args)
+    assert again == node and hash(again) == hash(node)
+    assert pickle.loads(pickle.dumps(node)) == node
+    assert node != node.subs(SIZES)
+
+
+def test_explicit_entries_are_those_of_the_rule(node: MatrixExpr) -> None:
+    concrete = node.subs(SIZES)
+    explicit = concrete.as_explicit()
+    assert explicit.shape == concrete.shape
+    assert explicit[1, 0] == concrete[1, 0]
+    assert explicit[2, concrete.shape[1] - 1] == concrete[2, concrete.shape[1] - 1]
+
+
+def test_symbolic_entries_exist(node: MatrixExpr) -> None:
+    a, b = sympy.symbols("a b", integer=True)
+    assert node[a, b] is not None
+    if not isinstance(node, Concat):
+        assert Speller().rule(rule_of(node, a, b)) is not None
+
+
+def explicit_sample(node: MatrixExpr) -> MatrixExpr:
+    """The node over explicit rational matrices in place of its symbols."""
+    put = {
+        symbol: sympy.ImmutableDenseMatrix(3, VALUES[symbol.name].shape[1],
+                                           [sympy.Rational(str(x)) for x in VALUES[symbol.name].flat])
+        for symbol in node.subs(SIZES).atoms(sympy.MatrixSymbol)
+    }  # fmt: skip
+    return node.subs(SIZES).xreplace(put)
+
+
+@pytest.mark.parametrize("kind", [k for k in NODES if k not in (Head, Concat)])
+def test_doit_numpy_and_lambdify_agree(kind: type[Node]) -> None:
+    concrete = SAMPLES[kind].subs(SIZES)
+    done = explicit_sample(SAMPLES[kind]).doit()
+    assert isinstance(done, sympy.MatrixBase)
+    exact = np.array([[float(x) if x.is_finite else -np.inf for x in row] for row in done.tolist()])
+    symbols = sorted(concrete.atoms(sympy.MatrixSymbol), key=str)
+    function = sympy.lambdify(symbols, concrete, "numpy")
+    value = function(*(VALUES[symbol.name] for symbol in symbols))
+    np.testing.assert_allclose(value, exact, rtol=1e-14)
+    assert value.dtype == np.float64
+
+
+def test_heads_lambdify() -> None:
+    concrete = SAMPLES[Concat].subs(SIZES)
+    base = sympy.MatrixSymbol("S", 3, 4)
+    stack = np.arange(24.0).reshape(2, 3, 4)
+    function = sympy.lambdify([base], concrete, "numpy")
+    np.testing.assert_array_equal(function(stack), np.concatenate(stack, axis=-1))
+    second = sympy.lambdify([base], Head(base, 1), "numpy")
+    np.testing.assert_array_equal(second(stack), stack[1])
+
+
+def test_heads_side_by_side_are_a_block_matrix() -> None:
+    block = SAMPLES[Concat].subs(SIZES).doit()
+    assert isinstance(block, sympy.BlockMatrix)
+    assert block.shape == (3, 8)
+    assert block[2, 5] == SAMPLES[Concat].subs(SIZES)[2, 5]
+    assert SAMPLES[Concat].subs(i, 5) == SAMPLES[Concat]
+
+
+def test_doit_without_numbers_keeps_the_node(node: MatrixExpr) -> None:
+    assert node.doit().shape == node.shape
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("kind", [Softmax, RowRatio, Exponential, Quotient, Masked])
+def test_arrays_keep_their_dtype(kind: type[Node], dtype: str) -> None:
+    arithmetic = Arrays(dtype)
+    matrix = VALUES["S"].astype(dtype)
+    rest: list[Any] = list(SAMPLES[kind].subs(SIZES).args[1:])
+    if kind is Masked:
+        rest = [np.zeros((3, 4), dtype=dtype)]
+    assert kind._compute(arithmetic, matrix, *rest).dtype == np.dtype(dtype)
+
+
+def test_sympy_refuses_to_differentiate(node: MatrixExpr) -> None:
+    with pytest.raises(SymattnError, match="cannot differentiate"):
+        node.diff(S)
+
+
+def test_every_node_names_its_source(node: MatrixExpr) -> None:
+    assert type(node).source
+    assert "Source:" in (type(node).__doc__ or "")
+
+
+def test_a_scalar_is_no_matrix() -> None:
+    for kind in (Softmax, Quotient, Allowed, Exponential):
+        with pytest.raises(SymattnError, match="not a matrix"):
+            kind(*[sympy.Symbol("x")] * (2 if kind is Quotient else 1))
