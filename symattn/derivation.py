@@ -14,6 +14,7 @@ from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.shown import value_view
 from symattn.evaluate.values import Place
 from symattn.evaluate.worked import worked
+from symattn.nodes.base import as_scalar
 from symattn.notation.latex import latex
 from symattn.notation.options import Notation
 from symattn.step import Input, Step, listed_sizes
@@ -115,7 +116,7 @@ class Derivation:
         for size, value in sizes.items():
             if str(size) not in symbols:
                 raise SymattnError(f'no size is called "{size}"{nearest(str(size), symbols)}')
-            pairs[symbols[str(size)]] = sympy.sympify(value)
+            pairs[symbols[str(size)]] = as_scalar(value, str(size))
         return replace(
             self,
             inputs=tuple(replace(item, symbol=item.symbol.subs(pairs)) for item in self.inputs),

@@ -181,7 +181,7 @@ def _named(expr: MatrixExpr) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    return bool(one == other) or bool(sympy.expand(sympy.sympify(one) - sympy.sympify(other)) == 0)
+    return bool(one == other) or bool(sympy.expand(one - other) == 0)
 
 
 def _fits(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:

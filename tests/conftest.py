@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from typing import NoReturn
 
 import pytest
 
@@ -12,10 +13,10 @@ Tool = Callable[[str], str]
 
 
 @pytest.fixture(scope="session")
-def unavailable() -> Callable[[str], None]:
+def unavailable() -> Callable[[str], NoReturn]:
     """Skip the test for want of something, or, on a build server that must have it, fail."""
 
-    def stop(what: str) -> None:
+    def stop(what: str) -> NoReturn:
         if os.environ.get("CI") == "true":
             pytest.fail(f"{what} is not installed, and CI has to have it", pytrace=False)
         pytest.skip(f"{what} is not installed")
@@ -24,13 +25,13 @@ def unavailable() -> Callable[[str], None]:
 
 
 @pytest.fixture(scope="session")
-def tool(unavailable: Callable[[str], None]) -> Tool:
+def tool(unavailable: Callable[[str], NoReturn]) -> Tool:
     """The path of an external program by its name."""
 
     def find(name: str) -> str:
         path = shutil.which(name)
         if path is None:
             unavailable(name)
-        return path or name
+        return path
 
     return find

@@ -1,12 +1,13 @@
-"""Checks that the format tests share: what MathML Core allows, how LaTeX divides into formulas.
+"""Checks that the format tests share: what is spelled, MathML Core, how LaTeX divides.
 
 The tables are written from the MathML Core specification, not from the package that is tested.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,7 +15,7 @@ from xml.etree.ElementTree import Element
 
 from symattn import VARIANTS, Notation
 from symattn.derivation import Derivation, Evaluation
-from symattn.documents.outline import Outline, Section, outline
+from symattn.documents.outline import VIEWS, Outline, View, outline
 from symattn.notation.tree import Tree
 from symattn.worksheet import read_worksheet
 
@@ -48,20 +49,52 @@ NOTATIONS: dict[str, Notation] = {
     ),
 }
 
-_MATHML = "http://www.w3.org/1998/Math/MathML"
-_XHTML = "http://www.w3.org/1999/xhtml"
-_TOKENS = {"mi", "mn", "mo", "mtext"}
+#: Words that must never become markup or commands.
+HOSTILE_TITLE = r"<b>100 % \input{x} & $y$ #1 a_b ^ ~ { } \end{document} élève"
+HOSTILE_LABELS = (
+    "<script>",
+    r"\input{x}",
+    "$",
+    "a & b % c # d_e ^ ~ { }",
+    '"quotes"',
+    "élève à Noël, ça naïf",
+    "[4pt]",
+    "a--b",
+    "why?`",
+    "l'été | hiver",
+)
+
+#: Symbols at the edge: each is refused with a reason, or can be spelled everywhere.
+ODD_SYMBOLS = (
+    *(
+        r"\mathbf",
+        r"\hat",
+        r"\mathbf{}",
+        r"\hat\hat{A}",
+        r"\bar_A",
+        r"\mathbf AB",
+        r"\mathbf\alpha",
+    ),
+    *(r"\boldsymbol{\alpha}", r"\mathrm{soft W}", r"\tilde{\mathbf{Q}}", r"\bar{A}^2_1'", r"\ell"),
+    *("A_B_C", "A''^2", "A^{B}^{C}", "A{}_{B}_{C}", "_A", "^2", "A^'", "A^_B", "A_^B", "A_{_B}"),
+    *("A^{}", "{}", "'A", "A B", "A,B", "A'", "A*", "(A)", "A)(", "+", "12", "1_A", "{A}{B}"),
+)
+
+_MATHML = "{http://www.w3.org/1998/Math/MathML}"
+_XHTML = "{http://www.w3.org/1999/xhtml}"
+_TOKENS = {"mi", "mn", "mo", "ms", "mtext"}
+_SENTENCES = {"div", "section", "h1", "h2", "h3", "h4", "p", "span", "em", "strong", "code"}
 _ANY = (0, 10**9)
 
 #: The elements of MathML Core that a formula may use, with the fewest and most children.
 _CHILDREN: dict[str, tuple[int, int]] = {
-    **dict.fromkeys(("mi", "mn", "mo", "ms", "mtext", "mspace"), (0, 0)),
-    **dict.fromkeys(("math", "mrow", "msqrt", "mstyle", "mpadded", "mphantom"), _ANY),
+    **dict.fromkeys((*_TOKENS, "mspace"), (0, 0)),
+    **dict.fromkeys(("math", "mrow", "msqrt", "mstyle", "mpadded", "mphantom", "mtd"), _ANY),
     **dict.fromkeys(("mtable", "mtr"), (1, 10**9)),
     **dict.fromkeys(("mfrac", "mroot", "msub", "msup", "munder", "mover"), (2, 2)),
     **dict.fromkeys(("msubsup", "munderover"), (3, 3)),
-    "mtd": _ANY,
 }
+_NESTING = {"mtable": "mtr", "mtr": "mtd"}
 _BOOLEAN = "true|false"
 _LENGTH = r"[+-]?[0-9]*\.?[0-9]+(em|ex|px|pt|%)|0"
 _STYLE = r"([a-z-]+:[a-z0-9 #.%-]+)(;[a-z-]+:[a-z0-9 #.%-]+)*"
@@ -75,15 +108,14 @@ _GLOBAL = {
     "displaystyle": _BOOLEAN,
     "scriptlevel": r"[+-]?\d+",
 }
-_SPECIAL: dict[str, dict[str, str]] = {
-    "math": {"display": "block|inline", "alttext": r"[^\x00-\x1f]*\S[^\x00-\x1f]*"},
+_OWN: dict[str, dict[str, str]] = {
+    "math": {"display": "block|inline", "alttext": r"[^\x00-\x1f]+"},
     "mi": {"mathvariant": "normal"},
     "mo": {
         "form": "prefix|infix|postfix",
         **dict.fromkeys(("lspace", "rspace", "minsize", "maxsize"), _LENGTH),
-        **dict.fromkeys(
-            ("fence", "separator", "stretchy", "symmetric", "largeop", "movablelimits"), _BOOLEAN
-        ),
+        **dict.fromkeys(("fence", "separator", "stretchy", "symmetric"), _BOOLEAN),
+        **dict.fromkeys(("largeop", "movablelimits"), _BOOLEAN),
     },
     "mspace": dict.fromkeys(("width", "height", "depth"), _LENGTH),
     "mpadded": dict.fromkeys(("width", "height", "depth", "lspace", "voffset"), _LENGTH),
@@ -108,27 +140,33 @@ def derived(subject: str) -> tuple[Derivation, Evaluation | None]:
 
 
 @cache
-def page(subject: str, notation: str = "default") -> Outline:
-    """What the document of a subject says."""
+def page(subject: str, notation: str = "default", *views: View) -> Outline:
+    """What the document of a subject says; in all views unless some are named."""
     derivation, evaluation = derived(subject)
-    return outline(derivation, evaluation, notation=NOTATIONS[notation])
+    return outline(derivation, evaluation, notation=NOTATIONS[notation], views=views or VIEWS)
 
 
-def sections(shown: Outline) -> Iterator[Section]:
-    """The sections of a document, in order."""
-    yield from shown.given
-    yield from shown.steps
+def labelled(folder: Path, title: str, labels: Sequence[str]) -> Outline:
+    """The outline of a worksheet with any title and any tokens at all."""
+    rows = [[index, 1] for index in range(len(labels))]
+    lines = [f"title = {json.dumps(title)}", f"attention.tokens = {json.dumps(list(labels))}"]
+    path = folder / "labelled.toml"
+    path.write_text("\n".join(lines + [f"given.{name} = {rows}" for name in "QKV"]), "utf-8")
+    sheet = read_worksheet(path)
+    derivation = sheet.derivation()
+    notes = tuple(labels)
+    return outline(derivation, sheet.evaluate(derivation), notation=Notation(limit=0), notes=notes)
 
 
 def trees(shown: Outline) -> Iterator[Tree]:
-    """Every formula of a document, in order: those in the sentences too."""
-    for section in sections(shown):
+    """Every formula of a document in order, those in the sentences too."""
+    for section in (*shown.given, *shown.steps):
         yield from (part for part in (*section.why, *section.shape) if not isinstance(part, str))
         yield from (each.tree for each in section.lines)
 
 
 def mathml_faults(document: str) -> list[str]:
-    """What is wrong with the XML of a document; nothing for sound MathML Core."""
+    """What is wrong with a document of sentences and formulas; nothing for sound MathML Core."""
     try:
         root = ElementTree.fromstring(document)
     except ElementTree.ParseError as error:
@@ -137,21 +175,22 @@ def mathml_faults(document: str) -> list[str]:
 
 
 def _html_faults(element: Element) -> Iterator[str]:
-    if element.tag == f"{{{_MATHML}}}math":
+    if element.tag == f"{_MATHML}math":
         yield from _element_faults(element, "")
         if not element.get("alttext", "").strip():
             yield "math without alttext"
         return
-    if element.tag not in {f"{{{_XHTML}}}{name}" for name in ("div", "h2", "h3", "p")}:
-        yield f"{element.tag} outside math"
-    yield from (f"{element.tag} {key}" for key in element.attrib if key != "class")
+    name = element.tag.removeprefix(_XHTML)
+    if name not in _SENTENCES:
+        yield f"{name} outside math"
+    yield from (f"{name} {key}" for key in element.attrib if key not in ("class", "id", "lang"))
     for child in element:
         yield from _html_faults(child)
 
 
 def _element_faults(element: Element, parent: str) -> Iterator[str]:
-    namespace, _, name = element.tag.rpartition("}")
-    if namespace != f"{{{_MATHML}" or name not in _CHILDREN:
+    name = element.tag.removeprefix(_MATHML)
+    if name not in _CHILDREN or name == element.tag:
         yield f"{element.tag} is not MathML Core"
         return
     fewest, most = _CHILDREN[name]
@@ -159,13 +198,12 @@ def _element_faults(element: Element, parent: str) -> Iterator[str]:
         yield f"{name} with {len(element)} children"
     if (name == "math") != (parent == ""):
         yield f"{name} in {parent or 'nothing'}"
-    needed = {"mtable": "mtr", "mtr": "mtd"}
-    if needed.get(parent, name) != name or (name in needed.values() and parent not in needed):
+    if _NESTING.get(parent, name) != name or (name in ("mtr", "mtd") and parent not in _NESTING):
         yield f"{name} in {parent}"
     if name == "mtable" and len({len(line) for line in element}) > 1:
         yield "mtable with lines of unequal length"
     yield from _text_faults(element, name)
-    allowed = _GLOBAL | _SPECIAL.get(name, {})
+    allowed = _GLOBAL | _OWN.get(name, {})
     for key, value in element.attrib.items():
         if key not in allowed or not re.fullmatch(allowed[key], value):
             yield f"{name} {key}={value!r}"
@@ -183,51 +221,26 @@ def _text_faults(element: Element, name: str) -> Iterator[str]:
         yield f"mn holds {text!r}"
     elif name in ("mi", "mo") and not text.strip():
         yield f"{name} is empty"
-    if "-" in text and name in ("mn", "mo"):
-        yield f"{name} holds a hyphen for a minus"
+    elif name == "mo" and "-" in text:
+        yield "mo holds a hyphen for a minus"
 
 
 def displays(document: str) -> list[str]:
-    r"""The formulas between ``\[`` and ``\]``; a line break ``\\[2pt]`` is no formula."""
-    return re.findall(r"(?<!\\)\\\[\n(.*?)\n\\\]", document, re.DOTALL)
+    r"""The formulas between ``\[`` and ``\]``."""
+    return re.findall(r"^\\\[\n(.*?)\n\\\]$", document, re.DOTALL | re.MULTILINE)
 
 
 def inlines(document: str) -> list[str]:
-    """The formulas between dollars in the sentences; an escaped dollar is no formula."""
-    rest = re.sub(r"(?<!\\)\\\[\n.*?\n\\\]", "", document, flags=re.DOTALL)
+    """The formulas between dollars in the sentences; an escaped dollar opens none."""
+    rest = re.sub(r"^\\\[\n.*?\n\\\]$", "", document, flags=re.DOTALL | re.MULTILINE)
     return re.findall(r"(?<!\\)\$(.+?)(?<!\\)\$", rest, re.DOTALL)
 
 
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-
-
-def numbers_in_text(words: str) -> list[str]:
-    """The numbers of the Unicode spelling; a raised number is a number of its own."""
-    apart = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", r"^\g<0>^", words)
-    return _NUMBER.findall(apart.translate(_SUPERSCRIPTS))
-
-
-def numbers_in_latex(latex: str) -> list[str]:
-    r"""The numbers of a LaTeX formula, without those in the words of ``\text``."""
-    return _NUMBER.findall(re.sub(r"\\text\{(?:[^{}\\]|\\.)*\}", " ", latex))
-
-
-def numbers_in_mathml(mathml: str) -> list[str]:
-    """The numbers of a MathML element, without those in its words."""
-    return _NUMBER.findall(reading(ElementTree.fromstring(mathml), words=False))
-
-
-def is_within(part: list[str], whole: list[str]) -> bool:
-    """Whether `part` is what is left of `whole` when some of it is struck out."""
-    rest = iter(whole)
-    return all(each in rest for each in part)
-
-
 def reading(element: Element, words: bool = True) -> str:
-    """The tokens of a formula in order with fractions, scripts, roots and cells marked.
+    """The tokens of a formula in order, with fractions, scripts, roots and cells marked.
 
-    Rows dissolve; what stands under and over a ∑ reads as its scripts do.
+    Rows dissolve; what stands under and over a ∑ reads as scripts do. A script behind brackets
+    reads as one of the closing bracket, which is how LaTeX sets it.
     """
     name = element.tag.rpartition("}")[2]
     if name in _TOKENS:
@@ -235,5 +248,10 @@ def reading(element: Element, words: bool = True) -> str:
     parts = [reading(child, words) for child in element]
     if name in ("math", "mrow", "mstyle"):
         return "".join(parts)
-    script = {"munder": "msub", "mover": "msup", "munderover": "msubsup"}
-    return f"{script.get(name, name)}({'|'.join(parts)})"
+    if name in ("mtd", "msqrt"):
+        return f"{name}({''.join(parts)})"
+    name = {"munder": "msub", "mover": "msup", "munderover": "msubsup"}.get(name, name)
+    before = ""
+    if name.startswith("ms") and parts[0].endswith((")", "]")) and len(element[0]) > 1:
+        before, parts[0] = parts[0][:-1], parts[0][-1]
+    return f"{before}{name}({'|'.join(parts)})"

@@ -84,6 +84,18 @@ def test_files_stay_readable(path: Path) -> None:
     assert path.name != "utils.py"
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_string_can_reach_a_parser_that_runs_code(path: Path) -> None:
+    """SymPy's `sympify` evaluates strings unless it is strict."""
+    runs_code = {"eval", "exec", "parse_expr", "nsimplify", "parse_latex", "S"}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            assert called not in runs_code
+            if called == "sympify":
+                assert any(word.arg == "strict" for word in node.keywords)
+
+
 def test_notation_knows_no_sympy() -> None:
     for path in (ROOT / "notation").glob("*.py"):
         names = {

@@ -145,11 +145,10 @@ def test_symbolic_entries_exist(node: MatrixExpr) -> None:
 
 def explicit_sample(node: MatrixExpr) -> MatrixExpr:
     """The node over explicit rational matrices in place of its symbols."""
-    put = {
-        symbol: sympy.ImmutableDenseMatrix(3, VALUES[symbol.name].shape[1],
-                                           [sympy.Rational(str(x)) for x in VALUES[symbol.name].flat])
-        for symbol in node.subs(SIZES).atoms(sympy.MatrixSymbol)
-    }  # fmt: skip
+    put = {}
+    for symbol in node.subs(SIZES).atoms(sympy.MatrixSymbol):
+        entries = [sympy.Rational(str(x)) for x in VALUES[symbol.name].flat]
+        put[symbol] = sympy.ImmutableDenseMatrix(*VALUES[symbol.name].shape, entries)
     return node.subs(SIZES).xreplace(put)
 
 

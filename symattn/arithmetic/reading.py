@@ -58,7 +58,8 @@ def read_number(value: Any, where: str) -> sympy.Expr:
         case sympy.Expr():
             if value in (sympy.oo, sympy.zoo, sympy.nan):
                 raise ReadError(f"{where}: {value} is not a number that attention can use")
-            return sympy.nsimplify(value, rational=True) if value.has(sympy.Float) else value
+            floats = value.atoms(sympy.Float)
+            return value.xreplace({f: sympy.Rational(str(f)) for f in floats}) if floats else value
     raise ReadError(f"{where}: {_shown(value)} is not a number")
 
 
@@ -290,14 +291,15 @@ def read_array(
     elif isinstance(value, np.ndarray) or hasattr(value, "__array__"):
         value = _as_lists(value, name)
     shape = _shape(value, name)
-    if len(shape) not in levels:
-        wanted = " or ".join(str(level) for level in levels)
-        raise ReadError(
-            f"{name}: {len(shape)} levels of brackets, where {wanted} are needed; "
-            "write a matrix as [[1, 2], [3, 4]]"
-        )
     if 0 in shape:
         raise ReadError(f"{name}: the matrix is empty; give at least one row and one column")
+    if len(shape) not in levels:
+        found = {0: "a single value", 1: "a single list"}.get(len(shape), f"{len(shape)} levels")
+        wanted = " or ".join(map(str, levels))
+        raise ReadError(
+            f"{name}: {found} of numbers, where {wanted} levels of brackets are needed; "
+            "write a matrix as [[1, 2], [3, 4]]"
+        )
     out = np.empty(shape, dtype=object)
     for index in np.ndindex(*shape):
         entry: Any = value

@@ -82,7 +82,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def numpy(cls, *args: Any) -> Array:
         """The node's formula in NumPy float64, for the functions that `sympy.lambdify` writes."""
         converted = [
-            FLOAT64.array(arg) if getattr(arg, "ndim", 0) >= 2 else sympy.sympify(arg)
+            FLOAT64.array(arg) if getattr(arg, "ndim", 0) >= 2 else as_scalar(arg, cls.__name__)
             for arg in args
         ]
         return cls._compute(FLOAT64, *converted)
@@ -138,14 +138,21 @@ def _plain_index(index: Any) -> Index:
 def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:
     """The shape of a matrix expression as a pair of SymPy numbers or symbols."""
     rows, columns = expr.shape
-    return sympy.sympify(rows), sympy.sympify(columns)
+    return as_scalar(rows, "shape"), as_scalar(columns, "shape")
 
 
 def as_matrix(value: Any, owner: str) -> MatrixExpr:
     """The argument as a matrix expression, or an error that names the node."""
     if isinstance(value, sympy.MatrixBase):
         return sympy.ImmutableDenseMatrix(value)
-    expr = sympy.sympify(value)
-    if not isinstance(expr, MatrixExpr):
-        raise SymattnError(f"{owner}: {value} is not a matrix expression; give a MatrixSymbol")
-    return expr
+    if not isinstance(value, MatrixExpr):
+        raise SymattnError(f"{owner}: {value!r} is not a matrix expression; give a MatrixSymbol")
+    return value
+
+
+def as_scalar(value: Any, owner: str) -> sympy.Expr:
+    """The argument as a SymPy scalar; a string is refused, since SymPy would run it."""
+    try:
+        return sympy.sympify(value, strict=True)
+    except sympy.SympifyError:
+        raise SymattnError(f"{owner}: {value!r} is not a number or a symbol") from None

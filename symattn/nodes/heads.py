@@ -10,7 +10,7 @@ from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError
-from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
 from symattn.nodes.rule import Entry, Index, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -33,7 +33,7 @@ class Head(Node):
     def __new__(cls, symbol: Any, index: Any) -> Self:
         if not isinstance(symbol, sympy.MatrixSymbol):
             raise SymattnError(f"Head: {symbol} is not a MatrixSymbol")
-        return super().__new__(cls, symbol, sympy.sympify(index))
+        return super().__new__(cls, symbol, as_scalar(index, "Head"))
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ class Concat(Node):
 
     def __new__(cls, matrix: Any, index: Any, count: Any, axis: Any = 1) -> Self:
         body = as_matrix(matrix, "Concat")
-        return super().__new__(cls, body, index, sympy.sympify(count), sympy.Integer(axis))
+        return super().__new__(cls, body, index, as_scalar(count, "Concat"), sympy.Integer(axis))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

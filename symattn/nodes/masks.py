@@ -17,7 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError
-from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -78,7 +78,7 @@ class Causal(Mask):
     reason: ClassVar[str] = "No query may look at a later key."
 
     def __new__(cls, rows: Any, columns: Any, past: Any = 0) -> Self:
-        return super().__new__(cls, *map(sympy.sympify, (rows, columns)), _count(past, "causal"))
+        return super().__new__(cls, *_sizes(rows, columns), _count(past, "causal"))
 
     def _rule(self, i: Index, j: Index) -> Rule:
         past = self.args[2]
@@ -106,7 +106,7 @@ class Padding(Mask):
     reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
 
     def __new__(cls, rows: Any, columns: Any, length: Any) -> Self:
-        return super().__new__(cls, *map(sympy.sympify, (rows, columns)), _count(length, "padding"))
+        return super().__new__(cls, *_sizes(rows, columns), _count(length, "padding"))
 
     @classmethod
     def of(cls, rows: Any, columns: Any, parameter: Any) -> Mask:
@@ -203,10 +203,17 @@ class Masked(Node):
 
 
 def _count(value: Any, name: str) -> sympy.Expr:
-    number = sympy.sympify(value)
-    if isinstance(value, bool) or number.is_integer is False or number.is_negative:
-        raise SymattnError(f'mask "{name}": {value} is not a count; give a whole number from 0 on')
+    whole = isinstance(value, int | sympy.Expr) and not isinstance(value, bool)
+    number = as_scalar(value, name) if whole else None
+    if number is None or number.is_integer is False or number.is_negative:
+        raise SymattnError(
+            f'mask "{name}": {str(value)[:40]!r} is not a count; give a whole number from 0 on'
+        )
     return number
+
+
+def _sizes(rows: Any, columns: Any) -> tuple[sympy.Expr, sympy.Expr]:
+    return as_scalar(rows, "mask"), as_scalar(columns, "mask")
 
 
 #: The masks that a spec can name.

@@ -139,7 +139,9 @@ def _product_rule(factors: list[MatrixExpr], i: Index, j: Index) -> Rule:
 
 def dummy(*taken: Index) -> sympy.Symbol:
     """A letter to sum over that none of the indices uses."""
-    used = {symbol.name for index in taken for symbol in sympy.sympify(index).free_symbols}
+    used = {
+        symbol.name for index in taken for symbol in sympy.sympify(index, strict=True).free_symbols
+    }
     return next(letter for letter in _DUMMIES if letter.name not in used)
 
 
@@ -155,7 +157,7 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
         case Const():
             return rule
         case Ordinal(index):
-            return Const(sympy.sympify(_index(index, indices, sizes)))
+            return Const(sympy.sympify(_index(index, indices, sizes), strict=True))
         case Plus(terms):
             return Plus(tuple(at(term, indices, sizes) for term in terms))
         case Times(factors):
@@ -163,7 +165,7 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
         case Over(num, den, empty):
             return Over(at(num, indices, sizes), at(den, indices, sizes), empty)
         case Total(body, index, size):
-            count = int(sympy.sympify(size).subs(sizes))
+            count = int(sympy.sympify(size, strict=True).subs(sizes))
             return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in range(count)))
         case Exp(body):
             return Exp(at(body, indices, sizes))
@@ -203,7 +205,7 @@ def to_sympy(rule: Rule) -> sympy.Expr:
         case Const(value):
             return value
         case Ordinal(index):
-            return sympy.sympify(index)
+            return sympy.sympify(index, strict=True)
         case Plus(terms):
             return sympy.Add(*map(to_sympy, terms))
         case Times(factors):

@@ -8,7 +8,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
 from symattn.nodes.rule import Const, Index, Over, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -31,7 +31,7 @@ class Quotient(Node):
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
 
     def __new__(cls, matrix: Any, divisor: Any) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "Quotient"), sympy.sympify(divisor))
+        return super().__new__(cls, as_matrix(matrix, "Quotient"), as_scalar(divisor, "Quotient"))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

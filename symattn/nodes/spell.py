@@ -186,7 +186,7 @@ class Speller:
 
     def _counted(self, index: Index) -> sympy.Expr:
         """The index as the reader counts: (i − 1) d + j from 1 where it is i d + j from 0."""
-        base, expr = self.notation.index_base, sympy.sympify(index)
+        base, expr = self.notation.index_base, sympy.sympify(index, strict=True)
         if isinstance(expr, sympy.Symbol):
             return expr
         letters = {s: s - base for s in expr.free_symbols if s.is_positive is not True}
@@ -268,8 +268,8 @@ class _RuleSpeller:
 
     def _ordinal_condition(self, left: Index, sign: str, right: Index) -> Tree:
         """J ≤ i + p as the reader counts, with the constants gathered on the right."""
-        one = sympy.sympify(left)
-        moved = sympy.sympify(right) - one
+        one = sympy.sympify(left, strict=True)
+        moved = sympy.sympify(right, strict=True) - one
         base = self.speller.notation.index_base
         letters = {s: s - base for s in moved.free_symbols if s.is_positive is not True}
         gathered = moved.subs(letters)

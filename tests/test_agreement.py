@@ -1,0 +1,147 @@
+"""The three spellings agree: LaTeX, read by latex2mathml, says what our MathML says.
+
+latex2mathml knows nothing of our trees, so that it is an independent reader of our LaTeX.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from xml.etree import ElementTree
+
+import pytest
+from latex2mathml.converter import convert
+
+from symattn.documents.latex import latex_document
+from symattn.documents.mathml import mathml_document
+from symattn.documents.text import text_document
+from symattn.notation.latex import latex
+from symattn.notation.mathml import mathml
+from symattn.notation.text import line
+from symattn.notation.tree import Tree
+from tests.gates import EXAMPLES, NOTATIONS, SUBJECTS, page, reading, trees
+
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾", "0123456789()")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_WORDS = re.compile(r"\\text\{(?:[^{}\\]|\\.)*\}")
+
+
+@cache
+def shown(notation: str) -> dict[Tree, str]:
+    """Every formula of every document in one notation, with the subject it comes from."""
+    return {tree: subject for subject in SUBJECTS for tree in trees(page(subject, notation))}
+
+
+def plain(markup: str) -> str:
+    """The reading of MathML without blanks and invisible operators.
+
+    latex2mathml sets a word letter by letter (𝑠𝑜𝑓𝑡𝑚𝑎𝑥 for softmax) and knows no invisible
+    operators; in a reading, where neighbouring tokens run together, neither makes a difference.
+    """
+    return re.sub("[\\s\u2061-\u2064]", "", reading(ElementTree.fromstring(markup)))
+
+
+def disagreement(source: str, markup: str) -> str:
+    """How the LaTeX and the MathML of a formula differ; nothing if they agree."""
+    theirs, ours = plain(convert(source)), plain(markup)
+    return "" if theirs == ours else f"{source}\n  LaTeX  {theirs}\n  MathML {ours}"
+
+
+def numbers_in_text(words: str) -> list[str]:
+    """The numbers of the text spelling, in LaTeX's order: w^Q⁽¹⁾_12 has its indices first."""
+    turned = re.sub(r"(\^\w)([⁰-⁹¹²³⁽⁾]+)_(\w+)", r"\1_\3\2", words)
+    apart = re.sub("[⁰-⁹¹²³]+", r"^\g<0>^", turned)
+    return _NUMBER.findall(apart.translate(_RAISED))
+
+
+def numbers_in_latex(source: str) -> list[str]:
+    """The numbers of a LaTeX formula, those in its words left out."""
+    return _NUMBER.findall(_WORDS.sub(" ", source))
+
+
+def numbers_in_mathml(markup: str) -> list[str]:
+    """The numbers of a MathML formula, those in its words left out."""
+    return _NUMBER.findall(reading(ElementTree.fromstring(markup), words=False))
+
+
+def is_within(part: list[str], whole: list[str]) -> bool:
+    """Whether `part` is what is left of `whole` when some of it is struck out."""
+    rest: Iterator[str] = iter(whole)
+    return all(each in rest for each in part)
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_latex_says_what_mathml_says(notation: str) -> None:
+    found = [disagreement(latex(tree), mathml(tree)) for tree in shown(notation)]
+    assert len(found) > 100
+    assert [each for each in found if each] == []
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_the_digits_agree(notation: str) -> None:
+    differing = []
+    for tree, subject in shown(notation).items():
+        text, source, markup = line(tree), latex(tree), mathml(tree)
+        words, digits = numbers_in_text(text), numbers_in_latex(source)
+        # in a line of text a ∑ has its index alone, without "= 1" and the upper limit
+        same = is_within(words, digits) if "∑" in markup else words == digits
+        if not same or digits != numbers_in_mathml(markup):
+            differing.append((subject, text, source))
+    assert differing == []
+    assert sum(len(numbers_in_text(line(tree))) for tree in shown(notation)) > 1000
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_documents_show_every_formula_in_order(subject: str) -> None:
+    pages = page(subject)
+    source = re.sub(r"[\s&]", "", latex_document(pages))
+    markup, at, place = mathml_document(pages), 0, 0
+    for tree in trees(pages):
+        at = source.find(re.sub(r"[\s&]", "", latex(tree)), at) + 1
+        place = markup.find(mathml(tree), place) + 1
+        assert at > 0, latex(tree)
+        assert place > 0, mathml(tree)
+
+
+@pytest.mark.parametrize("subject", [path.stem for path in EXAMPLES])
+def test_text_documents_show_the_same_digits(subject: str) -> None:
+    text = re.sub(r"[^\d.]+", " ", text_document(page(subject)))
+    values = [tree for section in page(subject).steps for tree in
+              (each.tree for each in section.lines if each.view == "value")]  # fmt: skip
+    assert values
+    for tree in values:
+        digits = numbers_in_latex(latex(tree).partition("{array}")[2])
+        assert {*digits} <= {*text.split()}
+
+
+@pytest.mark.parametrize(
+    ("source", "markup", "agree"),
+    [
+        (r"\frac{1}{2}", "<mfrac><mn>1</mn><mn>2</mn></mfrac>", True),
+        (r"\frac{1}{2}", "<mfrac><mn>2</mn><mn>1</mn></mfrac>", False),
+        ("x_{i}", "<msub><mi>x</mi><mi>i</mi></msub>", True),
+        ("x_{i}", "<msup><mi>x</mi><mi>i</mi></msup>", False),
+        ("x_{ij}", "<msub><mi>x</mi><mrow><mi>j</mi><mi>i</mi></mrow></msub>", False),
+        (r"-\infty", "<mrow><mo>−</mo><mi>∞</mi></mrow>", True),
+        (r"-\infty", "<mi>∞</mi>", False),
+        (r"\mathrm{softmax}(Z)", "<mrow><mi>softmax</mi><mo>\u2061</mo><mo>(</mo><mi>Z</mi>"
+         "<mo>)</mo></mrow>", True),
+        (r"\mathrm{softmax}(Z)", "<mrow><mi>softmax</mi><mi>Z</mi></mrow>", False),
+        (r"a \approx 1", "<mrow><mi>a</mi><mo>=</mo><mn>1</mn></mrow>", False),
+    ],
+)  # fmt: skip
+def test_a_difference_is_noticed(source: str, markup: str, agree: bool) -> None:
+    assert (disagreement(source, markup) == "") is agree
+
+
+def test_numbers_are_found_in_order() -> None:
+    assert numbers_in_text("w^Q⁽¹⁾_12 = 3·10⁹ + e^0.5/√2 − e⁰") == [
+        "12", "1", "3", "10", "9", "0.5", "2", "0"
+    ]  # fmt: skip
+    assert numbers_in_latex(r"w_{12}^{Q(1)} \text{if 7\_} \frac{0.5}{2}") == ["12", "1", "0.5", "2"]
+    assert numbers_in_mathml("<mfrac><mn>0.5</mn><mrow><mn>1</mn><mn>2</mn></mrow></mfrac>") == [
+        "0.5", "12"
+    ]  # fmt: skip
+    assert is_within(["1", "3"], ["1", "2", "3"])
+    assert not is_within(["3", "1"], ["1", "2", "3"])

@@ -1,0 +1,181 @@
+"""The command line as people meet it: examples, formats, views, statuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from symattn import VARIANTS
+from symattn.cli import main
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+
+
+def run(*words: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(words), input=given)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("form", ["text", "latex", "mathml", "json"])
+def test_every_example_in_every_format(example: Path, form: str) -> None:
+    result = run("derive", str(example), "--format", form)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    assert "weights" in result.stdout
+
+
+@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
+@pytest.mark.parametrize("form", ["text", "latex", "mathml", "json"])
+def test_every_variant_in_every_format(row: Any, form: str) -> None:
+    result = run("derive", row.name, "--symbolic", "--format", form)
+    assert result.exit_code == 0, result.output
+    assert "weights" in result.stdout
+
+
+def test_variants_are_listed() -> None:
+    result = run("variants")
+    assert result.exit_code == 0
+    for row in VARIANTS:
+        assert row.name in result.stdout and row.about in result.stdout
+
+
+def test_the_same_digits_everywhere() -> None:
+    """Text, LaTeX, MathML and JSON show the same decimals for every entry."""
+    path = str(ROOT / "examples/two_heads.toml")
+    data = json.loads(run("derive", path, "--format", "json").stdout)
+    shown = {form: run("derive", path, "--format", form).stdout for form in ("text", "latex")}
+    shown["mathml"] = run("derive", path, "--format", "mathml").stdout
+    for step in data["steps"].values():
+        flat = [x for row in step["decimals"] for x in (row if isinstance(row, list) else [row])]
+        numbers = {str(y) for x in flat for y in (x if isinstance(x, list) else [x])}
+        for digits in numbers:
+            for form, document in shown.items():
+                assert digits.lstrip("-") in document, (form, digits)
+
+
+def test_views_and_steps_are_chosen() -> None:
+    path = str(ROOT / "examples/it_cat_mat.toml")
+    worked = run("derive", path, "--view", "worked", "--step", "output").stdout
+    assert "o_14" in worked and "O = A V" not in worked
+    assert "scores" not in worked.split("Check")[0]
+    formula = run("derive", path, "--view", "formula").stdout
+    assert "A = softmax(Z)" in formula and "s_11" not in formula
+
+
+def test_digits_and_exact_values() -> None:
+    path = str(ROOT / "examples/illustrated_self_attention.toml")
+    assert "0.0633789383" in run("derive", path, "--digits", "10", "--step", "weights").stdout
+    exact = run("derive", path, "--exact", "--step", "weights", "--view", "value").stdout
+    assert "e²/(e² + 2 e⁴)" in exact
+
+
+def test_large_matrices_are_elided_and_shown_in_full_on_request(tmp_path: Path) -> None:
+    rows = [[(i * j) % 5 for j in range(12)] for i in range(12)]
+    path = tmp_path / "large.toml"
+    path.write_text(f"[given]\nQ = {rows}\nK = {rows}\n", encoding="utf-8")
+    short = run("derive", str(path), "--step", "weights").stdout
+    full = run("derive", str(path), "--step", "weights", "--full").stdout
+    assert "⋯" in short and "⋱" in short and "⋯" not in full
+    assert max(map(len, short.splitlines())) < 250
+    assert len(full) > 1.5 * len(short)
+
+
+def test_output_goes_to_a_file(tmp_path: Path) -> None:
+    target = tmp_path / "out.tex"
+    example = str(ROOT / "examples/causal.toml")
+    result = run("derive", example, "--format", "latex", "-o", str(target))
+    assert result.exit_code == 0 and result.stdout == ""
+    assert r"\subsection*" in target.read_text(encoding="utf-8")
+    refused = run("derive", example, "-o", str(tmp_path / "no" / "where"))
+    assert refused.exit_code == 2 and "cannot be written" in refused.stderr
+
+
+def test_a_worksheet_on_standard_input() -> None:
+    result = run("derive", "-", given="[attention]\nscale=false\n[given]\nscores=[[2,4,4]]\n")
+    assert result.exit_code == 0 and "0.0634" in result.stdout
+
+
+def test_a_disagreement_exits_with_1() -> None:
+    text = '[given]\nQ = [["300"]]\nK = [["300"]]\n'
+    result = run("derive", "-", "--dtype", "float16", given=text)
+    assert result.exit_code == 1
+    assert "does NOT agree" in result.stdout and "DIFFERS" in result.stdout
+
+
+def test_unknown_names_get_the_nearest() -> None:
+    wrong = run("derive", "casual")
+    assert wrong.exit_code == 2 and 'did you mean "causal"' in wrong.stderr
+    step = run("derive", str(EXAMPLES[0]), "--step", "sores")
+    assert step.exit_code == 2 and 'did you mean "scores"' in step.stderr
+
+
+def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "symattn.cli", *words],
+        capture_output=True, text=True, env=env, timeout=120, check=False, encoding="utf-8",
+    )  # fmt: skip
+
+
+def test_a_terminal_without_unicode_gets_ascii() -> None:
+    example = str(ROOT / "examples/causal.toml")
+    result = process("derive", example, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert result.returncode == 0 and result.stderr == ""
+    assert result.stdout.isascii() and "S/sqrt(d_k)" in result.stdout
+    assert "-inf" in result.stdout
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    example = str(ROOT / "examples/two_heads.toml")
+    command = f'"{sys.executable}" -m symattn.cli derive "{example}" --view worked | head -n 1'
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, env=env,
+                            check=False, timeout=120)  # fmt: skip
+    assert result.stderr == ""
+
+
+HEAVY = ("IPython", "sphinx", "dask", "matplotlib", "torch", "jax", "pandas", "scipy", "rich",
+         "latex2mathml", "sympy", "numpy")  # fmt: skip
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    code = f"import symattn, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env,
+                            check=True, timeout=60)  # fmt: skip
+    assert result.stdout.strip() == "[]"
+
+
+def test_deriving_loads_nothing_that_only_other_outputs_need() -> None:
+    code = (
+        "import sys; from symattn.cli import main\n"
+        f"try: main(['derive', {str(EXAMPLES[0])!r}])\n"
+        "except SystemExit: pass\n"
+        "wanted = ('IPython', 'matplotlib', 'torch', 'rich', 'latex2mathml', 'scipy')\n"
+        "print([m for m in wanted if m in sys.modules], file=sys.stderr)"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env,
+                            check=True, timeout=60)  # fmt: skip
+    assert result.stderr.strip() == "[]"
+
+
+def test_a_terminal_gets_colour() -> None:
+    import pexpect
+
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+    env.pop("NO_COLOR", None)
+    example = str(ROOT / "examples/it_cat_mat.toml")
+    words = ["-m", "symattn.cli", "derive", example]
+    coloured = pexpect.run(f"{sys.executable} {' '.join(words)}", env=env, timeout=60)
+    plain = pexpect.run(f"{sys.executable} {' '.join(words)}", env={**env, "NO_COLOR": "1"})
+    assert b"\x1b[" in coloured and b"\x1b[" not in plain
+    assert b"A = softmax(Z)" in coloured

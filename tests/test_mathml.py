@@ -1,0 +1,146 @@
+"""MathML: sound XML, MathML Core and nothing else, every formula with a plain alternative."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn import VARIANTS, Notation, SymattnError
+from symattn.documents.mathml import mathml_document
+from symattn.documents.outline import outline
+from symattn.notation.mathml import math
+from symattn.notation.tree import Text
+from tests.gates import (
+    EXAMPLES,
+    HOSTILE_LABELS,
+    HOSTILE_TITLE,
+    NOTATIONS,
+    ODD_SYMBOLS,
+    SUBJECTS,
+    labelled,
+    mathml_faults,
+    page,
+    trees,
+)
+
+_MATH = "{http://www.w3.org/1998/Math/MathML}"
+
+
+def test_examples_and_variants_are_found() -> None:
+    assert len(EXAMPLES) >= 8
+    assert len(SUBJECTS) == len(EXAMPLES) + len(VARIANTS)
+
+
+@pytest.mark.parametrize(("subject", "notation"), [*product(SUBJECTS, NOTATIONS)])
+def test_documents_are_sound(subject: str, notation: str) -> None:
+    shown = page(subject, notation)
+    document = mathml_document(shown)
+    assert mathml_faults(document) == []
+    assert len(ElementTree.fromstring(document).findall(f".//{_MATH}math")) == len([*trees(shown)])
+
+
+@pytest.mark.parametrize("subject", [path.stem for path in EXAMPLES])
+@pytest.mark.parametrize("view", ["worked", "value"])
+def test_single_views_are_sound(subject: str, view: str) -> None:
+    for notation in ("default", "exact", "short"):
+        document = mathml_document(
+            page(subject, notation, "worked" if view == "worked" else "value")
+        )
+        assert document.count("<math ") > 5
+        assert mathml_faults(document) == []
+
+
+_SOUND = (
+    '<div xmlns="http://www.w3.org/1999/xhtml" class="symattn"><h2>Title</h2><p>'
+    '<math xmlns="http://www.w3.org/1998/Math/MathML" display="block" alttext="x = 1"><mrow>'
+    '<mi>x</mi><mo>=</mo><mo fence="true" form="prefix" stretchy="true">[</mo><mtable>'
+    '<mtr><mtd style="text-align:right"><mn>1</mn></mtd><mtd><mn>2.5</mn></mtd></mtr>'
+    "<mtr><mtd><mrow><mo>−</mo><mi>∞</mi></mrow></mtd><mtd><mtext>a-b</mtext></mtd></mtr></mtable>"
+    "<munderover><mo>∑</mo><mi>l</mi><mi>n</mi></munderover><msub><mi>x</mi><mi>l</mi></msub>"
+    "<msubsup><mi>x</mi><mi>i</mi><mi>Q</mi></msubsup><msup><mi>K</mi><mi>T</mi></msup>"
+    "<mfrac><mn>1</mn><msqrt><mi>d</mi></msqrt></mfrac></mrow></math></p></div>"
+)
+
+
+def test_a_sound_document_has_no_faults() -> None:
+    assert mathml_faults(_SOUND) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("<mfrac><mn>1</mn>", "<mfrac>", "mfrac with 1 children"),
+        ("</msub>", "<mi>x</mi></msub>", "msub with 3 children"),
+        ("</msup>", "<mi>x</mi></msup>", "msup with 3 children"),
+        ("<mi>Q</mi>", "", "msubsup with 2 children"),
+        ("<mo>∑</mo>", "", "munderover with 2 children"),
+        ("<mn>1</mn>", "<mn>1<mi>a</mi></mn>", "mn with 1 children"),
+        ("<mn>1</mn>", "<mn>-1</mn>", "mn holds '-1'"),
+        ("<mo>−</mo>", "<mo>-</mo>", "mo holds a hyphen"),
+        ("<mi>x</mi>", "<mi></mi>", "mi is empty"),
+        ("<mrow>", "<mrow>x", "mrow holds the bare text 'x'"),
+        ("msqrt>", "mfenced>", "mfenced is not MathML Core"),
+        ("<msqrt>", '<msqrt xmlns="">', "msqrt is not MathML Core"),
+        ("<mi>l</mi>", "<math/>", "math in munderover"),
+        ("</mtr>", "", "not XML"),
+        ("mtr>", "mrow>", "mrow in mtable"),
+        ("</?mtr>", "", "mtd in mtable"),
+        ("</?mtable>", "", "mtr in mrow"),
+        ("<mtd><mn>2.5</mn></mtd>", "", "mtable with lines of unequal length"),
+        ('stretchy="true"', 'stretchy="yes"', "mo stretchy='yes'"),
+        ("<mfrac>", '<mfrac bevelled="true">', "mfrac bevelled='true'"),
+        ("<mi>K</mi>", '<mi mathvariant="bold">K</mi>', "mi mathvariant='bold'"),
+        ("<mi>K</mi>", '<mi onclick="f()">K</mi>', "mi onclick"),
+        ("text-align:right", "background:url(x)", "mtd style="),
+        ('display="block"', 'display="large"', "math display='large'"),
+        ("x = 1", " ", "math without alttext"),
+        ('alttext="x = 1"', "", "math without alttext"),
+        ("Title", "&", "not XML"),
+        ("Title", "<script>f()</script>", "script outside math"),
+        ("<h2>", '<h2 onclick="f()">', "h2 onclick"),
+    ],
+)
+def test_a_spoilt_document_is_noticed(old: str, new: str, fault: str) -> None:
+    spoilt, count = re.subn(old, new, _SOUND)
+    assert count > 0
+    found = mathml_faults(spoilt)
+    assert any(fault in each for each in found), found
+
+
+def test_hostile_words_stay_words(tmp_path: Path) -> None:
+    document = mathml_document(labelled(tmp_path, HOSTILE_TITLE, HOSTILE_LABELS))
+    assert mathml_faults(document) == []
+    root = ElementTree.fromstring(document)
+    assert root[0].text == HOSTILE_TITLE
+    words = [element.text for element in root.iter(f"{_MATH}mtext")]
+    assert {*HOSTILE_LABELS} <= {*words}
+    assert [element.text for element in root[-len(HOSTILE_LABELS) :]] == [*HOSTILE_LABELS]
+
+
+@given(st.text())
+def test_any_words_can_stand_in_a_formula(words: str) -> None:
+    root = ElementTree.fromstring(math(Text(words), words))
+    assert [element.tag for element in root.iter()] == [f"{_MATH}math", f"{_MATH}mtext"]
+    shown = root[0].text or ""
+    assert len(shown) == len(words)
+    changed = {old for old, new in zip(words, shown, strict=True) if old != new}
+    assert not any(character.isprintable() for character in changed)
+
+
+@pytest.mark.parametrize("symbol", ODD_SYMBOLS)
+def test_a_symbol_is_refused_or_sound(symbol: str) -> None:
+    derivation = VARIANTS[0].spec.derivation()
+    try:
+        notation = Notation(symbols={"weights": symbol})
+    except SymattnError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+        assert mathml_faults(mathml_document(outline(derivation, notation=notation))) == []
+    assert refusal == "" or repr(symbol) in refusal
