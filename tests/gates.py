@@ -223,6 +223,8 @@ def _text_faults(element: Element, name: str) -> Iterator[str]:
         yield f"{name} is empty"
     elif name == "mo" and "-" in text:
         yield "mo holds a hyphen for a minus"
+    elif text != text.strip(" \t\n\r"):
+        yield f"{name} {text!r} loses its outer blanks"
 
 
 def displays(document: str) -> list[str]:

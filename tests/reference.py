@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 Lines: TypeAlias = list[list[Any]]
 
-#: Digits that hold in the mpmath version; it computes with more, so that cancellation is paid for.
+#: Digits that hold in the mpmath version; it computes with more to pay for cancellation.
 DIGITS = 50
 _GUARD = 25
 
 MINUS_INFINITY = float("-inf")
+LETTERS = ("Q", "K", "V")
 
 
 # ---- masks: 0 where a query may attend, −∞ where it may not (section 3.2.3) ---------------------
@@ -82,10 +83,7 @@ def steps(
             weights = numbers[f"W_{letter}"]
             pattern = "...ab,hbc->...hac" if heads else "...ab,bc->...ac"
             out[letter] = np.einsum(pattern, tokens, weights)
-    queries, keys, values = (out.get(name, numbers.get(name)) for name in "QKV")
-    assert queries is not None
-    assert keys is not None
-    assert values is not None
+    queries, keys, values = ((numbers | out)[name] for name in LETTERS)
     logits = out["scores"] = np.einsum("...ik,...jk->...ij", queries, keys)
     if factor is not None:
         logits = out["scaled"] = logits * factor
@@ -166,12 +164,13 @@ def precise_steps(
     factor: Callable[[], Any] | None,
     mask: Array | None,
     heads: bool,
+    digits: int = DIGITS,
 ) -> dict[str, Array]:
-    """All steps with 50 digits, for matrices of fractions without leading axes.
+    """All steps with so many digits, for matrices of fractions without leading axes.
 
     `factor` is called for the scale, so that it is computed with all the digits.
     """
-    with mpmath.workdps(DIGITS + _GUARD):
+    with mpmath.workdps(digits + _GUARD):
         scale = None if factor is None else factor()
         added = None if mask is None else _lines(mask)
         found: dict[str, list[Lines]] = {}
@@ -184,8 +183,9 @@ def precise_steps(
                 for name, value in given.items()
             }
             results.append(_one_head(own, scale, added, found))
-        rows = range(len(results[0]))
-        joined = [[entry for result in results for entry in result[row]] for row in rows]
+        joined = [
+            [entry for head in parts for entry in head] for parts in zip(*results, strict=True)
+        ]
         single: dict[str, Lines] = {}
         if heads:
             found["heads"] = results
@@ -200,8 +200,6 @@ def precise_steps(
 
 # ---- random attentions -------------------------------------------------------------------------
 
-LETTERS = ("Q", "K", "V")
-
 #: What `scale` may be, and the factor that it means for a d_k; None for no scaling.
 SCALES: tuple[tuple[Any, Callable[[int], Any] | None], ...] = (
     ("1/sqrt(d_k)", lambda d_k: 1 / mpmath.sqrt(d_k)),
@@ -212,9 +210,7 @@ SCALES: tuple[tuple[Any, Callable[[int], Any] | None], ...] = (
     (-2, lambda _: mpmath.mpf(-2)),
     (Fraction(1, 3), lambda _: mpmath.mpf(1) / 3),
     ("1/sqrt(3)", lambda _: 1 / mpmath.sqrt(3)),
-    ("sqrt(2)", lambda _: mpmath.sqrt(2)),
-    ("pi", lambda _: +mpmath.pi),
-    ("ln 2", lambda _: mpmath.log(2)),
+    ("pi ln 2", lambda _: mpmath.pi * mpmath.log(2)),
 )
 
 
@@ -234,9 +230,16 @@ class Case:
         factor = None if self.factor is None else float(self.factor())
         return steps(self.given, factor, self.mask, self.heads)
 
-    def precise(self) -> dict[str, Array]:
+    def precise(self, digits: int = DIGITS) -> dict[str, Array]:
         """mpmath's answer."""
-        return precise_steps(self.given, self.factor, self.mask, self.heads)
+        return precise_steps(self.given, self.factor, self.mask, self.heads, digits)
+
+    def spread(self) -> float:
+        """How far apart the finite logits are."""
+        plain = self.plain()
+        logits = next(plain[name] for name in ("masked", "scaled", "scores") if name in plain)
+        finite = logits[np.isfinite(logits)]
+        return float(np.ptp(finite)) if finite.size else 0.0
 
     def slack(self, epsilon: float) -> float:
         """How far rounding with this machine epsilon may carry any step, generously."""
@@ -333,7 +336,7 @@ def cases(draw: st.DrawFn, *, batches: bool = True, large: bool = True, most: in
     scale, factor = draw(st.sampled_from(SCALES))
     form = draw(st.sampled_from(["array", "lists", "strings"]))
     told = {name: written(value, form) for name, value in (numbers | extra).items()}
-    said: int | str | None = heads
+    said: Any = heads
     if heads is not None and numbers[per_head[0]].ndim == 3:
         together = draw(
             st.sampled_from(["none", "some", "all"])

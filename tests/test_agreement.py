@@ -15,12 +15,16 @@ from latex2mathml.converter import convert
 
 from symattn.documents.latex import latex_document
 from symattn.documents.mathml import mathml_document
+from symattn.documents.outline import VIEWS, View
 from symattn.documents.text import text_document
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
-from tests.gates import EXAMPLES, NOTATIONS, SUBJECTS, page, reading, trees
+from tests.gates import EXAMPLES, NOTATIONS, SUBJECTS, displays, inlines, page, reading, trees
+
+#: The views as documents show them: a few worked entries beside the rest, or all of them alone.
+_VIEWS: tuple[tuple[View, ...], ...] = (VIEWS, ("worked",))
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾", "0123456789()")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -30,7 +34,12 @@ _WORDS = re.compile(r"\\text\{(?:[^{}\\]|\\.)*\}")
 @cache
 def shown(notation: str) -> dict[Tree, str]:
     """Every formula of every document in one notation, with the subject it comes from."""
-    return {tree: subject for subject in SUBJECTS for tree in trees(page(subject, notation))}
+    return {
+        tree: subject
+        for subject in SUBJECTS
+        for views in _VIEWS
+        for tree in trees(page(subject, notation, *views))
+    }
 
 
 def plain(markup: str) -> str:
@@ -92,16 +101,43 @@ def test_the_digits_agree(notation: str) -> None:
     assert sum(len(numbers_in_text(line(tree))) for tree in shown(notation)) > 1000
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
-def test_documents_show_every_formula_in_order(subject: str) -> None:
-    pages = page(subject)
-    source = re.sub(r"[\s&]", "", latex_document(pages))
-    markup, at, place = mathml_document(pages), 0, 0
-    for tree in trees(pages):
-        at = source.find(re.sub(r"[\s&]", "", latex(tree)), at) + 1
-        place = markup.find(mathml(tree), place) + 1
-        assert at > 0, latex(tree)
-        assert place > 0, mathml(tree)
+def in_one_line(display: str) -> str:
+    """A display without blanks and, outside matrices, without line breaks and alignment marks."""
+    display = re.sub(r"\\(begin|end)\{aligned\}", "", display)
+    parts = re.split(r"(\\begin\{array\}.*?\\end\{array\})", display, flags=re.DOTALL)
+    parts[::2] = [re.sub(r"\\\\(\[\w+\])?|&", "", part) for part in parts[::2]]
+    return re.sub(r"\s", "", "".join(parts))
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_latex_documents_show_every_formula_in_order(notation: str) -> None:
+    for subject in SUBJECTS:
+        pages = page(subject, notation)
+        document = latex_document(pages)
+        sections = (*pages.given, *pages.steps)
+        lines = [latex(each.tree) for section in sections for each in section.lines]
+        shown = "".join(in_one_line(display) for display in displays(document))
+        assert shown == re.sub(r"\s", "", "".join(lines))
+        words = [part for section in sections for part in (*section.why, *section.shape)]
+        signs = [latex(part) for part in words if not isinstance(part, str)]
+        assert len(signs) + len(lines) == len([*trees(pages)])
+        assert is_within(signs, inlines(document))
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_mathml_documents_show_every_formula_in_order(notation: str) -> None:
+    for subject in SUBJECTS:
+        pages = page(subject, notation)
+        document, place = mathml_document(pages), 0
+        for tree in trees(pages):
+            place = document.find(mathml(tree), place) + 1
+            assert place > 0, mathml(tree)
+
+
+def test_a_matrix_keeps_its_alignment_marks() -> None:
+    matrix = r"\begin{array}{r|r} & a \\ b & 1 \end{array}"
+    aligned = f"\\begin{{aligned}} X &= {matrix} \\\\[6pt]\n&= Y \\end{{aligned}}"
+    assert in_one_line(aligned) == r"X=\begin{array}{r|r}&a\\b&1\end{array}=Y"
 
 
 @pytest.mark.parametrize("subject", [path.stem for path in EXAMPLES])

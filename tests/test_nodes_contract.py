@@ -94,6 +94,15 @@ def test_prints_in_its_own_spelling(node: MatrixExpr, printer: str) -> None:
     assert not is_fallback(inside, type(node).__name__)
 
 
+@pytest.mark.parametrize("printer", PRINTERS)
+def test_a_sum_is_bracketed_inside_a_product(printer: str) -> None:
+    product = PRINTERS[printer](sympy.MatMul(2, SAMPLES[Masked]))
+    assert "(" in product.replace("causal(", "").replace("causal}(", "").split("Z")[0].split("S")[0]
+    turned = PRINTERS[printer](sympy.Transpose(SAMPLES[Masked]))
+    plain = PRINTERS[printer](SAMPLES[Masked])
+    assert sum(map(turned.count, "(⎛")) > sum(map(plain.count, "(⎛"))
+
+
 def test_a_fallback_is_caught() -> None:
     class Bare(MatrixExpr):  # type: ignore[misc]
         shape = (n, m)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, cast
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
+from sympy.printing.precedence import PRECEDENCE
 
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
@@ -19,6 +20,7 @@ from symattn.errors import SymattnError
 from symattn.nodes.rule import Index, Rule, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
+from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.options import Notation
@@ -87,6 +89,12 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         ]
         return cls._compute(FLOAT64, *converted)
 
+    @property
+    def precedence(self) -> int:
+        """How tightly SymPy's printers should take the node to hold together."""
+        level = {t.ADDITIVE: "Add", t.MULTIPLICATIVE: "Mul"}.get(t.holds(self._tree()), "Atom")
+        return int(PRECEDENCE[level])
+
     def _latex(self, printer: Any) -> str:
         return latex(self._tree())
 
@@ -98,7 +106,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
         charset: text.Charset = "unicode" if printer._use_unicode else "ascii"
         box = text.box(self._tree(), charset)
-        return prettyForm("\n".join(box.lines), box.baseline)
+        loose = t.holds(self._tree()) < t.ATOM  # then SymPy brackets it inside a product
+        binding = prettyForm.ADD if loose else prettyForm.ATOM
+        return prettyForm("\n".join(box.lines), box.baseline, binding)
 
     def _mathml_presentation(self, printer: Any) -> Any:
         from xml.dom.minidom import parseString
