@@ -8,20 +8,50 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from symattn.derivation import Derivation, Evaluation
+    from symattn.derivation import Check, Derivation, Evaluation
+    from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
+
+Made = TypeVar("Made")
 
 _FORMATS = ("text", "latex", "mathml", "json")
 _VIEWS = ("all", "formula", "entry", "worked", "value")
+_LONGEST_MESSAGE = 400
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class OneLine(click.Group):
+    """A group whose refusals are one line and status 2, whatever was wrong."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command line; see `click.Command.main`."""
+        from symattn.errors import SymattnError
+
+        try:
+            status = super().main(*args, **{**kwargs, "standalone_mode": False})
+        except click.ClickException as error:
+            _refuse(error.format_message())
+        except SymattnError as error:
+            _refuse(str(error))
+        except click.Abort:
+            _refuse("interrupted")
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader left; nothing more to say
+            sys.exit(0)
+        except OSError as error:
+            _refuse(f"cannot write: {(error.strerror or str(error)).lower()}")
+        except MemoryError:
+            _refuse("too large for the memory of this machine")
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+@click.group(cls=OneLine, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="symattn", prog_name="symattn")
 def main() -> None:
     """Attention, derived step by step: formula, entries, numbers put in, and proven values."""
@@ -41,24 +71,22 @@ def main() -> None:
 @click.option("--dtype", type=click.Choice(("float64", "float32", "float16")), default="float64",
               help="The NumPy type that is checked.  [default: float64]")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
-def derive(source: str, form: str, output: str | None, symbolic: bool, **options: Any) -> None:
+def derive(source: str, form: str, output: str | None, symbolic: bool, **options: Any) -> int:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
     from symattn.errors import SymattnError
 
-    try:
-        derivation, evaluation, notation, notes = _subject(source, symbolic, options)
-        check = evaluation.check() if evaluation is not None else None
-        if output is None and form == "text":
-            _print_text(derivation, evaluation, notation, notes, check, options)
-        else:
-            document = _document(form, derivation, evaluation, notation, notes, check, options)
-            _write(document, output)
-    except SymattnError as error:
-        _refuse(str(error))
-    except MemoryError:
-        _refuse(f"{source}: too large for the memory of this machine")
-    if check is not None and not check.agrees:
-        sys.exit(1)
+    if output is not None and _same_file(source, output):
+        raise SymattnError(f"{output}: is the worksheet itself; write to another file")
+    job, in_file = _job(source, symbolic, options)
+    if job.evaluation is None and options["view"] in ("worked", "value"):
+        raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
+    if job.evaluation is not None:
+        job.check = in_file(job.evaluation.check)
+    if output is None and form == "text":
+        in_file(lambda: _print_text(in_file(job.outline)))
+    else:
+        _write(in_file(lambda: _document(form, job)), output)
+    return 0 if job.check is None or job.check.agrees else 1
 
 
 @main.command()
@@ -68,82 +96,93 @@ def variants() -> None:
 
     longest = max(len(row.name) for row in VARIANTS)
     indent = " " * (longest + 2)
+    lines: list[tuple[str, str]] = []
     for row in VARIANTS:
-        click.echo(f"{row.name:<{longest}}  {row.about}")
-        click.echo(click.style(f"{indent}{row.source}", dim=True))
+        lines.append(("plain", f"{row.name:<{longest}}  {row.about}"))
+        lines.append(("note", f"{indent}{row.source}"))
+    _print_lines(lines)
 
 
-def _subject(
+class Job:
+    """One call of ``derive``: what is shown, and how."""
+
+    def __init__(
+        self, derivation: Derivation, evaluation: Evaluation | None, notation: Notation,
+        options: dict[str, Any], notes: list[str],
+    ) -> None:  # fmt: skip
+        self.derivation, self.evaluation = derivation, evaluation
+        self.notation, self.notes = notation, notes
+        self.only: tuple[str, ...] = options["steps"]
+        self.views: tuple[Any, ...] = _VIEWS[1:] if options["view"] == "all" else (options["view"],)
+        self.check: Check | None = None
+
+    def outline(self) -> Outline:
+        """The document before any format."""
+        from symattn.documents.outline import outline
+
+        return outline(
+            self.derivation, self.evaluation, notation=self.notation, views=self.views,
+            only=self.only, check=self.check, notes=self.notes,
+        )  # fmt: skip
+
+
+def _job(
     source: str, symbolic: bool, options: dict[str, Any]
-) -> tuple[Derivation, Evaluation | None, Notation, list[str]]:
-    """What is to be shown: a worksheet's derivation with its values, or a variant's formulas."""
-    from symattn.errors import SymattnError, nearest
+) -> tuple[Job, Callable[[Callable[[], Made]], Made]]:
+    """The derivation to show, and a way to do the rest that names the file in what it refuses."""
+    from symattn.errors import SymattnError, nearest, shown
     from symattn.notation.options import Notation
 
-    notes: list[str] = []
-    if source != "-" and not os.path.lexists(source) and not _looks_like_a_file(source):
-        from symattn.attention import VARIANTS
-
-        names = [row.name for row in VARIANTS]
-        if source not in names:
-            raise SymattnError(
-                f'"{ascii(source)[1:-1]}" is neither a file nor a variant{nearest(source, names)}'
-            )
-        row = VARIANTS[names.index(source)]
-        derivation = row.spec.derivation(title=f"{row.name}: {row.about}")
-        notation, evaluation = Notation(), None
-    else:
-        from symattn.worksheet import read_worksheet
-
-        sheet = read_worksheet(source)
-        derivation, notation = sheet.in_file(sheet.derivation), sheet.notation
-        evaluation = (
-            None if symbolic else sheet.in_file(sheet.evaluate, derivation, options["dtype"])
-        )
-        if sheet.claims:
-            notes.append(
-                f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"
-            )
-    changes = {"exact": options["exact"]}
+    changes: dict[str, Any] = {"exact": options["exact"]}
     if options["digits"] is not None:
         changes["digits"] = options["digits"]
     if options["full"]:
         changes["limit"] = 0
-    return derivation, evaluation, notation.but(**changes), notes
+    if source == "-" or os.path.lexists(source) or _looks_like_a_file(source):
+        from symattn.worksheet import read_worksheet
+
+        sheet = read_worksheet(source)
+        derivation = sheet.in_file(sheet.derivation)
+        # --symbolic shows no numbers, but wrong ones are still refused
+        evaluation = sheet.in_file(lambda: sheet.evaluate(derivation, options["dtype"]))
+        notes = [] if not sheet.claims else [
+            f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"
+        ]  # fmt: skip
+        notation = sheet.in_file(lambda: sheet.notation.but(**changes))
+        job = Job(derivation, None if symbolic else evaluation, notation, options, notes)
+        return job, sheet.in_file
+    from symattn.attention import VARIANTS
+
+    names = [row.name for row in VARIANTS]
+    if source not in names:
+        raise SymattnError(
+            f"{shown(source)} is neither a file nor a variant{nearest(source, names)}"
+        )
+    row = VARIANTS[names.index(source)]
+    derivation = row.spec.derivation(title=f"{row.name}: {row.about}")
+    return Job(derivation, None, Notation().but(**changes), options, []), lambda make: make()
 
 
 def _looks_like_a_file(source: str) -> bool:
     return os.sep in source or Path(source).suffix != ""
 
 
-def _views(options: dict[str, Any]) -> tuple[Any, ...]:
-    return _VIEWS[1:] if options["view"] == "all" else (options["view"],)
+def _same_file(source: str, output: str) -> bool:
+    try:
+        return Path(source).samefile(output)
+    except (OSError, ValueError):
+        return False
 
 
-def _outline(
-    derivation: Derivation, evaluation: Any, notation: Any, notes: Any, check: Any,
-    options: dict[str, Any],
-) -> Any:  # fmt: skip
-    from symattn.documents.outline import outline
-
-    return outline(
-        derivation, evaluation, notation=notation, views=_views(options), only=options["steps"],
-        check=check, notes=notes,
-    )  # fmt: skip
-
-
-def _document(
-    form: str, derivation: Derivation, evaluation: Any, notation: Any, notes: Any, check: Any,
-    options: dict[str, Any],
-) -> str:  # fmt: skip
+def _document(form: str, job: Job) -> str:
     if form == "json":
         from symattn.documents.data import json_document
 
         return json_document(
-            derivation, evaluation, notation=notation, only=options["steps"], check=check,
-            notes=notes,
+            job.derivation, job.evaluation, notation=job.notation, only=job.only,
+            check=job.check, notes=job.notes,
         )  # fmt: skip
-    page = _outline(derivation, evaluation, notation, notes, check, options)
+    page = job.outline()
     if form == "latex":
         from symattn.documents.latex import latex_document
 
@@ -157,31 +196,35 @@ def _document(
     return text_document(page)
 
 
-def _print_text(
-    derivation: Derivation, evaluation: Any, notation: Any, notes: Any, check: Any,
-    options: dict[str, Any],
-) -> None:  # fmt: skip
+def _print_text(page: Outline) -> None:
     """Text for the screen: coloured in a terminal, ASCII where the terminal has no Unicode."""
     from symattn.documents.text import styled_lines
 
-    page = _outline(derivation, evaluation, notation, notes, check, options)
-    lines = list(styled_lines(page, "unicode" if _can_show_unicode() else "ascii"))
+    _print_lines(styled_lines(page, "unicode" if _can_show_unicode() else "ascii"))
+
+
+def _print_lines(lines: Iterable[tuple[str, str]]) -> None:
+    if sys.stdout is None:
+        raise OSError(0, "standard output is closed")
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         from rich.console import Console
         from rich.text import Text
 
         styles = {"title": "bold", "heading": "bold cyan", "note": "dim", "formula": "bold",
-                  "good": "green", "bad": "bold red", "plain": ""}  # fmt: skip
+                  "good": "green", "bad": "bold red"}  # fmt: skip
         console = Console(soft_wrap=True, highlight=False)
         for style, words in lines:
-            console.print(Text(words, style=styles[style]))
+            console.print(Text(words, style=styles.get(style, "")))
         return
-    click.echo("\n".join(words for _, words in lines))
+    encoding = sys.stdout.encoding or "ascii"
+    document = "\n".join(words for _, words in lines) + "\n"
+    click.echo(document.encode(encoding, "replace").decode(encoding), nl=False)
+    sys.stdout.flush()
 
 
 def _can_show_unicode() -> bool:
     try:
-        "√⋯Σᵀ⎡".encode(sys.stdout.encoding or "ascii")
+        "√⋯Σᵀ⎡".encode((sys.stdout and sys.stdout.encoding) or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
@@ -191,20 +234,25 @@ def _write(document: str, output: str | None) -> None:
     from symattn.errors import SymattnError
 
     if output is None or output == "-":
+        if sys.stdout is None:
+            raise OSError(0, "standard output is closed")
         sys.stdout.flush()
         sys.stdout.buffer.write(document.encode("utf-8"))
         sys.stdout.buffer.flush()
         return
     try:
         Path(output).write_text(document, encoding="utf-8")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise SymattnError(f"{output}: cannot be written: {reason}") from None
 
 
 def _refuse(message: str) -> NoReturn:
-    """One line on standard error, exit status 2."""
+    """One line on standard error, nothing in it that a terminal would act on, exit status 2."""
     line = " ".join(message.split())
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    if len(line) > _LONGEST_MESSAGE:
+        line = f"{line[: _LONGEST_MESSAGE - 1]}…"
     click.echo(f"symattn: {line}", err=True)
     sys.exit(2)
 

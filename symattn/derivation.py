@@ -130,9 +130,12 @@ class Derivation:
         """The symbolic sizes (n, d_model, d_k, …) in order of appearance."""
         found: dict[sympy.Symbol, None] = {}
         for item in (*self.inputs, *self.steps):
-            for size in item.shape:
+            inside = item.expr.free_symbols if isinstance(item, Step) else set()
+            told = [*item.shape, *(s for s in inside if isinstance(s, sympy.Symbol))]
+            for size in told:
                 for symbol in sorted(size.free_symbols, key=str):
-                    found[symbol] = None
+                    if symbol.is_positive:
+                        found[symbol] = None
         return tuple(found)
 
     @property
@@ -162,7 +165,7 @@ class Derivation:
         items: dict[str, Input] = {item.name: item for item in (*self.inputs, *self.steps)}
         for name in names:
             if name not in items:
-                raise SymattnError(f'"{name}" is no part of this derivation{nearest(name, items)}')
+                raise SymattnError(f"{name}: is no part of this derivation{nearest(name, items)}")
         available = {items[name].letter for name in names}
         possible: list[Step] = []
         for step in self.steps:
@@ -173,19 +176,27 @@ class Derivation:
         kept = tuple(step for step in possible if step.letter in wanted)
         used = {letter for step in kept for letter in step.operands}
         listed = ", ".join(sorted(names)) or "nothing"
-        if not kept:
+        if not any(step.operands for step in kept):
             needs = ", ".join(item.name for item in self.inputs)
             raise SymattnError(f"given: {listed} leads to no step; this attention needs {needs}")
         for name in names:
             if items[name].letter not in used:
-                raise SymattnError(
-                    f"given: {name} is not used by any step from {listed}; remove it"
-                )
+                raise SymattnError(self._unused(items[name], available, names))
         inputs = tuple(
             Input(item.name, item.symbol, item.meaning) for name, item in items.items()
             if name in names
         )  # fmt: skip
         return replace(self, inputs=inputs, steps=kept)
+
+    def _unused(self, item: Input, available: set[str], names: Collection[str]) -> str:
+        """Why a matrix that is given leads nowhere, and how to mend it."""
+        by_letter = {other.letter: other.name for other in (*self.inputs, *self.steps)}
+        for step in self.steps:
+            if item.letter in step.operands and step.name not in names:
+                missing = [by_letter[x] for x in step.operands if x not in available]
+                if missing:
+                    return f"{item.name}: {step.name} needs {' and '.join(missing)} too; give that"
+        return f"{item.name}: no step needs it beside what else is given; remove it"
 
     def _wanted(self, names: Collection[str]) -> set[str]:
         """The letters that lead to a result without passing through a given step."""

@@ -29,11 +29,28 @@ class Undecided(SymattnError):
     """No procedure decided the question; the message gives the precision that was tried."""
 
 
+def shown(value: object) -> str:
+    """A short picture of a wrong value in a message, as a worksheet would write it."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            text = f'"{value}"'
+        case dict():
+            return "a table"
+        case list() | tuple():
+            return "a list"
+        case _:
+            text = str(value)
+    return text if len(text) <= 50 else f"{text[:47]}…"
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt name: ``; did you mean "scores"?`` or the list of known names."""
     names = list(known)
     lowered = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word.lower()[:60], list(lowered)[:2000], n=1, cutoff=0.6)
     if close:
         return f'; did you mean "{lowered[close[0]]}"?'
-    return f"; known: {', '.join(names)}" if names else ""
+    few = names if len(names) <= 30 else [*names[:30], "…"]
+    return f"; known: {', '.join(few)}" if names else ""

@@ -327,7 +327,8 @@ def test_compare_needs_a_finite_tolerance() -> None:
 def test_check_is_no_formality(dtype: str, spec: dict[str, Any], query: int) -> None:
     derivation = Attention(scale=False, **spec).derivation()
     evaluation = derivation.evaluate(dtype=dtype, Q=[[query]], K=[[1], ["0.99"]], V=[[1], [2]])
-    evaluation._values["array"] = {"A": np.array([[7, -3]], dtype=dtype)}
+    letter = evaluation["weights"].step.letter
+    evaluation._values["array"] = {letter: np.array([[7, -3]], dtype=dtype)}
     assert evaluation.check().steps[-2].error > 5
     assert not evaluation.check().steps[-2].agrees
 

@@ -140,7 +140,7 @@ def test_matrices_come_in_many_shapes_and_mean_the_same() -> None:
         ([], "empty"),
         ([[]], "empty"),
         ([1, 2], "a single list"),
-        ([[[1]]], "3 levels of numbers"),
+        ([[[1]]], "3 levels, where 2"),
         (5, "a single value"),
         ({"a": 1}, "a single value"),
         ([[1] * 300] * 300, "90000 entries are too many"),

@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.balls import ball, nearest, precision
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError
 
@@ -61,7 +61,7 @@ def nearest_float(value: Any) -> float:
     if value is sympy.S.NegativeInfinity:
         return float("-inf")
     with precision(80):
-        return float(ball(value).mid())
+        return nearest(ball(value))
 
 
 FLOAT64 = Arrays()

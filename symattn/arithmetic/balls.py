@@ -76,6 +76,14 @@ def _product(a: Array, b: Array) -> Array:
     return entries.reshape(a.shape[0], b.shape[1])
 
 
+def nearest(x: Any) -> float:
+    """The midpoint as a float; ±inf beyond its range."""
+    try:
+        return float(x.mid())
+    except OverflowError:
+        return float("inf") if x > 0 else float("-inf")
+
+
 def is_minus_infinity(x: Any) -> bool:
     """Whether the ball is exactly −∞."""
     return bool(x == _MINUS_INFINITY)

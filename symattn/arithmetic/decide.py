@@ -27,6 +27,9 @@ BITS = (96, 256, 1024, 4096, 16384)
 #: From this many digits before the point on, a number is shown in scientific notation.
 _LONG = 16
 
+#: Beyond this power of ten a number is handled by its logarithm.
+_HUGE = 5000
+
 
 @dataclass(frozen=True)
 class Digits:
@@ -74,6 +77,8 @@ def _attempt(
     """The decided digits, or None where more precision is needed."""
     size = _magnitude(value)
     if size is not None and (size >= _LONG or (significant and size < -digits)):
+        if abs(size) > _HUGE:
+            return _scientific(value, size, digits)
         places = digits - size
     else:
         size, places = 0, digits
@@ -95,6 +100,20 @@ def _attempt(
     return Digits(f"{text}e{size}" if size else text, is_exact)
 
 
+def _scientific(value: Any, size: int, digits: int) -> Digits | None:
+    """An astronomically large or small number, by its logarithm: 10^size is never written out."""
+    with precision(BITS[1] + 8 * digits + size.bit_length()):
+        mantissa = (abs(value).log() - size * arb(10).log()).exp()
+        half = mantissa * 10**digits + arb(0.5)
+        units = half.floor().unique_fmpz()
+        if units is None or half.contains_integer():
+            return None
+    if units >= 10 ** (digits + 1):
+        return _scientific(value, size + 1, digits)
+    sign = "-" if value < 0 else ""
+    return Digits(f"{sign}{_fixed(units, digits)}e{size}", False)
+
+
 def _ten(places: int) -> Any:
     return fmpq(fmpz(10) ** places) if places >= 0 else 1 / fmpq(fmpz(10) ** -places)
 
@@ -108,7 +127,7 @@ def _magnitude(value: Any) -> int | None:
     """The power of ten of the value's leading digit (at most one off), None near zero."""
     if value.contains(0):
         return None
-    return int(float((abs(value).log() / arb(10).log()).mid().floor()))
+    return int((abs(value).log() / arb(10).log()).mid().floor().unique_fmpz())
 
 
 def _round(

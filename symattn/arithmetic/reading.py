@@ -18,7 +18,7 @@ import sympy
 
 from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.base import Array
-from symattn.errors import ReadError
+from symattn.errors import ReadError, shown
 
 MAX_LENGTH = 200
 MAX_DEPTH = 20
@@ -32,6 +32,7 @@ _TOKEN = re.compile(
     r"|(?P<sign>\*\*|[-+*/^()−·×]))",
     re.ASCII,
 )
+_CUT_OFF = re.compile(r"[0-9.][eE](?![\^0-9+-])|[0-9.][eE][+-](?![0-9])", re.ASCII)
 _SAME = {"−": "-", "·": "*", "×": "*", "**": "^", "π": "pi", "√": "sqrt", "∞": "inf",
          "infinity": "inf", "oo": "inf", "log": "ln"}  # fmt: skip
 
@@ -60,7 +61,7 @@ def read_number(value: Any, where: str) -> sympy.Expr:
                 raise ReadError(f"{where}: {value} is not a number that attention can use")
             floats = value.atoms(sympy.Float)
             return value.xreplace({f: sympy.Rational(str(f)) for f in floats}) if floats else value
-    raise ReadError(f"{where}: {_shown(value)} is not a number")
+    raise ReadError(f"{where}: {shown(value)} is not a number")
 
 
 def _integer(value: int, where: str) -> sympy.Expr:
@@ -71,6 +72,8 @@ def _integer(value: int, where: str) -> sympy.Expr:
 
 def _text(value: str, where: str) -> sympy.Expr:
     text = value.strip().replace("−", "-")
+    if _CUT_OFF.search(text):
+        raise ReadError(f"{where}: {shown(value)}: an exponent is cut off; write 2e3, or 2*e")
     if len(text) > MAX_LENGTH:
         raise ReadError(f"{where}: {len(text)} characters are too many; write {MAX_LENGTH} at most")
     if _DECIMAL.match(text) and any(c.isdigit() for c in text):
@@ -78,7 +81,7 @@ def _text(value: str, where: str) -> sympy.Expr:
     try:
         result = _Reader(text).read()
     except ReadError as error:
-        raise ReadError(f"{where}: {_shown(value)} cannot be read: {error}") from None
+        raise ReadError(f"{where}: {shown(value)} cannot be read: {error}") from None
     return _checked(result, value, where)
 
 
@@ -90,7 +93,7 @@ def _decimal(text: str, where: str) -> sympy.Expr:
     match = _DECIMAL.match(text)
     if match is None or not (match[2] or match[3]):
         hint = "" if "inf" in lowered or "nan" in lowered else "; write at most 120 digits"
-        raise ReadError(f"{where}: {_shown(text)} is not a number that attention can use{hint}")
+        raise ReadError(f"{where}: {shown(text)} is not a number that attention can use{hint}")
     sign, whole, fraction, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
     if abs(exponent) > MAX_EXPONENT:
         raise ReadError(f"{where}: {text[:40]}: keep the exponent within ±{MAX_EXPONENT}")
@@ -105,12 +108,12 @@ def _checked(result: sympy.Expr, source: str, where: str) -> sympy.Expr:
     if result is sympy.S.NegativeInfinity:
         return result
     if result.has(sympy.oo, sympy.zoo, sympy.nan, sympy.I):
-        raise ReadError(f"{where}: {_shown(source)} is not a real number")
+        raise ReadError(f"{where}: {shown(source)} is not a real number")
     with precision(64):
         value = ball(result)
         usable = value.is_finite() and bool(value.abs_upper() < sympy_power_of_ten())
     if not usable:
-        raise ReadError(f"{where}: {_shown(source)} is too large; keep below 1e{MAX_EXPONENT}")
+        raise ReadError(f"{where}: {shown(source)} is too large; keep below 1e{MAX_EXPONENT}")
     return result
 
 
@@ -297,7 +300,7 @@ def read_array(
         found = {0: "a single value", 1: "a single list"}.get(len(shape), f"{len(shape)} levels")
         wanted = " or ".join(map(str, levels))
         raise ReadError(
-            f"{name}: {found} of numbers, where {wanted} levels of brackets are needed; "
+            f"{name}: {found}, where {wanted} levels of brackets are needed; "
             "write a matrix as [[1, 2], [3, 4]]"
         )
     out = np.empty(shape, dtype=object)
@@ -306,8 +309,10 @@ def read_array(
         for step in index:
             entry = entry[step]
         place = f"{name}[{','.join(str(i + 1) for i in index)}]"
-        if boolean and isinstance(entry, bool):
-            out[index] = sympy.S.One if entry else sympy.S.Zero
+        if boolean:
+            if not isinstance(entry, bool) and not (isinstance(entry, int) and entry in (0, 1)):
+                raise ReadError(f"{place}: {shown(entry)} is neither true nor false (1 nor 0)")
+            out[index] = sympy.Integer(bool(entry))
             continue
         number = read_number(entry, place)
         if number is sympy.S.NegativeInfinity and not infinite:
@@ -362,9 +367,3 @@ def _ragged(level: Sequence[Any]) -> str:
             first, other = sizes[0], "a single number" if size is None else f"{size} entries"
             return f"row 1 has {first} entries, row {index + 1} has {other}"
     return "the rows differ"
-
-
-def _shown(value: Any) -> str:
-    """A short, printable picture of what was given."""
-    text = ascii(value)
-    return text if len(text) <= 50 else f"{text[:47]}..."

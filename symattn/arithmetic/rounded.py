@@ -16,7 +16,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from symattn.arithmetic.balls import Balls, is_minus_infinity
+from symattn.arithmetic.balls import Balls, is_minus_infinity, nearest
 from symattn.arithmetic.base import Array, elementwise
 
 #: NumPy's vectorised exp is good to 4 units in the last place in every dtype, u being half one.
@@ -53,7 +53,7 @@ class Rounded(Balls):
     def _stored(self, x: Any) -> Any:
         """A number as the dtype stores it: widened unless it is there exactly."""
         with np.errstate(over="ignore"):
-            kept = float(self.dtype.type(float(x.mid())))
+            kept = float(self.dtype.type(nearest(x)))
         return x if x == arb(kept) else self._widen(x, x, 2)
 
     def exp(self, x: Array) -> Array:

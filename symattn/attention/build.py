@@ -201,7 +201,7 @@ class _Builder:
             head = self.step("heads", product, "weighted sum", reason, _HEAD_SOURCE)
             count = h if self.plan.heads == "h" else sympy.Integer(self.plan.heads)
             result = self.step("concat", Concat(head, HEAD, count), "concatenation",
-                               "The heads' outputs are set side by side.", _HEAD_SOURCE,
+                               "The heads' outputs are joined into one matrix.", _HEAD_SOURCE,
                                per_head=False)  # fmt: skip
         if self.plan.output_projection:
             weights = self.given("W_O", result.shape[1], d_out, "output weights", per_head=False)

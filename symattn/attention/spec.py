@@ -11,7 +11,7 @@ import sympy
 from symattn.arithmetic.reading import read_number
 from symattn.attention.build import DEFAULT_SCALE, Plan, build
 from symattn.derivation import Derivation
-from symattn.errors import SymattnError, nearest
+from symattn.errors import SymattnError, nearest, shown
 from symattn.nodes.masks import MASKS
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation.options import SIZES
@@ -50,8 +50,8 @@ class Attention:
     scores   S = Q Kᵀ
     scaled   Z = S/√d_k
     mask     M = causal(n, n)
-    masked   L = Z + M
-    weights  A = softmax(L)
+    masked   G = Z + M
+    weights  A = softmax(G)
     output   O = A V
     """
 
@@ -65,24 +65,24 @@ class Attention:
     output_projection: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.source not in (None, *_SOURCES):
-            raise SymattnError(f"source = {self.source!r}{nearest(str(self.source), _SOURCES)}")
-        for name in ("embedded", "unfold"):
-            if not isinstance(getattr(self, name), bool):
-                raise SymattnError(f"{name} = {getattr(self, name)!r}: choose true or false")
-        if self.output_projection not in (None, True, False):
-            raise SymattnError(
-                f"output_projection = {self.output_projection!r}: choose true or false"
-            )
-        if self.normaliser not in NORMALISERS:
-            raise SymattnError(
-                f"normaliser = {self.normaliser!r}{nearest(str(self.normaliser), NORMALISERS)}"
-            )
+        if self.source is not None and self.source not in _SOURCES:
+            hint = nearest(str(self.source), _SOURCES)
+            raise SymattnError(f"source = {shown(self.source)}: there is none{hint}")
+        for name in ("embedded", "unfold", "output_projection"):
+            value = getattr(self, name)
+            optional = name == "output_projection" and value is None
+            if not isinstance(value, bool) and not optional:
+                raise SymattnError(f"{name} = {shown(value)}: choose true or false")
+        if not isinstance(self.normaliser, str) or self.normaliser not in NORMALISERS:
+            hint = nearest(str(self.normaliser), NORMALISERS)
+            raise SymattnError(f"normaliser = {shown(self.normaliser)}: there is none{hint}")
         if self.unfold and self.normaliser != "softmax":
             raise SymattnError(f'unfold: only a softmax has exponentials, not "{self.normaliser}"')
         object.__setattr__(self, "scale", _scale(self.scale))
         object.__setattr__(self, "mask", _masks(self.mask))
         object.__setattr__(self, "heads", _heads(self.heads))
+        if self.normaliser == "sum" and self.mask:
+            raise SymattnError('mask: a score of −∞ has no ratio; use normaliser = "softmax"')
 
     def derivation(
         self,
@@ -109,21 +109,42 @@ class Attention:
         if plan.source == "self" and _size("m") in named:
             named.setdefault(_size("n"), named.pop(_size("m")))
         derivation = build(plan, known, named, title)
-        return derivation if given is None else derivation.restricted(given)
+        if given is not None:
+            self._check_given(set(given))
+            derivation = derivation.restricted(given)
+        for size in known:
+            if size not in derivation.size_symbols and size.name != "h":
+                raise SymattnError(f"{size}: no matrix of this derivation has that size; remove it")
+        return derivation
+
+    def _check_given(self, names: set[str]) -> None:
+        """What the spec asks for must be given."""
+        for kind, _ in self.mask:
+            name = MATRIX_MASKS.get(kind)
+            if name is not None and not names & {name, "masked", "exp", "weights"}:
+                raise SymattnError(f'mask: "{kind}" needs its matrix; give it as {name}')
+        for name in ("heads", "concat"):
+            if name in names and not isinstance(self.heads, int):
+                raise SymattnError(f"{name}: say how many heads there are, e.g. heads = 2")
+        if self.output_projection and "W_O" not in names:
+            raise SymattnError("output_projection: W_O is not given; give it or leave this out")
 
     def _plan(self, given: Collection[str] | None) -> Plan:
         """The choices with what is left open settled by what is given."""
         names = set(given or ())
+        masks = self.mask
+        if "masked" in names and not masks:
+            masks = (("causal", True),)  # any mask: what leads to `masked` is cut off
         embedded = self.embedded or "E" in names
         source = self.source or inferred_source(names, embedded)
         kept = self.output_projection
         return Plan(
             source=source,
             embedded=embedded,
-            scale=self.scale,
-            masks=self.mask,
+            scale=DEFAULT_SCALE if "scaled" in names and self.scale is None else self.scale,
+            masks=masks,
             normaliser=self.normaliser,
-            unfold=self.unfold,
+            unfold=self.unfold or bool({"exp", "exp_sum"} & names),
             heads=self.heads,
             output_projection="W_O" in names if kept is None else kept,
         )
@@ -154,7 +175,7 @@ def _scale(value: Any) -> sympy.Expr | None:
         return value
     factor = read_number(value, "scale")
     if factor.is_infinite or factor == 0:
-        raise SymattnError(f"scale = {value}: give a number other than 0, true or false")
+        raise SymattnError(f"scale = {shown(value)}: give a number other than 0, true or false")
     return None if factor == 1 else factor
 
 
@@ -172,11 +193,11 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
         else:
             pairs = [pair for part in value for pair in _masks(part)]
     else:
-        raise SymattnError(f"mask = {value!r}: name a mask; known: {', '.join(_mask_names())}")
+        raise SymattnError(f"mask = {shown(value)}: name a mask; known: {', '.join(_mask_names())}")
     out = []
     for name, parameter in pairs:
         if name not in _mask_names():
-            raise SymattnError(f'mask "{name}" is not known{nearest(name, _mask_names())}')
+            raise SymattnError(f"mask {shown(name)} is not known{nearest(name, _mask_names())}")
         if parameter is False:
             continue
         if name in MASKS:
@@ -193,7 +214,7 @@ def _heads(value: Any) -> int | str | None:
     if value is None or value == "h":
         return value  # type: ignore[no-any-return]
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
-        raise SymattnError(f'heads = {value!r}: give a whole number from 1 to 1024, or "h"')
+        raise SymattnError(f'heads = {shown(value)}: give a whole number from 1 to 1024, or "h"')
     return value
 
 
@@ -205,5 +226,5 @@ def _size(name: str) -> sympy.Symbol:
 
 def _count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10**6:
-        raise SymattnError(f"{name} = {value!r}: a size is a whole number from 1 on")
+        raise SymattnError(f"{name} = {shown(value)}: a size is a whole number from 1 to 1000000")
     return value

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sympy.printing.str import StrPrinter
 
+from symattn.arithmetic.base import Array, elementwise
 from symattn.derivation import Check, Derivation, Evaluation, Input, Step
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
@@ -18,6 +21,14 @@ from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
 SCHEMA = 1
+
+#: Exact values of larger matrices are written only on request: each may hold a term for every key.
+MOST_EXACT = 256
+
+#: Characters that a terminal or an editor acts on rather than shows; JSON has an escape for them.
+_HIDDEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\uffff]")
+
+_EXACTLY = StrPrinter({"order": "none"})
 
 
 def json_document(
@@ -58,14 +69,13 @@ def _written(value: Any, indent: str = "") -> str:
     deeper = indent + "  "
     if isinstance(value, dict) and value:
         pairs = (
-            f"{deeper}{json.dumps(key, ensure_ascii=False)}: {_written(part, deeper)}"
-            for key, part in value.items()
+            f"{deeper}{_written(key)}: {_written(part, deeper)}" for key, part in value.items()
         )
         return "{\n" + ",\n".join(pairs) + f"\n{indent}}}"
     if isinstance(value, list) and value and isinstance(value[0], list):
         lines = (f"{deeper}{_written(part, deeper)}" for part in value)
         return "[\n" + ",\n".join(lines) + f"\n{indent}]"
-    return json.dumps(value, ensure_ascii=False)
+    return _HIDDEN.sub(lambda c: f"\\u{ord(c[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def _input(item: Input, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
@@ -98,28 +108,33 @@ def _value(item: Input, evaluation: Evaluation | None, notation: Notation) -> di
         shape = [str(size) for size in item.shape]
         return {"shape": shape[::-1] if notation.convention == "columns" else shape}
     array = evaluation.array(item.letter)
-    decimals = np.empty(array.shape, dtype=object)
-    exact = np.empty(array.shape, dtype=object)
-    is_exact = np.empty(array.shape, dtype=object)
+    decimals, is_exact = np.empty(array.shape, dtype=object), np.empty(array.shape, dtype=object)
     proven = True
-    values = evaluation.exact(item.letter)
     for place in np.ndindex(*array.shape):
         digits = evaluation.digits(item.letter, place, notation)
         decimals[place], is_exact[place] = digits.text, digits.exact
         proven = proven and digits.proven
-        exact[place] = str(values[place])
-    enclosures = evaluation[item.name].enclosures(notation.digits + 16)
-    flip = notation.convention == "columns"
-    tables = (decimals, is_exact, exact, enclosures)
-    decimals, is_exact, exact, enclosures = (x.swapaxes(-1, -2) if flip else x for x in tables)
-    return {
-        "shape": list(decimals.shape),
-        "exact": exact.tolist(),
-        "decimals": decimals.tolist(),
-        "decimals_are_exact": is_exact.tolist(),
+    out = {
+        "shape": _turned(decimals, notation).shape,
+        "exact": None,
+        "decimals": _turned(decimals, notation).tolist(),
+        "decimals_are_exact": _turned(is_exact, notation).tolist(),
         "decimals_are_proven": proven,
-        "enclosures": enclosures.tolist(),
+        "enclosures": _turned(
+            evaluation[item.name].enclosures(notation.digits + 16), notation
+        ).tolist(),
     }
+    if array.size <= MOST_EXACT or not notation.limit:
+        exact = elementwise(_EXACTLY.doprint, evaluation.exact(item.letter))
+        out["exact"] = _turned(exact, notation).tolist()
+    else:
+        out["exact_left_out"] = f"more than {MOST_EXACT} entries; --full writes them"
+    return out
+
+
+def _turned(table: Array, notation: Notation) -> Array:
+    """The table with tokens as rows, or as columns."""
+    return table.swapaxes(-1, -2) if notation.convention == "columns" else table
 
 
 def _check(check: Check) -> dict[str, Any]:

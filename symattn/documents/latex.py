@@ -6,11 +6,17 @@ The fragment needs amsmath alone and compiles in pdflatex; each display is taken
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from symattn.documents.outline import Line, Outline, Section
 from symattn.notation.latex import latex, prose
 from symattn.notation.prose import Prose
-from symattn.notation.tree import Fenced, Grid, Row, Tree
+from symattn.notation.text import line
+from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Tree
+
+#: A display does not break across pages; a row wider than this many characters breaks at = and ≈.
+_MOST_LINES, _WIDE = 9, 80
+_RELATIONS = (EQUALS, APPROX)
 
 
 def latex_document(outline: Outline) -> str:
@@ -20,7 +26,7 @@ def latex_document(outline: Outline) -> str:
 
 def _paragraphs(outline: Outline) -> Iterator[str]:
     if outline.title:
-        yield rf"\section*{{{prose(outline.title)}}}"
+        yield rf"\section*{{\raggedright {prose(outline.title)}}}"
     if outline.given:
         yield r"\subsection*{Given}"
         for section in outline.given:
@@ -35,7 +41,7 @@ def _paragraphs(outline: Outline) -> Iterator[str]:
 def _section(section: Section) -> str:
     shape = _sentence(section.shape)
     sentence = _sentence(section.why)
-    words = f"{sentence} ({shape})" if sentence else f"({shape})"
+    words = rf"\noindent {sentence} ({shape})" if sentence else rf"\noindent ({shape})"
     body = "\n".join(_display(group) for group in _groups(section.lines))
     tail = f"\n{prose(section.left_out)}." if section.left_out else ""
     return f"{words}\n{body}{tail}"
@@ -46,14 +52,18 @@ def _sentence(parts: Prose) -> str:
 
 
 def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
-    """Equations that stand together aligned at their first relation; a matrix stands alone."""
+    """Equations that stand together aligned at their first relation; a matrix stands alone.
+
+    A display is never broken across pages, so that a long group becomes several.
+    """
     group: list[Line] = []
     for each in lines:
-        if _has_grid(each.tree):
-            if group:
-                yield group
-            yield [each]
+        height = sum(len([*_rows(x.tree)]) for x in (*group, each))
+        if group and (_has_grid(each.tree) or height > _MOST_LINES):
+            yield group
             group = []
+        if _has_grid(each.tree):
+            yield [each]
         else:
             group.append(each)
     if group:
@@ -73,14 +83,21 @@ def _has_grid(tree: Tree) -> bool:
 
 
 def _display(group: list[Line]) -> str:
-    if len(group) == 1:
+    rows = [row for each in group for row in _rows(each.tree)]
+    if len(rows) == 1:
         return f"\\[\n{latex(group[0].tree)}\n\\]"
-    rows = [_aligned(each.tree) for each in group]
-    return "\\[\n\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}\n\\]"
+    body = rows[0]
+    for before, row in pairwise(rows):
+        body += (r" \\[6pt]" if "frac" in before + row else r" \\") + "\n" + row
+    return f"\\[\n\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n\\]"
 
 
-def _aligned(tree: Tree) -> str:
-    """The equation with its first relation marked for alignment."""
+def _rows(tree: Tree) -> Iterator[str]:
+    """The equation in one row, or, where it is wide, in a row for each relation but the first."""
     items = tree.items if isinstance(tree, Row) else (tree,)
-    left, rest = latex(items[0]), latex(Row(items[1:]))
-    return f"{left} &{rest}"
+    starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
+    breaks = starts[1:] if len(line(tree)) > _WIDE and not _has_grid(tree) else []
+    left = latex(items[0])
+    for start, stop in pairwise([starts[0], *breaks, len(items)]):
+        yield f"{left} &{latex(Row(items[start:stop]))}".strip()
+        left = ""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from symattn.arithmetic.balls import is_minus_infinity
+from symattn.arithmetic.balls import is_minus_infinity, nearest
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _distance(value: Any, true: Any, allowed: Any) -> tuple[float, float, bool]:
 
 
 def _upper(x: Any) -> float:
-    return float(x.abs_upper())
+    return nearest(x.abs_upper())
 
 
 def _ulps(error: float, true: Any, dtype: Any) -> float:
@@ -91,6 +91,6 @@ def _ulps(error: float, true: Any, dtype: Any) -> float:
     if error == 0 or math.isinf(error):
         return error
     with np.errstate(over="ignore"):
-        near = np.asarray(float(abs(true).mid())).astype(dtype)
+        near = np.asarray(nearest(abs(true))).astype(dtype)
     spacing = float(np.spacing(near)) if np.isfinite(near) else math.inf
     return error / spacing

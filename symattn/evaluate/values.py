@@ -73,6 +73,8 @@ class Values:
                 )
             return arithmetic.array(value)
         step = self._steps[letter]
+        if not isinstance(arithmetic, Arrays):
+            self._check_size(step)
         missing = sorted(
             str(s)
             for s in step.expr.free_symbols
@@ -87,6 +89,17 @@ class Values:
             self.sizes,
             step.per_head,
         )
+
+    def _check_size(self, step: Step) -> None:
+        """Refuse a step too large to be derived entry by entry."""
+        rows, columns = (size.subs(self.sizes) for size in step.shape)
+        heads = next((count for size, count in self.sizes.items() if size.name == "h"), 1)
+        count = rows * columns * (heads if step.per_head else 1)
+        if count.is_Integer and count > 4 * MAX_ENTRIES:
+            raise ShapeError(
+                f"{step.name}: would have {count} entries, too many to derive step by step; "
+                f"{4 * MAX_ENTRIES} at most"
+            )
 
     def exact(self, letter: str) -> Array:
         """Exact values of a matrix, as an object array of SymPy numbers."""
@@ -199,10 +212,12 @@ def _bound(
                 known[symbol] = share
                 told_by[symbol] = item.name
             elif int(expected) != count:
-                where = told_by.get(size, "this derivation")
+                other = told_by.get(size, "the rest")
+                sides = (heads, *item.shape) if item.per_head else item.shape
+                needed = " × ".join(str(side.subs(known)) for side in sides)
+                found = " × ".join(map(str, array.shape[-len(sides) :]))
                 raise ShapeError(
-                    f"{item.name}: {' × '.join(map(str, array.shape))}, but {where} "
-                    f"{'makes' if where != 'what you said' else 'was'} {size} = {expected}; "
-                    f"{item.name} has to be {item.shape[0]} × {item.shape[1]}"
+                    f"{item.name}: is {found}; because of {other} it has to be {needed} "
+                    f"({size} = {expected})"
                 )
     return known

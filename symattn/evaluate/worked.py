@@ -35,13 +35,17 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation
+from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.step import HEAD, Step
 
 #: Digits beyond those asked for that an operand may be shown with.
 _GUARD = 4
 
-#: e^x is worked out only where the result is a number one would write down.
+#: An exact operand longer than this is written as its name.
+_SHORT = 16
+
+#: Beyond e to this power a number is left as it stands rather than written out.
 _LARGEST_EXPONENT = 10_000
 
 
@@ -69,7 +73,12 @@ def worked(
     if isinstance(rule, Over) and rule.empty is not None and numbers.vanishes(rule.den):
         note = t.Text(" (no key may be attended to)")
         return t.row(t.equation(left, (t.EQUALS, number(result.text))), note)
-    return t.equation(left, *_links(numbers, rule, result))
+    links = (
+        _exact_links(numbers, rule, evaluation.exact(step.letter)[place])
+        if notation.exact
+        else (_links(numbers, rule, result))
+    )
+    return t.equation(left, *links)
 
 
 def _unfolded(evaluation: Values, expr: Any, i: Any, j: Any, notation: Notation) -> Rule:
@@ -98,6 +107,14 @@ def _links(numbers: _Numbers, rule: Rule, result: Digits) -> Iterator[tuple[t.Op
     if before is None or final != before:
         certain = exact_so_far or result.text == "-inf"  # −∞ swallows whatever it is added to
         yield (t.EQUALS if certain and result.exact else t.APPROX), final
+
+
+def _exact_links(numbers: _Numbers, rule: Rule, result: sympy.Expr) -> Iterator[tuple[t.Op, Tree]]:
+    """The operands put in exactly, and the exact result."""
+    put_in, value = numbers.exact_stage(rule), numbers.speller.scalar(result)
+    if put_in != value:
+        yield t.EQUALS, put_in
+    yield t.EQUALS, value
 
 
 #: What is written as one number at each stage.
@@ -145,9 +162,9 @@ class _Numbers:
             nonlocal exact
             if part is rule and not isinstance(part, Entry):
                 return None
-            if isinstance(part, Exp) and not self._writable(part):
-                return None
             if not isinstance(part, (Entry, *collapsed)):
+                return None
+            if isinstance(part, Exp | Plus) and not self._writable(part):
                 return None
             simple = self._simple(part)
             if simple is not None:
@@ -160,6 +177,17 @@ class _Numbers:
         tree = self.speller.rule(rule, leaf)
         return put, _Stage(tree, exact)
 
+    def exact_stage(self, rule: Rule) -> Tree:
+        """The rule with exact operands put in; a long one stays under its name."""
+
+        def leaf(part: Rule) -> Tree | None:
+            if not isinstance(part, Entry) or part is rule:
+                return None
+            tree = self.speller.scalar(self.exact(part))
+            return tree if len(line(tree)) <= _SHORT else None
+
+        return self.speller.rule(rule, leaf)
+
     def _simple(self, part: Rule) -> Tree | None:
         """A given fraction or root as it was given: 1/3, √2."""
         if not isinstance(part, Entry) or part.matrix.name not in self.evaluation.given:
@@ -171,12 +199,12 @@ class _Numbers:
             return None
         return Speller(self.notation).scalar(value)
 
-    def _writable(self, part: Exp) -> bool:
-        """Whether e^x is a number that one would write down."""
-        value = self.ball(part.body, 64)
-        if is_minus_infinity(value):
+    def _writable(self, part: Rule) -> bool:
+        """Whether the part's value is a number that one would write down."""
+        value = self.ball(part, 64)
+        if value.contains(0) or is_minus_infinity(value):
             return True
-        return bool(value.is_finite() and abs(value) < _LARGEST_EXPONENT)
+        return bool(value.is_finite() and abs(abs(value).log()) < _LARGEST_EXPONENT)
 
     def _gives(self, rule: Rule, put: dict[Rule, Any], result: Digits) -> bool:
         """Whether the printed numbers, worked out again, give the printed result."""
@@ -297,9 +325,8 @@ def _as_ball(text: str) -> Any:
         return arb.neg_inf()
     mantissa, _, exponent = text.partition("e")
     whole, _, fraction = mantissa.partition(".")
-    places = len(fraction) - int(exponent or 0)
-    units = fmpq(int(whole + fraction))
-    return arb(units / fmpq(10) ** places if places >= 0 else units * fmpq(10) ** -places)
+    units = arb(fmpq(int(whole + fraction), 10 ** len(fraction)))
+    return units * arb(10) ** int(exponent) if exponent else units
 
 
 def _same_number(one: str, other: str) -> bool:

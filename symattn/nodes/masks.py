@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, shown
 from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
+
+_MOST = 1_000_000
 
 _ZERO, _HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
 
@@ -43,8 +45,7 @@ class Mask(Node):
         return self.args[0], self.args[1]
 
     def _spell(self, speller: Speller) -> Tree:
-        sizes = [speller.scalar(arg) for arg in self.args if arg != 0]
-        return t.call(t.Ident(self.word, roman=True), *sizes)
+        return t.call(t.Ident(self.word, roman=True), *map(speller.scalar, self.args))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -79,6 +80,10 @@ class Causal(Mask):
 
     def __new__(cls, rows: Any, columns: Any, past: Any = 0) -> Self:
         return super().__new__(cls, *_sizes(rows, columns), _count(past, "causal"))
+
+    def _spell(self, speller: Speller) -> Tree:
+        told = self.args if self.args[2] != 0 else self.args[:2]
+        return t.call(t.Ident(self.word, roman=True), *map(speller.scalar, told))
 
     def _rule(self, i: Index, j: Index) -> Rule:
         past = self.args[2]
@@ -159,7 +164,7 @@ class Allowed(Node):
 
 
 class Masked(Node):
-    """Scores with a mask added: l_ij = z_ij + m_ij.
+    """Scores with a mask added: g_ij = z_ij + m_ij.
 
     Where m_ij is −∞ the sum is −∞ whatever z_ij is, NaN included: a masked value never leaks.
 
@@ -205,9 +210,9 @@ class Masked(Node):
 def _count(value: Any, name: str) -> sympy.Expr:
     whole = isinstance(value, int | sympy.Expr) and not isinstance(value, bool)
     number = as_scalar(value, name) if whole else None
-    if number is None or number.is_integer is False or number.is_negative:
+    if number is None or number.is_integer is False or number.is_negative or number > _MOST:
         raise SymattnError(
-            f'mask "{name}": {str(value)[:40]!r} is not a count; give a whole number from 0 on'
+            f'mask "{name}": {shown(value)} is not a count; give a whole number from 0 to {_MOST}'
         )
     return number
 

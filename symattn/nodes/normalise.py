@@ -128,17 +128,17 @@ class RowRatio(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array) -> Array:
-        hidden = arithmetic.hidden(scores)
-        seen = arithmetic.where(hidden, arithmetic.zero, scores)
-        nothing = np.asarray(hidden.all(axis=-1, keepdims=True))
-        one = arithmetic.scalar(sympy.S.One)
-        total = arithmetic.where(nothing, one, arithmetic.row_sum(seen))
+        if arithmetic.hidden(scores).any():
+            raise SymattnError(
+                "weights: a score of −∞ has no ratio; mask before a softmax, or leave the mask out"
+            )
+        total = arithmetic.row_sum(scores)
         if arithmetic.vanishing(total).any():
             raise SymattnError(
                 "weights: a row of scores sums to 0 (or too near 0 to tell), so it has no ratio; "
                 'normalise with "softmax" instead'
             )
-        return arithmetic.divide(seen, total)
+        return arithmetic.divide(scores, total)
 
 
 #: The choices of the normaliser axis.

@@ -98,7 +98,7 @@ Rule: TypeAlias = Entry | Const | Ordinal | Plus | Times | Over | Total | Exp | 
 #: What the sign of a condition means.
 SIGNS = {"≤": sympy.Le, "=": sympy.Eq}
 
-_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in "lpqrstuv")
+_DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in "lpt")
 
 
 def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:

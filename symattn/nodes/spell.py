@@ -56,7 +56,7 @@ class Speller:
             case sympy.Add():
                 return t.plus([self.scalar(term) for term in expr.as_ordered_terms("grlex")])
             case sympy.exp():
-                return t.power(_E, self.scalar(expr.args[0]))
+                return t.power(_E, t.inline(self.scalar(expr.args[0])))
             case sympy.Pow() | sympy.Mul():
                 return self._product(expr)
             case sympy.log():
@@ -238,7 +238,7 @@ class _RuleSpeller:
                 last = self.speller.scalar(size if self.speller.notation.index_base else size - 1)
                 return t.row(t.Script(t.SUM, first, last), t.bracketed(self.spell(body), 2))
             case Exp(body):
-                return t.power(_E, self.spell(body))
+                return t.power(_E, t.inline(self.spell(body)))
             case Cases():
                 return self._cases(rule)
 

@@ -30,6 +30,7 @@ from symattn.notation.tree import (
 _OPERATORS = {
     "\u2062": " ",
     "\u2061": "",
+    "/": "/",
     "·": r" \cdot ",
     "×": r" \times ",
     "+": " + ",
@@ -66,15 +67,20 @@ _GREEK_COMMANDS |= {
 #: Characters that stand for themselves in words only when written another way.
 _TEXT_ESCAPES = {"{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_"}
 
-#: Characters that need math mode to look like themselves.
+#: Invisible characters that belong to a word: they join emoji and letters.
+_JOINERS = "\u200c\u200d"
+
+#: Pairs that TeX's fonts join into another sign.
+_JOINED = {"--", "``", "''", "?`", "!`", ",,", "<<", ">>"}
+
+#: Characters that need math mode to look like themselves, in sentences and in formulas.
 _MATH_ESCAPES = {
-    "\\": r"\backslash",
-    "^": r"\wedge",
-    "~": r"\sim",
-    "<": "<",
-    ">": ">",
-    "|": r"\vert",
-}
+    "\\": r"\backslash", "^": r"\wedge", "~": r"\sim", "<": "<", ">": ">", "|": r"\vert",
+    "√": r"\surd", "−": "-", **{
+        symbol: command.strip() for symbol, command in _OPERATORS.items()
+        if not symbol.isascii() and symbol not in "\u2061\u2062"
+    }, **_GREEK_COMMANDS,
+}  # fmt: skip
 
 
 def latex(tree: Tree) -> str:
@@ -117,7 +123,7 @@ def _latex(tree: Tree) -> str:
 
 def _is_simple(tree: Tree) -> bool:
     return isinstance(tree, Ident | Num | Custom) or (
-        isinstance(tree, Fenced) and not _is_tall(tree.body)
+        isinstance(tree, Fenced) and not is_tall(tree.body)
     )
 
 
@@ -143,22 +149,23 @@ def _identifier(name: str, roman: bool) -> str:
     return rf"\mathrm{{{name}}}"
 
 
-def _is_tall(tree: Tree) -> bool:
+def is_tall(tree: Tree) -> bool:
+    """Whether brackets about the tree have to grow."""
     match tree:
         case Frac() | Grid():
             return True
         case Root(body) | Fenced(body, _, _):
-            return _is_tall(body)
+            return is_tall(body)
         case Row(items):
-            return any(_is_tall(item) for item in items)
+            return any(is_tall(item) for item in items)
         case Script(base, _, _):
-            return base == SUM or _is_tall(base)
+            return base == SUM or is_tall(base)
         case _:
             return False
 
 
 def _fenced(body: Tree, left: str, right: str) -> str:
-    if not _is_tall(body):
+    if not is_tall(body):
         return f"{_fence(left, '')}{_latex(body)}{_fence(right, '')}"
     return rf"\left{_fence(left, '.')} {_latex(body)} \right{_fence(right, '.')}"
 
@@ -192,7 +199,7 @@ def text(words: str) -> str:
     """Words inside math mode, every special character made harmless."""
     pieces = (
         f"{{{piece}}}" if is_math else rf"\text{{{piece}}}"
-        for piece, is_math in _pieces(escape_controls(words, "?"))
+        for piece, is_math in _pieces(escape_controls(words, "?"), in_formula=True)
     )
     return "".join(pieces) or r"\text{}"
 
@@ -205,16 +212,25 @@ def prose(words: str) -> str:
     )
 
 
-def _pieces(words: str) -> list[tuple[str, bool]]:
-    """The words cut where a character needs math mode."""
+def _pieces(words: str, in_formula: bool = False) -> list[tuple[str, bool]]:
+    """The words cut where a character needs math mode, and where two would join (``--``).
+
+    MathJax shows the backslash of ``\\text{\\_}``; in a formula an escape stands outside the words.
+    """
     pieces: list[tuple[str, bool]] = []
+    before = ""
     for character in words:
+        escaped = _TEXT_ESCAPES.get(character, character)
+        joins = before + character in _JOINED
+        before = character
         if character in _MATH_ESCAPES:
             pieces.append((_MATH_ESCAPES[character], True))
-            continue
-        escaped = _TEXT_ESCAPES.get(character, character)
-        if pieces and not pieces[-1][1]:
-            pieces[-1] = (pieces[-1][0] + escaped, False)
+        elif in_formula and escaped != character:
+            pieces.append((escaped, True))
+        elif in_formula and joins:
+            pieces.append((escaped, False))
+        elif pieces and not pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0] + "{}" * joins + escaped, False)
         else:
             pieces.append((escaped, False))
     return pieces
@@ -223,4 +239,6 @@ def _pieces(words: str) -> list[tuple[str, bool]]:
 def escape_controls(words: str, instead: str = "\ufffd") -> str:
     """The words with control and direction-changing characters replaced."""
     bad = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-    return "".join(instead if unicodedata.category(c) in bad else c for c in words)
+    return "".join(
+        instead if unicodedata.category(c) in bad and c not in _JOINERS else c for c in words
+    )

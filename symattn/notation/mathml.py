@@ -10,7 +10,7 @@ from functools import lru_cache
 from html import escape
 
 from symattn.errors import CannotSpell
-from symattn.notation.latex import escape_controls
+from symattn.notation.latex import escape_controls, is_tall
 from symattn.notation.tree import (
     SUM,
     Custom,
@@ -42,6 +42,7 @@ _ALIGN = {
     "l": "text-align:left;text-align:-webkit-left",
     "c": "text-align:center;text-align:-webkit-center",
 }
+NBSP = "\u00a0"
 _ORDINARY = "∞⋯⋮⋱?′⊤"
 
 
@@ -75,11 +76,14 @@ def mathml(tree: Tree) -> str:
             return _grid(grid)  # ruled like a table: the names stand where brackets would
         case Fenced(body, left, right):
             inner = _row(body.items) if isinstance(body, Row) else mathml(body)
-            return f"<mrow>{_fence(left, 'prefix')}{inner}{_fence(right, 'postfix')}</mrow>"
+            tall = is_tall(body)  # Chromium sets blanks about a stretched bracket
+            before, behind = _fence(left, "prefix", tall), _fence(right, "postfix", tall)
+            return f"<mrow>{before}{inner}{behind}</mrow>"
         case Grid():
             return _grid(tree)
         case Text(words):
-            return f"<mtext>{escape(escape_controls(words))}</mtext>"
+            # a plain blank at either end would be lost
+            return f"<mtext>{escape(escape_controls(words)).replace(' ', NBSP)}</mtext>"
         case Custom(latex):
             return _converted(latex)
 
@@ -103,10 +107,10 @@ def _operator(symbol: str, prefix: bool) -> str:
     return f"<mo{form}>{escape(symbol)}</mo>"
 
 
-def _fence(fence: str, form: str) -> str:
+def _fence(fence: str, form: str, tall: bool) -> str:
     if not fence:
         return ""
-    return f'<mo fence="true" form="{form}" stretchy="true">{escape(fence)}</mo>'
+    return f'<mo fence="true" form="{form}" stretchy="{str(tall).lower()}">{escape(fence)}</mo>'
 
 
 def _script(base: Tree, sub: Tree | None, sup: Tree | None) -> str:
@@ -129,7 +133,7 @@ def _grid(grid: Grid) -> str:
     lines: list[str] = []
     if grid.column_labels:
         labels = [""] * bool(grid.row_labels) + list(grid.column_labels)
-        lines.append("".join(_cell(_label(x), "c", f"border-bottom:{rule}") for x in labels))
+        lines.append("".join(_cell(_label(x), "r", f"border-bottom:{rule}") for x in labels))
     for index, line in enumerate(grid.rows):
         cells = "".join(_cell(mathml(cell), grid.align) for cell in line)
         if grid.row_labels:
@@ -158,7 +162,9 @@ def _converted(latex: str) -> str:
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         expected = ELEMENTS.get(element.tag, -1)
-        if expected is not None and expected != len(element):
+        variant = element.attrib.get("mathvariant", "normal")
+        empty = element.tag in ("mi", "mo", "mn") and not (element.text or "").strip()
+        if (expected is not None and expected != len(element)) or variant != "normal" or empty:
             raise CannotSpell(f"the symbol {latex!r} has no sound MathML; use a simpler one")
     root.tag, root.attrib = "mrow", {}
     return ElementTree.tostring(root, encoding="unicode")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from symattn.errors import SymattnError, nearest
+from symattn.errors import SymattnError, nearest, shown
 from symattn.notation.tree import (
     Custom,
     Fenced,
@@ -38,7 +38,7 @@ SYMBOLS: Mapping[str, str] = {
     "scaled": "Z",
     "mask": "M",
     "allowed": "B",
-    "masked": "L",
+    "masked": "G",
     "exp": "F",
     "exp_sum": "r",
     "weights": "A",
@@ -100,17 +100,21 @@ class Notation:
         _one_of("convention", self.convention, ("rows", "columns"))
         _one_of("rounding", self.rounding, ("half-up", "half-even"))
         if isinstance(self.digits, bool) or not isinstance(self.digits, int):
-            raise SymattnError(f"digits = {self.digits!r}: give a whole number from 0 to 100")
+            raise SymattnError(f"digits = {shown(self.digits)}: give a whole number from 0 to 100")
         if not 0 <= self.digits <= 100:
             raise SymattnError(f"digits = {self.digits}: give a whole number from 0 to 100")
         if isinstance(self.limit, bool) or not isinstance(self.limit, int) or self.limit < 0:
-            raise SymattnError(f"limit = {self.limit!r}: give 0 (no limit) or a whole number")
+            raise SymattnError(f"limit = {shown(self.limit)}: give 0 (no limit) or a whole number")
         letters: dict[str, str] = {}
         for name, letter in self.symbols.items():
             if name not in SYMBOLS and name not in SYMBOLS.values():
-                raise SymattnError(f'symbols: no step is called "{name}"{nearest(name, SYMBOLS)}')
+                raise SymattnError(
+                    f"symbols: no step is called {shown(name)}{nearest(name, SYMBOLS)}"
+                )
             if not isinstance(letter, str):
-                raise SymattnError(f"symbols: {name} = {letter!r}: give the symbol as a string")
+                raise SymattnError(
+                    f"symbols: {name} = {shown(letter)}: give the symbol as a string"
+                )
             custom_symbol(letter)
             letters[SYMBOLS.get(name, name)] = letter
         object.__setattr__(self, "symbols", letters)
@@ -195,10 +199,31 @@ def custom_symbol(letter: str) -> Tree:
         position = token.end()
     if position != len(letter) or not letter.strip() or len(letter) > 60 or not _balanced(letter):
         raise SymattnError(
-            f"symbol {letter[:60]!r}: use a name such as A, W_Q or alpha, or LaTeX made of "
+            f"symbol {shown(letter)}: use a name such as A, W_Q or alpha, or LaTeX made of "
             r"letters, scripts and \mathbf, \mathrm, \mathcal, \tilde, \hat, \bar or Greek letters"
         )
+    if _LOOSE.search(letter) or ("'" in letter and "^" in letter) or not _converts(letter.strip()):
+        raise SymattnError(
+            f"symbol {shown(letter)}: this LaTeX cannot be set; put what a command applies to in "
+            r"braces, as in \mathbf{A}, and give each letter one subscript and one superscript"
+        )
     return Custom(letter.strip())
+
+
+#: A command without the braces it needs; a script on nothing or of a script.
+_LOOSE = re.compile(
+    r"\\(?:math[a-z]+|tilde|hat|bar|vec|boldsymbol)(?![a-z])(?!\{[^}])|(?:^|[{(,])\s*[\^_']|[\^_]\s*[\^_']"
+)
+
+
+def _converts(latex: str) -> bool:
+    from symattn.notation.mathml import mathml
+
+    try:
+        mathml(Custom(latex))
+    except Exception:  # latex2mathml raises errors of many kinds
+        return False
+    return True
 
 
 def _balanced(latex: str) -> bool:
@@ -213,4 +238,4 @@ def _balanced(latex: str) -> bool:
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed or isinstance(value, bool):
         listed = ", ".join(str(choice) for choice in allowed)
-        raise SymattnError(f"{name} = {value!r}: choose one of {listed}")
+        raise SymattnError(f"{name} = {shown(value)}: choose one of {listed}")

@@ -165,7 +165,7 @@ class _Layout:
                 piece = Box((", ",))
             else:
                 body = item
-                in_product = any(other in (TIMES, DOT) for other in items)
+                in_product = any(x in (TIMES, DOT) for x in items[max(index - 1, 0) : index + 2])
                 if isinstance(item, Frac) and in_product:
                     body = Fenced(item)
                 piece = self.box(body)

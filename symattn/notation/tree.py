@@ -136,7 +136,7 @@ def holds(tree: Tree) -> int:
             return ADDITIVE
         if any(isinstance(item, Script) and item.base == SUM for item in tree.items):
             return ADDITIVE  # what follows a ∑ belongs to it
-        if any(item in (TIMES, DOT) for item in tree.items):
+        if any(item in (TIMES, DOT, Op("/")) for item in tree.items):
             return MULTIPLICATIVE
     return ATOM
 
@@ -168,6 +168,8 @@ def plus(terms: Sequence[Tree]) -> Tree:
 
 def times(factors: Sequence[Tree], by: Op = TIMES) -> Tree:
     """A product in the order given; a sum or a negative factor is bracketed."""
+    if len(factors) == 1:
+        return factors[0]
     items: list[Tree] = []
     last = len(factors) - 1
     for index, factor in enumerate(factors):
@@ -190,6 +192,13 @@ def power(base: Tree, exponent: Tree) -> Tree:
     if isinstance(base, Script):
         return Script(base.base, base.sub, exponent)
     return Script(bracketed(base, ATOM), None, exponent)
+
+
+def inline(tree: Tree) -> Tree:
+    """A fraction written with a slash, where a tall one would be too small to read."""
+    if not isinstance(tree, Frac):
+        return tree
+    return row(bracketed(tree.num, MULTIPLICATIVE), Op("/"), bracketed(tree.den, ATOM))
 
 
 def call(name: Tree, *arguments: Tree) -> Tree:

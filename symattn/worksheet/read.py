@@ -7,30 +7,29 @@ label. Whatever cannot be used is one `SymattnError` that says where, what and h
 from __future__ import annotations
 
 import re
-import stat
-import sys
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
+from symattn.arithmetic.reading import MAX_ENTRIES
 from symattn.attention.spec import Attention
 from symattn.attention.variants import variant
 from symattn.derivation import Derivation, Evaluation
-from symattn.errors import ReadError, SymattnError, nearest
+from symattn.errors import ReadError, SymattnError, nearest, shown
+from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation
+from symattn.worksheet.source import parse, read_source, where
 
 Made = TypeVar("Made")
 
-MAX_BYTES = 8_000_000
 MAX_LABEL = 80
 
 _TABLES = ("title", "schema", "attention", "given", "claims", "policy", "notation")
 _AXES = ("source", "embedded", "scale", "mask", "normaliser", "unfold", "heads",
          "output_projection")  # fmt: skip
 _SIZES = tuple(name for name in SIZES if name != "h")  # the number of heads is an axis
+_SHARED = ("X", "memory", "E", "one_hot", "W_O", "mask", "allowed", "concat", "projected")
 _LABELS = ("tokens", "query_tokens", "key_tokens", "vocabulary", "features")
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
@@ -55,7 +54,7 @@ class Worksheet:
         try:
             return make(*args)
         except SymattnError as error:
-            raise type(error)(f"{_where(self.name, self.source, str(error))}: {error}") from None
+            raise type(error)(f"{where(self.name, self.source, str(error))}: {error}") from None
 
     def derivation(self) -> Derivation:
         """The derivation from what is given on."""
@@ -75,85 +74,26 @@ def read_worksheet(path: str | Path) -> Worksheet:
     it is known, the line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
-    source = _source(path, name)
-    try:
-        data = tomllib.loads(source, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        raise ReadError(f"{name}: not valid TOML: {_first_line(error)}") from None
-    except RecursionError:
-        raise ReadError(f"{name}: brackets are nested too deep") from None
-    except ValueError as error:
-        raise ReadError(f"{name}: a number is too long to read: {_first_line(error)}") from None
+    source = read_source(path, name)
+    data = parse(source, name)
     try:
         return replace(_worksheet(data), name=name, source=source)
     except SymattnError as error:
-        raise type(error)(f"{_where(name, source, str(error))}: {error}") from None
-
-
-def _source(path: str | Path, name: str) -> str:
-    try:
-        if str(path) == "-":
-            raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            info = Path(path).stat()
-            if stat.S_ISDIR(info.st_mode):
-                raise ReadError(f"{name}: is a folder; give a worksheet file")
-            if info.st_size > MAX_BYTES:
-                raise ReadError(_too_large(name, info.st_size))
-            with Path(path).open("rb") as file:
-                raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ReadError(f"{name}: cannot be read: {reason}") from None
-    except ValueError as error:
-        raise ReadError(f"{name!a}: is no file name: {error}") from None
-    if len(raw) > MAX_BYTES:
-        raise ReadError(_too_large(name, len(raw)))
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ReadError(f"{name}:{line}: not UTF-8 text; save the file as UTF-8") from None
-
-
-def _too_large(name: str, size: int) -> str:
-    return (
-        f"{name}: {size:,} bytes or more are too many for a step-by-step derivation; "
-        f"{MAX_BYTES:,} at most"
-    )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-
-
-def _where(name: str, source: str, message: str) -> str:
-    """``file:line`` where the key that the message starts with is defined, else the file."""
-    match = re.match(r'"?([A-Za-z_]+(?:\[[0-9]+\])?)', message)
-    if match is None:
-        return name
-    key = re.escape(match[1])
-    pattern = re.compile(rf'^\s*"?{key}"?\s*=|^\s*\[+\s*"?{key}"?\s*\]', re.MULTILINE)
-    found = pattern.search(source) or re.compile(
-        rf'^\s*"?{re.escape(match[1].split("[")[0])}"?\s*=', re.MULTILINE
-    ).search(source)
-    if found is None:
-        return name
-    start = found.start() + len(found[0]) - len(found[0].lstrip())
-    return f"{name}:{source.count(chr(10), 0, start) + 1}"
+        raise type(error)(f"{where(name, source, str(error))}: {error}") from None
 
 
 def _worksheet(data: Mapping[str, Any]) -> Worksheet:
     _known(data, _TABLES, "")
     schema = data.get("schema", 1)
     if schema != 1 or isinstance(schema, bool):
-        raise ReadError(f"schema = {str(schema)[:20]}: this symattn reads schema 1")
+        raise ReadError(f"schema = {shown(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
     given = _given(_table(data, "given"))
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings = _spec(attention, given)
     labels = _labels(settings, given)
+    _check_claims(_table(data, "claims"), _table(data, "policy"))
     sizes = {name: settings[name] for name in _SIZES if name in settings}
     return Worksheet(
         _label(data.get("title", ""), "title", 500),
@@ -176,9 +116,25 @@ def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
     names = tuple(names)
     for key in data:
-        if key not in names:
-            where = f" in [{table}]" if table else ""
-            raise ReadError(f'"{_printable(key)}"{where} is not a known key{nearest(key, names)}')
+        if key in names:
+            continue
+        where = f" in [{table}]" if table else ""
+        hint = nearest(key, names)
+        for home, keys in (("attention", (*_AXES, *_LABELS, *_SIZES)), ("given", SYMBOLS)):
+            if key in keys and home != table:
+                hint = f"; it belongs in [{home}]"
+        if key in MASKS:
+            hint = f'; write mask = "{key}"'
+        raise ReadError(f"{shown(key)}{where} is not a known key{hint}")
+
+
+def _check_claims(claims: Mapping[str, Any], policy: Mapping[str, Any]) -> None:
+    """Claims and policy are not marked here, but a misspelt one is still caught."""
+    _known(policy, ("rounding", "min_digits"), "policy")
+    for key in claims:
+        name = key.split("[")[0]
+        if name not in SYMBOLS:
+            raise ReadError(f"{shown(key)} in [claims] is not a known step{nearest(name, SYMBOLS)}")
 
 
 def _given(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,17 +145,18 @@ def _given(table: Mapping[str, Any]) -> dict[str, Any]:
         match = _HEAD.match(key)
         name = match[1] if match else key
         if name not in SYMBOLS:
-            raise ReadError(f'"{_printable(key)}" in [given] is not a known name'
-                            f"{nearest(name, SYMBOLS)}")  # fmt: skip
+            raise ReadError(f"{shown(key)} in [given] is not a known name{nearest(name, SYMBOLS)}")
         if match:
-            heads.setdefault(name, {})[int(match[2])] = value
+            if int(match[2]) in heads.setdefault(name, {}):
+                raise ReadError(f"{name}[{int(match[2])}]: is given twice; keep one")
+            heads[name][int(match[2])] = value
         else:
             given[name] = value
     for name, parts in heads.items():
         if name in given:
             raise ReadError(f"{name}[{min(parts)}]: {name} is given as a whole too; keep one")
         if sorted(parts) != list(range(1, len(parts) + 1)):
-            listed = ", ".join(f"{name}[{head}]" for head in sorted(parts))
+            listed = ", ".join(f"{name}[{head}]" for head in sorted(parts)[:8])
             raise ReadError(f"{name}: heads are numbered from 1 without gaps, not {listed}")
         given[name] = [parts[head] for head in sorted(parts)]
     return given
@@ -214,32 +171,65 @@ def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attentio
     axes = {name: getattr(base, name) for name in _AXES}
     axes |= {name: attention[name] for name in _AXES if name in attention}
     axes["mask"] = _mask(axes["mask"], given)
-    for name in ("allowed", "mask"):
-        kind = {"allowed": "boolean", "mask": "additive"}[name]
-        if name in given and not any(pair[0] == kind for pair in Attention(mask=axes["mask"]).mask):
-            axes["mask"] = [*Attention(mask=axes["mask"]).mask, (kind, True)]
     if "variant" in attention and "source" not in attention and axes["source"] == "self":
-        axes["source"] = None if "X" not in given and "one_hot" not in given else "self"
-    levels = max((_depth(value) for value in given.values()), default=2)
-    heads = axes["heads"]
-    if levels == 3 and heads in (None, "h"):
-        heads = max(len(value) for value in given.values() if _depth(value) == 3)
-    elif heads == "h":
-        raise ReadError("heads: say how many, or give one matrix for each head")
-    axes["heads"] = heads
+        axes["source"] = None  # what is given may start later than X
+    axes["heads"] = _heads(axes["heads"], given)
     return Attention(**axes), {k: v for k, v in attention.items() if k not in _AXES}
 
 
 def _mask(mask: Any, given: dict[str, Any]) -> Any:
-    """A matrix written in place of a mask's name moves to what is given."""
-    if not (isinstance(mask, list) and mask and isinstance(mask[0], list)):
-        return mask
-    boolean = any(isinstance(x, bool) for row in mask if isinstance(row, list) for x in row)
-    name = "allowed" if boolean else "mask"
-    if name in given:
-        raise ReadError(f"mask: {name} is given too; keep one of them")
-    given[name] = mask
-    return "boolean" if boolean else "additive"
+    """The masks; a matrix among them moves to what is given, as `allowed` or `mask`."""
+    if isinstance(mask, list) and mask and isinstance(mask[0], list):
+        if "mask" in given or "allowed" in given:
+            raise ReadError("mask: a matrix is given in [given] too; keep one of them")
+        given["mask"], mask = mask, []
+    names = [name for name, _ in Attention(mask=mask).mask]
+    if _has_truth(given.get("mask")):
+        if "allowed" in given:
+            raise ReadError("mask: a matrix of true and false is given as allowed too; keep one")
+        given["allowed"] = given.pop("mask")
+    if "mask" in given and "additive" not in names and _only_zeros_and_ones(given["mask"]):
+        raise ReadError(
+            "mask: 0 and 1 would be added to the scores; write true and false (true attends), "
+            'or say mask = "additive" in [attention] if adding is meant'
+        )
+    for name, kind in (("allowed", "boolean"), ("mask", "additive")):
+        if name in given and kind not in names:
+            mask = [*Attention(mask=mask).mask, (kind, True)]
+    return mask
+
+
+def _has_truth(matrix: Any) -> bool:
+    rows = matrix if isinstance(matrix, list) else []
+    return any(isinstance(x, bool) for row in rows if isinstance(row, list) for x in row)
+
+
+def _only_zeros_and_ones(matrix: Any) -> bool:
+    rows = [row for row in matrix if isinstance(row, list)] if isinstance(matrix, list) else []
+    entries = [str(x) for row in rows for x in row]
+    return bool(entries) and "1" in entries and set(entries) <= {"0", "1"}
+
+
+def _heads(heads: Any, given: Mapping[str, Any]) -> Any:
+    """How many heads: as said, or as many as a third level of brackets holds."""
+    deep = {name: value for name, value in given.items() if _depth(value) == 3}
+    shared = [name for name in deep if name in _SHARED]
+    if shared:
+        raise ReadError(f"{shared[0]}: three levels of brackets, but all heads share {shared[0]}")
+    if heads not in (None, "h"):
+        return heads
+    if not deep:
+        if heads == "h":
+            raise ReadError("heads: say how many, or give one matrix for each head")
+        return None
+    first = next(iter(deep))
+    for name, value in given.items():
+        if name not in deep and name not in _SHARED and _depth(value) == 2:
+            raise ReadError(
+                f"{name}: {first} is given for each head, {name} is not; give a matrix for each "
+                f"head, or say heads = {len(deep[first])} if its columns hold all heads"
+            )
+    return len(deep[first])
 
 
 def _depth(value: Any) -> int:
@@ -255,8 +245,16 @@ def _labels(settings: Mapping[str, Any], given: dict[str, Any]) -> dict[str, tup
     words = {name: _words(settings[name], name) for name in _LABELS if name in settings}
     labels: dict[str, tuple[str, ...]] = {}
     tokens = words.get("tokens", ())
+    if "vocabulary" in words and ("E" not in given or "one_hot" in given):
+        raise ReadError("vocabulary: names the rows of E; give E and tokens, or leave it out")
+    if tokens and "query_tokens" in words and "key_tokens" in words:
+        raise ReadError("tokens: query_tokens and key_tokens name all rows; leave tokens out")
     if "E" in given and "one_hot" not in given and tokens:
         vocabulary = words.get("vocabulary") or tuple(dict.fromkeys(tokens))
+        if len(tokens) * len(vocabulary) > MAX_ENTRIES:
+            raise ReadError(
+                f"tokens: {len(tokens)} tokens over {len(vocabulary)} words are too many"
+            )
         for token in tokens:
             if token not in vocabulary:
                 raise ReadError(f'tokens: "{token}" is not in the vocabulary'
@@ -313,7 +311,7 @@ def _words(value: Any, name: str) -> tuple[str, ...]:
 
 def _label(value: Any, name: str, most: int = MAX_LABEL) -> str:
     if not isinstance(value, str):
-        raise ReadError(f"{name}: {_printable(str(value))} is not text; put it in quotes")
+        raise ReadError(f"{name}: {shown(value)} is not text; put it in quotes")
     if len(value) > most:
         raise ReadError(f"{name}: {len(value)} characters are too many; {most} at most")
     return value
@@ -325,8 +323,3 @@ def _notation(table: Mapping[str, Any]) -> Notation:
     if not isinstance(symbols, Mapping):
         raise ReadError('symbols: has to be a table, e.g. symbols = { weights = "alpha" }')
     return Notation(**{**table, "symbols": dict(symbols)})
-
-
-def _printable(text: str) -> str:
-    shown = text if text.isprintable() else ascii(text)[1:-1]
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -1,0 +1,148 @@
+"""The text of a worksheet file: read within limits, parsed as TOML, its lines found again.
+
+Every limit comes before the work it bounds.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+import sys
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from symattn.errors import ReadError
+
+MAX_BYTES = 2_000_000
+MAX_DOTS = 20
+_BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
+_HEADER = re.compile(r"[ \t]*\[+([^\]\n]*)\]")
+_KEY = re.compile(r"""[ \t]*("[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_.\-]+)[ \t]*=""")
+
+
+def parse(source: str, name: str) -> dict[str, Any]:
+    """The TOML text as tables; decimals keep their digits."""
+    try:
+        return tomllib.loads(source, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise ReadError(_not_toml(name, _first_line(error))) from None
+    except RecursionError:
+        raise ReadError(f"{name}: brackets are nested too deep") from None
+    except ValueError:
+        raise ReadError(f"{name}: a number has too many digits to read") from None
+
+
+def read_source(path: str | Path, name: str) -> str:
+    """The text of a file, or of standard input for ``-``; `name` begins every message."""
+    raw = _bytes(path, name)
+    if len(raw) > MAX_BYTES:
+        raise ReadError(_too_large(name, len(raw)))
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ReadError(f"{name}:{line}: not UTF-8 text; save the file as UTF-8") from None
+    for number, line_text in enumerate(text.splitlines(), 1):
+        if _dotted_depth(line_text) > MAX_DOTS:
+            raise ReadError(f"{name}:{number}: a key with more than {MAX_DOTS} dots; leave it out")
+    return text
+
+
+def _bytes(path: str | Path, name: str) -> bytes:
+    """The file's bytes, one more than are allowed at the most."""
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise ReadError(f"{name}: standard input is closed; give a file")
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    try:
+        info = Path(path).stat()
+        if stat.S_ISDIR(info.st_mode):
+            raise ReadError(f"{name}: is a folder; give a worksheet file")
+        if stat.S_ISFIFO(info.st_mode) and not str(path).startswith(("/dev/fd/", "/proc/")):
+            raise ReadError(f"{name}: is a pipe; give a file, or - for standard input")
+        if info.st_size > MAX_BYTES:
+            raise ReadError(_too_large(name, info.st_size))
+        with Path(path).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except ReadError:
+        raise
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ReadError(f"{name}: cannot be read: {reason}") from None
+    except ValueError as error:
+        raise ReadError(f"{name}: is no file name: {error}") from None
+
+
+def _dotted_depth(line: str) -> int:
+    """How many bare words in a row are joined by dots; a parser's work grows with its square."""
+    deepest = run = 0
+    for part in line.split("."):
+        run = run + 1 if _BARE.fullmatch(part.strip()) else 0
+        deepest = max(deepest, run)
+    return deepest
+
+
+def _too_large(name: str, size: int) -> str:
+    return (
+        f"{name}: {size:,} bytes or more are too many for a step-by-step derivation; "
+        f"{MAX_BYTES:,} at most"
+    )
+
+
+def _not_toml(name: str, problem: str) -> str:
+    """What the TOML reader says, with the place in front and the usual mend behind."""
+    place = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)", problem)
+    if place:
+        name, problem = f"{name}:{place[1]}:{place[2]}", problem.replace(place[0], "")
+    problem = re.sub(r"\('(.*?)',\)", r"[\1]", problem)
+    if "after a key" in problem or "Invalid statement" in problem:
+        mend = 'write key = value, and put a key with brackets in quotes: "W_Q[1]"'
+    elif "array" in problem or "Invalid value" in problem:
+        mend = 'put fractions in quotes ("1/2"), write 0.5 for .5, commas between numbers'
+    else:
+        mend = "see the examples for the form of a worksheet"
+    return f"{name}: not valid TOML: {problem}; {mend}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+
+
+def where(name: str, source: str, message: str) -> str:
+    """``file:line`` where the key that the message starts with is set, else the file."""
+    match = re.match(r'"?([A-Za-z_][A-Za-z0-9_]*)(\[[0-9]+\])?', message)
+    if match is None:
+        return name
+    lines = _key_lines(source)
+    others = {"allowed": "mask", "one_hot": "tokens", "tokens": "query_tokens"}
+    for key in (match[1] + (match[2] or ""), match[1], others.get(match[1], "")):
+        for table in ("given", "attention", "notation", "", "claims", "policy"):
+            if (table, key) in lines:
+                return f"{name}:{lines[table, key]}"
+    return f"{name}:{lines['', match[1]]}" if ("", match[1]) in lines else name
+
+
+def _key_lines(source: str) -> dict[tuple[str, str], int]:
+    """The line on which each key of each table is set; strings of several lines are passed over."""
+    lines: dict[tuple[str, str], int] = {}
+    table, quoted = "", ""
+    for number, line in enumerate(source.splitlines(), 1):
+        if quoted:
+            quoted = "" if quoted in line else quoted
+            continue
+        header = _HEADER.match(line)
+        if header:
+            table = header[1].strip()
+            lines.setdefault(("", table), number)
+            continue
+        key = _KEY.match(line)
+        if key:
+            bare = key[1].strip().strip("\"'")
+            where, _, last = bare.rpartition(".") if "[" not in bare else ("", "", bare)
+            lines.setdefault((where or table, last), number)
+        for mark in ('"""', "'''"):
+            if line.count(mark) % 2:
+                quoted = mark
+    return lines
