@@ -15,6 +15,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from symattn.errors import SymattnError
+
 Array: TypeAlias = NDArray[Any]
 
 
@@ -66,9 +68,27 @@ class Arithmetic:
         """Elementwise product, or by a scalar."""
         return np.asarray(a * b)
 
+    def scaled(self, x: Array, factor: sympy.Expr) -> Array:
+        """Every entry times a SymPy number. Raises `SymattnError` where −∞ would become +∞."""
+        self._keeps_minus_infinity(x, factor)
+        return self.multiply(x, self.scalar(factor))
+
+    def over(self, x: Array, divisor: sympy.Expr) -> Array:
+        """Every entry over a SymPy number. Raises `SymattnError` where −∞ would become +∞."""
+        self._keeps_minus_infinity(x, divisor)
+        return self.divide(x, self.scalar(divisor))
+
+    def _keeps_minus_infinity(self, x: Array, factor: sympy.Expr) -> None:
+        if factor.is_negative and self.hidden(x).any():
+            raise SymattnError("scaled: −∞ times a negative scale is +∞; use a positive one")
+
     def divide(self, a: Array, b: Array | Any) -> Array:
         """Elementwise quotient, or by a scalar."""
         return np.asarray(a / b)
+
+    def share(self, part: Array, whole: Array) -> Array:
+        """Non-negative parts over a sum that each is a part of: a quotient from 0 to 1."""
+        return self.divide(part, whole)
 
     def row_sum(self, x: Array) -> Array:
         """Sum over the last axis, kept as an axis of length 1."""

@@ -22,7 +22,10 @@ from symattn.arithmetic.balls import is_minus_infinity, precision
 from symattn.notation.options import Rounding
 
 #: Precisions tried, in bits; the last is a bound on effort, not a claim about numbers.
-BITS = (96, 256, 1024, 4096, 16384)
+BITS = (96, 256, 1024, 4096, 16384, 65536, 262144)
+
+#: How far to go where the numbers are many, and each bit is paid for many times.
+USUAL_BITS = 16384
 
 #: From this many digits before the point on, a number is shown in scientific notation.
 _LONG = 16
@@ -46,6 +49,7 @@ def decide(
     digits: int,
     rounding: Rounding = "half-up",
     significant: bool = False,
+    most_bits: int = USUAL_BITS,
 ) -> Digits:
     """The value correctly rounded to `digits` decimals, proven, or marked as not proven.
 
@@ -54,7 +58,7 @@ def decide(
     scientific notation instead of as zero.
     """
     value: Any = None
-    for bits in BITS:
+    for bits in (bits for bits in BITS if bits <= most_bits):
         value = ball_at(bits)
         if is_minus_infinity(value):
             return Digits("-inf", True)
@@ -92,7 +96,9 @@ def _attempt(
             return None
     shown = fmpq(units) / _ten(places)
     is_exact = _contains(value, shown) and (
-        value.is_exact() or equals(exact(), sympy.Rational(int(shown.p), int(shown.q))) is True
+        value.fmpq() == shown
+        if value.is_exact()
+        else equals(exact(), sympy.Rational(int(shown.p), int(shown.q))) is True
     )
     text = _fixed(units, digits)
     if is_exact and "." in text:

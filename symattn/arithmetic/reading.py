@@ -60,8 +60,14 @@ def read_number(value: Any, where: str) -> sympy.Expr:
             if value in (sympy.oo, sympy.zoo, sympy.nan):
                 raise ReadError(f"{where}: {value} is not a number that attention can use")
             floats = value.atoms(sympy.Float)
-            return value.xreplace({f: sympy.Rational(str(f)) for f in floats}) if floats else value
+            return value.xreplace({f: _spelled(f) for f in floats}) if floats else value
     raise ReadError(f"{where}: {shown(value)} is not a number")
+
+
+def _spelled(value: sympy.Float) -> sympy.Rational:
+    """The decimal that a SymPy float is the nearest to, as Python spells it."""
+    double = float(value)
+    return sympy.Rational(repr(double) if sympy.Float(double) == value else str(value))
 
 
 def _integer(value: int, where: str) -> sympy.Expr:
@@ -310,7 +316,9 @@ def read_array(
             entry = entry[step]
         place = f"{name}[{','.join(str(i + 1) for i in index)}]"
         if boolean:
-            if not isinstance(entry, bool) and not (isinstance(entry, int) and entry in (0, 1)):
+            if not isinstance(entry, bool | np.bool_) and not (
+                isinstance(entry, int | np.integer) and entry in (0, 1)
+            ):
                 raise ReadError(f"{place}: {shown(entry)} is neither true nor false (1 nor 0)")
             out[index] = sympy.Integer(bool(entry))
             continue

@@ -72,6 +72,17 @@ class Rounded(Balls):
     def divide(self, a: Array, b: Array | Any) -> Array:
         return self._widened(super().divide(a, b))
 
+    def share(self, part: Array, whole: Array) -> Array:
+        """Where rounding leaves no sharper bound, a share still lies between 0 and 1."""
+        between = arb(0.5, 0.5) + arb(0, 2 * self.unit)
+
+        def bounded(quotient: Any) -> Any:
+            if not quotient.is_finite():
+                return between
+            return quotient if quotient.rad() < between.rad() else quotient.intersection(between)
+
+        return elementwise(bounded, self.divide(part, whole))
+
     def row_sum(self, x: Array) -> Array:
         sizes = super().row_sum(elementwise(abs, x))
         return self._widened_by(super().row_sum(x), sizes, x.shape[-1])

@@ -79,7 +79,8 @@ def _distance(value: Any, true: Any, allowed: Any) -> tuple[float, float, bool]:
     point = arb(float(value))
     tolerance = _upper(allowed.rad() + abs(allowed.mid() - true))
     error = 0.0 if true.contains(point) else _upper(abs(point - true))
-    return error, tolerance, bool(allowed.contains(point))
+    bounded = allowed.is_finite()  # a ball without bound contains everything and shows nothing
+    return error, tolerance if bounded else math.inf, bool(bounded and allowed.contains(point))
 
 
 def _upper(x: Any) -> float:

@@ -73,7 +73,7 @@ class StepValue:
     @cached_property
     def shape(self) -> tuple[int, ...]:
         """(rows, columns), with the heads and any batches before them."""
-        return self.array.shape
+        return self.evaluation.shape(self.step)
 
     @property
     def exact(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ import sympy
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS, precision
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.decide import BITS, Digits, decide
+from symattn.arithmetic.decide import BITS, USUAL_BITS, Digits, decide
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, read_array
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import ShapeError, SymattnError, nearest
 from symattn.evaluate.walk import size_error, split_heads, value_of
+from symattn.nodes.base import Node
 from symattn.notation.options import Notation
 from symattn.step import Input, Step, listed_sizes
 
@@ -47,6 +49,7 @@ class Values:
         self._steps = {step.letter: step for step in self.steps}
         self.given = _read(self.inputs, given, sizes)
         self.sizes = _bound(self.inputs, self.given, sizes)
+        self.lead = _lead(self.inputs, self.given)
         self._values: dict[object, dict[str, Array]] = {}
         self._digits: dict[object, Digits] = {}
         self._check_labels()
@@ -82,6 +85,13 @@ class Values:
         )
         if missing:
             raise size_error(step.name, missing)
+        partial = any(node.partial for node in step.expr.atoms(Node))
+        if (
+            partial
+            and isinstance(arithmetic, Arrays)
+            and all(given.dtype == object for given in self.given.values())
+        ):
+            self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
         return value_of(
             step.expr,
             lambda operand: self.value(operand, arithmetic, key),
@@ -103,16 +113,17 @@ class Values:
 
     def exact(self, letter: str) -> Array:
         """Exact values of a matrix, as an object array of SymPy numbers."""
-        return self.value(letter, EXACT, "exact")
+        with np.errstate(all="ignore"):  # NumPy looks for overflow even among objects
+            return self.value(letter, EXACT, "exact")
 
     def balls(self, letter: str, bits: int) -> Array:
         """Proven enclosures of a matrix, computed with so many bits."""
-        with precision(bits):
+        with precision(bits), np.errstate(all="ignore"):
             return self.value(letter, BALLS, bits)
 
     def rounded(self, letter: str) -> Array:
         """Where floating point in this dtype may end up, as balls."""
-        with precision(BITS[0]):
+        with precision(BITS[0]), np.errstate(all="ignore"):
             return self.value(letter, Rounded(self.arithmetic.dtype), "rounded")
 
     def array(self, letter: str) -> Array:
@@ -129,8 +140,25 @@ class Values:
                 lambda: self.exact(letter)[place],
                 notation.digits,
                 notation.rounding,
+                most_bits=BITS[-1] if self._is_small else USUAL_BITS,
             )
         return self._digits[key]
+
+    def shape(self, item: Input) -> tuple[int, ...]:
+        """The shape of a step's or an input's value: batches, heads, rows, columns."""
+        rows, columns = (int(size.subs(self.sizes)) for size in item.shape)
+        heads = next((count for size, count in self.sizes.items() if size.name == "h"), 1)
+        lead = self.lead
+        if item.letter in self.given:
+            given = self.given[item.letter]
+            lead = given.shape[: given.ndim - 2 - item.per_head]
+        return (*lead, *((heads,) if item.per_head else ()), rows, columns)
+
+    @cached_property
+    def _is_small(self) -> bool:
+        """Whether the matrices are so few and small that high precision costs little."""
+        entries = sum(int(np.prod(array.shape)) for array in self.given.values())
+        return entries <= 256
 
     def _check_labels(self) -> None:
         for size, names in self.labels.items():
@@ -174,6 +202,22 @@ def _read(
             array = split_heads(array, count, item.name)
         out[item.letter] = array
     return out
+
+
+def _lead(inputs: Sequence[Input], given: Mapping[str, Array]) -> tuple[int, ...]:
+    """The leading axes (batches) that all given matrices broadcast to."""
+    shape: tuple[int, ...] = ()
+    for item in inputs:
+        array = given[item.letter]
+        own = array.shape[: array.ndim - 2 - item.per_head]
+        try:
+            shape = np.broadcast_shapes(shape, own)
+        except ValueError:
+            raise ShapeError(
+                f"{item.name}: its leading axes {own} do not fit those of the others, {shape}; "
+                "give equally many of each"
+            ) from None
+    return shape
 
 
 def _head_count(sizes: Mapping[sympy.Symbol, int]) -> int | None:

@@ -55,7 +55,7 @@ def value_of(
                 product = _folded(arithmetic.matmul, [visit(f, per_head) for f in factors])
                 if coefficient == 1:
                     return product
-                return arithmetic.multiply(product, arithmetic.scalar(scalar(coefficient)))
+                return arithmetic.scaled(product, scalar(coefficient))
             case sympy.MatrixBase():
                 return arithmetic.array(filled(part.shape, list(part)))
         raise CannotSpell(f"{type(part).__name__} cannot be evaluated here")

@@ -35,6 +35,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: Paper and section that the node is defined by.
     source: ClassVar[str] = ""
 
+    #: Whether some numbers have no value under the node; exact arithmetic then looks first.
+    partial: ClassVar[bool] = False
+
     def __new__(cls, *args: Any) -> Self:
         """The node with these SymPy arguments."""
         return cast(Self, super().__new__(cls, *args))

@@ -95,7 +95,7 @@ class Softmax(Normaliser):
         nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
         safe = arithmetic.where(nothing, arithmetic.zero, scores)
         powers = arithmetic.exp(arithmetic.shift(safe))
-        weights = arithmetic.divide(powers, arithmetic.row_sum(powers))
+        weights = arithmetic.share(powers, arithmetic.row_sum(powers))
         return arithmetic.where(nothing, arithmetic.zero, weights)
 
 
@@ -115,6 +115,7 @@ class RowRatio(Normaliser):
     """
 
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.2"
+    partial: ClassVar[bool] = True
     word: ClassVar[str] = "ratio"
     rule_name: ClassVar[str] = "row ratio"
     reason: ClassVar[str] = (

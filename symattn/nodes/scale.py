@@ -50,4 +50,4 @@ class Quotient(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         matrix, divisor = args
-        return arithmetic.divide(matrix, arithmetic.scalar(divisor))
+        return arithmetic.over(matrix, divisor)
