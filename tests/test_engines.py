@@ -24,8 +24,6 @@ from tests.reference import LETTERS, Array, Case, cases
 DTYPES = ("float64", "float32", "float16")
 MANY = settings(max_examples=80, deadline=None, derandomize=True)
 FEW = settings(max_examples=60, deadline=None, derandomize=True)
-#: SymPy's own floats overflow beside a huge exponential; test_values says that none may be seen.
-SYMPY_MAY_OVERFLOW = np.errstate(over="ignore")
 
 
 def evaluated(case: Case, dtype: str = "float64") -> Evaluation:
@@ -61,7 +59,6 @@ def test_arrays_are_what_plain_numpy_says(dtype: str) -> None:
 
 @FEW
 @given(cases(most=3))
-@SYMPY_MAY_OVERFLOW
 def test_balls_and_exact_values_are_what_plain_numpy_says(case: Case) -> None:
     evaluation, slack = evaluated(case), case.slack(2.0**-52)
     for name, wanted in case.plain().items():
@@ -78,6 +75,15 @@ def as_array(value: Any) -> Array:
     if isinstance(value, tuple):
         return np.stack([as_array(part) for part in value])
     return np.array(value.tolist(), dtype=object)
+
+
+@pytest.mark.xfail(reason="a step without the batches of the others is said to have them")
+@FEW
+@given(cases(most=2))
+def test_shape_is_that_of_the_array(case: Case) -> None:
+    evaluation = evaluated(case)
+    for name in evaluation:
+        assert evaluation[name].shape == evaluation[name].array.shape, name
 
 
 # ---- PyTorch -----------------------------------------------------------------------------------
@@ -162,7 +168,6 @@ def places_of(value: Array) -> Iterator[tuple[int, ...]]:
 
 @FEW
 @given(cases(batches=False))
-@SYMPY_MAY_OVERFLOW
 def test_balls_enclose_what_mpmath_says(case: Case) -> None:
     evaluation = evaluated(case)
     for name, wanted in case.precise().items():
@@ -182,7 +187,6 @@ def test_balls_enclose_what_mpmath_says(case: Case) -> None:
 
 @MANY
 @given(cases(batches=False), st.integers(0, 12))
-@SYMPY_MAY_OVERFLOW
 def test_decimals_are_what_mpmath_rounds_to(case: Case, digits: int) -> None:
     spread = case.spread()
     assume(spread < 4000)
@@ -215,14 +219,12 @@ def test_check_agrees_where_nothing_overflows(dtype: str) -> None:
     @given(cases(large=dtype != "float16"))
     def agree(case: Case) -> None:
         check = evaluated(case, dtype).check()
-        assert check.agrees, check.first_wrong
-        assert check, check
+        assert check, check.first_wrong
         assert check.first_wrong is None
         assert check.dtype == dtype
         for step in check.steps:
-            if dtype != "float16":  # see test_check_is_no_formality
-                assert math.isfinite(step.tolerance), step
-            assert not step.error > step.tolerance, step
+            assert math.isfinite(step.tolerance), step
+            assert step.error <= step.tolerance, step
 
     agree()
 
@@ -265,7 +267,6 @@ def test_check_fails_beyond_the_tolerance(name: str, dtype: str) -> None:
                     wrong[place] = np.nextafter(kept[place], kept.dtype.type(side * np.inf))
             evaluation._values["array"][letter] = wrong
             check = evaluation.check()
-            assert not check.agrees, (name, place, side)
             assert not check, (name, place, side)
             assert check.first_wrong is not None
             assert check.first_wrong.name == name, (place, side)
@@ -312,14 +313,12 @@ def test_compare_agrees_within_and_at_minus_infinity() -> None:
         assert not compare("x", np.array([[1.0, wrong]]), true, allowed).agrees
 
 
-@pytest.mark.xfail(reason="NaN and infinite balls contain every number")
 def test_compare_needs_a_finite_tolerance() -> None:
     for allowed in (arb("nan"), arb(1) / arb(0, 1), arb(1) + arb(0, math.inf)):
         result = compare("x", np.array([[7.0]]), balls(1), np.array([[allowed]]))
         assert not result.agrees, allowed
 
 
-@pytest.mark.xfail(reason="the tolerance of the weights is NaN")
 @pytest.mark.parametrize(
     ("dtype", "spec", "query"),
     [("float64", {"unfold": True}, -1000), ("float16", {}, 10_000), ("float64", {}, 10**17)],
@@ -340,8 +339,11 @@ def test_tolerance_is_never_wildly_loose(n: int, m: int, width: int, seed: int) 
     given = {
         name: rng.uniform(-1, 1, (rows, width)) for name, rows in [("Q", n), ("K", m), ("V", m)]
     }
+    whole = rng.integers(-1, 2, (n, m))  # exact in every dtype, so that e^z rounds alone
+    unfolded = Attention(unfold=True, scale=False).derivation(given=["scores"])
     for dtype, most in (("float64", 1e-13), ("float32", 1e-4), ("float16", 0.5)):
         check = Attention().derivation().evaluate(dtype=dtype, **given).check()
-        assert check.agrees, check.first_wrong
-        for step in check.steps:
+        alone = unfolded.evaluate(dtype=dtype, scores=whole).check()
+        for step in (*check.steps, *alone.steps):
+            assert step.agrees, step
             assert step.tolerance <= most, step

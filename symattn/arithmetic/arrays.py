@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,21 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError
 
 DTYPES = ("float64", "float32", "float16")
+
+
+def _sigmoid(x: Array) -> Array:
+    small = np.exp(-np.abs(x))  # never overflows
+    return np.asarray(np.where(x < 0, small, np.ones_like(x)) / (1 + small))
+
+
+_FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
+    "tanh": np.tanh,
+    "σ": _sigmoid,
+    "√": np.sqrt,
+    "cos": np.cos,
+    "sin": np.sin,
+    "max0": lambda x: np.maximum(x, 0),
+}
 
 
 class Arrays(Arithmetic):
@@ -42,6 +58,9 @@ class Arrays(Arithmetic):
 
     def exp(self, x: Array) -> Array:
         return np.asarray(np.exp(x))
+
+    def apply(self, name: str, x: Array) -> Array:
+        return np.asarray(_FUNCTIONS[name](x), dtype=self.dtype)
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(np.isneginf(x))

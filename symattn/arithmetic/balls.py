@@ -8,7 +8,7 @@ to the process (so: no threads).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -49,6 +49,9 @@ class Balls(Arithmetic):
     def exp(self, x: Array) -> Array:
         return elementwise(arb.exp, x)
 
+    def apply(self, name: str, x: Array) -> Array:
+        return elementwise(BALL_FUNCTIONS[name], x)
+
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(is_minus_infinity, x), dtype=bool)
 
@@ -74,6 +77,27 @@ def _product(a: Array, b: Array) -> Array:
     entries = np.empty(a.shape[0] * b.shape[1], dtype=object)
     entries[:] = out.entries()
     return entries.reshape(a.shape[0], b.shape[1])
+
+
+def ball_sigmoid(x: Any) -> Any:
+    """1 / (1 + e^−x), without overflow on either side."""
+    return 1 / (1 + (-x).exp()) if not x < 0 else x.exp() / (1 + x.exp())
+
+
+def ball_relu(x: Any) -> Any:
+    """The larger of 0 and x."""
+    return x.max(arb(0))
+
+
+#: The functions of one number that formulas use beside exp.
+BALL_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "tanh": arb.tanh,
+    "σ": ball_sigmoid,
+    "√": arb.sqrt,
+    "cos": arb.cos,
+    "sin": arb.sin,
+    "max0": ball_relu,
+}
 
 
 def nearest(x: Any) -> float:
@@ -111,6 +135,8 @@ def ball(value: sympy.Expr) -> Any:
             return ball(value.args[0]).exp()
         case sympy.log():
             return ball(value.args[0]).log()
+        case sympy.tanh() | sympy.cos() | sympy.sin():
+            return getattr(ball(value.args[0]), type(value).__name__)()
         case sympy.Pow():
             return _power(value)
     if value is sympy.S.NegativeInfinity:

@@ -37,6 +37,10 @@ class Arithmetic:
         """Elementwise exponential; of −∞ it is exactly 0."""
         raise NotImplementedError
 
+    def apply(self, name: str, x: Array) -> Array:
+        """A function of one number, elementwise, by name: tanh, σ, √, cos, sin, max0."""
+        raise NotImplementedError
+
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         """Where an entry is −∞."""
         raise NotImplementedError

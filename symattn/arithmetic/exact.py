@@ -7,6 +7,7 @@ repeat Z in each term.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import flint
@@ -15,6 +16,21 @@ import sympy
 from numpy.typing import NDArray
 
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
+
+
+def _sigmoid(x: sympy.Expr) -> sympy.Expr:
+    return 1 / (1 + sympy.exp(-x))
+
+
+#: The functions an entry rule may apply, as SymPy writes them.
+FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
+    "tanh": sympy.tanh,
+    "σ": _sigmoid,
+    "√": sympy.sqrt,
+    "cos": sympy.cos,
+    "sin": sympy.sin,
+    "max0": lambda x: sympy.Max(x, 0),
+}
 
 
 class Exact(Arithmetic):
@@ -30,6 +46,9 @@ class Exact(Arithmetic):
 
     def exp(self, x: Array) -> Array:
         return elementwise(sympy.exp, x)
+
+    def apply(self, name: str, x: Array) -> Array:
+        return elementwise(FUNCTIONS[name], x)
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(x == sympy.S.NegativeInfinity, dtype=bool)

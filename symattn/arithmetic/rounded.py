@@ -59,6 +59,10 @@ class Rounded(Balls):
     def exp(self, x: Array) -> Array:
         return self._widened(super().exp(x), _EXP_ROUNDINGS)
 
+    def apply(self, name: str, x: Array) -> Array:
+        # an error of the argument is in its ball already; the function adds its own
+        return self._widened(super().apply(name, x), _EXP_ROUNDINGS)
+
     def shift(self, x: Array) -> Array:
         """The row maximum is subtracted as floating point does it; which one it is may differ."""
         return self._widened(super().shift(x), 2)

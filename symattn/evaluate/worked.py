@@ -14,18 +14,20 @@ from typing import Any
 import sympy
 from flint import arb, fmpq
 
-from symattn.arithmetic.balls import ball, is_minus_infinity, precision
+from symattn.arithmetic.balls import BALL_FUNCTIONS, ball, is_minus_infinity, precision
 from symattn.arithmetic.decide import Digits, decide
-from symattn.arithmetic.exact import total
+from symattn.arithmetic.exact import FUNCTIONS, total
 from symattn.evaluate.values import Place, Values
 from symattn.nodes.rule import (
     SIGNS,
+    Apply,
     Cases,
     Const,
     Entry,
     Exp,
     Over,
     Plus,
+    Power,
     Rule,
     Times,
     at,
@@ -118,7 +120,7 @@ def _exact_links(numbers: _Numbers, rule: Rule, result: sympy.Expr) -> Iterator[
 
 
 #: What is written as one number at each stage.
-_STAGES: tuple[tuple[type[Any], ...], ...] = ((), (Exp,), (Exp, Plus))
+_STAGES: tuple[tuple[type[Any], ...], ...] = ((), (Exp, Apply), (Exp, Apply, Plus))
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ class _Numbers:
                 return None
             if not isinstance(part, (Entry, *collapsed)):
                 return None
-            if isinstance(part, Exp | Plus) and not self._writable(part):
+            if isinstance(part, Exp | Apply | Plus) and not self._writable(part):
                 return None
             simple = self._simple(part)
             if simple is not None:
@@ -257,6 +259,10 @@ class _Numbers:
                     return recurse(num) / recurse(den)
                 case Exp(body):
                     return recurse(body).exp()
+                case Apply(name, body):
+                    return BALL_FUNCTIONS[name](recurse(body))
+                case Power(body, exponent):
+                    return recurse(body) ** exponent
         raise TypeError(part)
 
     def exact(self, part: Rule) -> sympy.Expr:
@@ -274,6 +280,10 @@ class _Numbers:
                 return self.exact(num) / self.exact(den)
             case Exp(body):
                 return sympy.exp(self.exact(body))
+            case Apply(name, body):
+                return FUNCTIONS[name](self.exact(body))
+            case Power(body, exponent):
+                return self.exact(body) ** exponent
         raise TypeError(part)
 
     def _place(self, matrix: Any, row: Any, column: Any) -> Place:
@@ -300,6 +310,10 @@ class _Numbers:
                 return Over(self.decided(num), self.decided(den), empty)
             case Exp(body):
                 return Exp(self.decided(body))
+            case Apply(name, body):
+                return Apply(name, self.decided(body))
+            case Power(body, exponent):
+                return Power(self.decided(body), exponent)
         return part
 
 
@@ -310,7 +324,7 @@ def _inside(rule: Rule) -> Iterator[Rule]:
             children = parts
         case Over(num, den, _):
             children = (num, den)
-        case Exp(body):
+        case Exp(body) | Apply(_, body) | Power(body, _):
             children = (body,)
         case _:
             children = ()

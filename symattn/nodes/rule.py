@@ -14,6 +14,7 @@ from typing import TypeAlias, cast
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.arithmetic.exact import FUNCTIONS
 from symattn.errors import CannotSpell
 
 #: An index: a SymPy symbol or expression (symbolic rule) or a whole number (one entry).
@@ -83,6 +84,22 @@ class Exp:
 
 
 @dataclass(frozen=True)
+class Apply:
+    """A function of one number, by its name in `FUNCTIONS`: tanh, σ, √, cos, sin."""
+
+    name: str
+    body: Rule
+
+
+@dataclass(frozen=True)
+class Power:
+    """The body to a whole power: (q_il − k_jl)²."""
+
+    body: Rule
+    exponent: int
+
+
+@dataclass(frozen=True)
 class Cases:
     """`value` where left and right compare as the sign says (``≤``, ``=``), else `otherwise`."""
 
@@ -93,7 +110,9 @@ class Cases:
     otherwise: Rule
 
 
-Rule: TypeAlias = Entry | Const | Ordinal | Plus | Times | Over | Total | Exp | Cases
+Rule: TypeAlias = (
+    Entry | Const | Ordinal | Plus | Times | Over | Total | Exp | Apply | Power | Cases
+)
 
 #: What the sign of a condition means.
 SIGNS = {"≤": sympy.Le, "=": sympy.Eq}
@@ -169,6 +188,10 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in range(count)))
         case Exp(body):
             return Exp(at(body, indices, sizes))
+        case Apply(name, body):
+            return Apply(name, at(body, indices, sizes))
+        case Power(body, exponent):
+            return Power(at(body, indices, sizes), exponent)
         case Cases(left, sign, right, value, otherwise):
             one, other = at(left, indices, sizes), at(right, indices, sizes)
             if isinstance(one, Const) and isinstance(other, Const):
@@ -221,6 +244,10 @@ def to_sympy(rule: Rule) -> sympy.Expr:
             return sympy.Sum(to_sympy(body), (index, 0, size - 1))
         case Exp(body):
             return sympy.exp(to_sympy(body))
+        case Apply(name, body):
+            return FUNCTIONS[name](to_sympy(body))
+        case Power(body, exponent):
+            return to_sympy(body) ** exponent
         case Cases(left, sign, right, value, otherwise):
             holds = SIGNS[sign](to_sympy(left), to_sympy(right))
             if holds in (sympy.true, sympy.false):

@@ -16,6 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.errors import CannotSpell
 from symattn.nodes.rule import (
+    Apply,
     Cases,
     Const,
     Entry,
@@ -24,6 +25,7 @@ from symattn.nodes.rule import (
     Ordinal,
     Over,
     Plus,
+    Power,
     Rule,
     Times,
     Total,
@@ -61,6 +63,8 @@ class Speller:
                 return self._product(expr)
             case sympy.log():
                 return t.call(t.Ident("ln", roman=True), self.scalar(expr.args[0]))
+            case sympy.tanh() | sympy.cos() | sympy.sin():
+                return applied(type(expr).__name__, self.scalar(expr.args[0]))
             case MatrixElement():
                 return self.entry(Entry(expr.parent, *expr.indices))
             case sympy.Sum():
@@ -239,6 +243,10 @@ class _RuleSpeller:
                 return t.row(t.Script(t.SUM, first, last), t.bracketed(self.spell(body), 2))
             case Exp(body):
                 return t.power(_E, t.inline(self.spell(body)))
+            case Apply(name, body):
+                return applied(name, self.spell(body))
+            case Power(body, exponent):
+                return t.power(self.spell(body), number(str(exponent)))
             case Cases():
                 return self._cases(rule)
 
@@ -278,6 +286,15 @@ class _RuleSpeller:
             self.speller.scalar(lead),
             (t.Op(sign), self.speller.scalar(sympy.expand(gathered + lead))),
         )
+
+
+def applied(name: str, argument: Tree) -> Tree:
+    """A function of one number: tanh(x), √x, max(0, x)."""
+    if name == "√":
+        return t.Root(argument)
+    if name == "max0":
+        return t.call(t.Ident("max", roman=True), t.Num("0"), argument)
+    return t.call(t.Ident(name, roman=len(name) > 1), argument)
 
 
 def _rank(factor: sympy.Expr) -> int:
