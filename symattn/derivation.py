@@ -183,9 +183,10 @@ class Derivation:
             if items[name].letter not in used:
                 raise SymattnError(self._unused(items[name], available, names))
         inputs = tuple(
-            Input(item.name, item.symbol, item.meaning) for name, item in items.items()
+            Input(item.name, item.symbol, item.meaning, group=item.group)
+            for name, item in items.items()
             if name in names
-        )  # fmt: skip
+        )
         return replace(self, inputs=inputs, steps=kept)
 
     def _unused(self, item: Input, available: set[str], names: Collection[str]) -> str:

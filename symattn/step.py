@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -36,6 +36,8 @@ class Input:
     name: str
     symbol: MatrixExpr
     meaning: str = ""
+    #: The size that counts the heads of a per-head matrix: h, or g for keys and values in groups.
+    group: str = field(default="h", kw_only=True)
 
     @property
     def letter(self) -> str:
@@ -122,7 +124,7 @@ class Step(Input):
         """The step with sizes put in."""
         return Step(
             self.name, self.symbol.subs(sizes), self.meaning,
-            self.expr.subs(sizes), self.rule, self.because, self.source,
+            self.expr.subs(sizes), self.rule, self.because, self.source, group=self.group,
         )  # fmt: skip
 
 

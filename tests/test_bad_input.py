@@ -197,7 +197,7 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("negative padding", attention("mask = {padding = -1}"), "is not a count; give a whole number"),
     ("half a past", attention("mask = {causal = 1.5}"), "is not a count; give a whole number"),
     ("unknown in a table", attention("mask = {causal = 1, cusal = 2}"), 'did you mean "causal"?'),
-    ("unknown in a list", attention('mask = ["causal", "window"]'), 'mask "window" is not known'),
+    ("unknown in a list", attention('mask = ["causal", "wndow"]'), 'mask "wndow" is not known'),
     ("mask shape", attention("mask = [[true, false]]"), "because of Q it has to be 2 × 2"),
     ("ragged mask", attention("mask = [[true, false], [true]]"), "make all rows equally long"),
     ("empty mask", attention("mask = [[]]"), ":2: mask: the matrix is empty"),

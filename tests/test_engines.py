@@ -77,7 +77,6 @@ def as_array(value: Any) -> Array:
     return np.array(value.tolist(), dtype=object)
 
 
-@pytest.mark.xfail(reason="a step without the batches of the others is said to have them")
 @FEW
 @given(cases(most=2))
 def test_shape_is_that_of_the_array(case: Case) -> None:

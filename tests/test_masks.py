@@ -3,42 +3,138 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn import Attention, SymattnError
-from symattn.nodes import MASKS, Allowed, Causal, Mask, Masked, Padding
+from symattn.arithmetic.arrays import FLOAT64, Arrays
+from symattn.arithmetic.balls import BALLS
+from symattn.arithmetic.base import Array
+from symattn.evaluate.walk import value_of
+from symattn.nodes import (
+    MASKS,
+    Allowed,
+    AnyOf,
+    Causal,
+    Documents,
+    Global,
+    Kept,
+    Masked,
+    Padding,
+    Window,
+    mask_of,
+    reason_of,
+)
+from symattn.nodes.rule import at, rule_of, to_sympy
+from symattn.nodes.spell import Speller
+from symattn.notation import text
+from symattn.notation.latex import latex
+from symattn.notation.options import Notation
 
-#: For each mask a parameter and who may see whom, rows and columns counted from 1.
-DEFINED: dict[str, list[tuple[Any, Callable[[int, int], bool]]]] = {
+#: Who may see whom, rows and columns counted from 1.
+Seen: TypeAlias = Callable[[int, int], bool]
+
+#: For each mask some parameters and what they mean.
+DEFINED: dict[str, list[tuple[Any, Seen]]] = {
     "causal": [(True, lambda i, j: j <= i), (2, lambda i, j: j <= i + 2), (0, lambda i, j: j <= i)],
     "padding": [(2, lambda i, j: j <= 2), (0, lambda i, j: False), (9, lambda i, j: True)],
+    "window": [
+        (0, lambda i, j: i == j),
+        (1, lambda i, j: j in (i - 1, i, i + 1)),
+        ([2, 0], lambda i, j: j in (i - 2, i - 1, i)),
+        ([0, 1], lambda i, j: j in (i, i + 1)),
+        ([-1, 1], lambda i, j: j - i < 2),
+        ([1, -1], lambda i, j: i - j < 2),
+        (-1, lambda i, j: True),
+        ([1_000_000, 0], lambda i, j: i >= j),
+    ],
+    "prefix": [
+        (0, lambda i, j: j <= i),
+        (2, lambda i, j: j in (1, 2) or j <= i),
+        (9, lambda i, j: True),
+    ],
+    "dilated": [
+        ([1, 2], lambda i, j: j in (i - 2, i, i + 2)),
+        ([2, 1], lambda i, j: j in range(i - 2, i + 3)),
+        ([9, 3], lambda i, j: j in range(i - 27, i + 28, 3)),
+        ([0, 5], lambda i, j: i == j),
+        ([2, 2], lambda i, j: j in (i - 4, i - 2, i, i + 2, i + 4)),
+    ],
+    "strided": [
+        (1, lambda i, j: j <= i),
+        (2, lambda i, j: j in {i, i - 1, i - 2, *range(i, 0, -2)}),
+        (3, lambda i, j: j in {i, i - 1, i - 2, i - 3, *range(i, 0, -3)}),
+    ],
+    "global": [
+        ([1], lambda i, j: i == 1 or j == 1),
+        ([2, 5, 2], lambda i, j: bool({i, j} & {2, 5})),
+        ([99], lambda i, j: False),
+    ],
+}
+
+#: Masks that are for one size only.
+SQUARE: dict[str, list[tuple[Any, Seen]]] = {
+    "documents": [
+        ([1], lambda i, j: True),
+        ([1, 1, 2], lambda i, j: (i < 3) == (j < 3)),
+        ([7, 0, 7], lambda i, j: (i == 2) == (j == 2)),
+        ([1, 1, 2, 3, 3], lambda i, j: "aabcc"[i - 1] == "aabcc"[j - 1]),
+    ],
 }
 
 
 def test_every_mask_is_defined_here() -> None:
-    assert set(DEFINED) == set(MASKS)
+    assert {*DEFINED, *SQUARE} == set(MASKS)
 
 
 CASES = [(name, *case) for name, cases in DEFINED.items() for case in cases]
 
 
 @pytest.mark.parametrize(("name", "parameter", "seen"), CASES)
-@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 5), (5, 2)])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 5), (5, 2), (8, 8)])
 def test_rule_and_arrays_follow_the_definition(
-    name: str, parameter: Any, seen: Callable[[int, int], bool], shape: tuple[int, int]
+    name: str, parameter: Any, seen: Seen, shape: tuple[int, int]
 ) -> None:
-    mask: Mask = MASKS[name].of(*shape, parameter)
+    follows(MASKS[name].of(*shape, parameter), seen)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "seen"), [(n, *c) for n in SQUARE for c in SQUARE[n]]
+)
+def test_square_masks_follow_the_definition(name: str, parameter: Any, seen: Seen) -> None:
+    follows(MASKS[name].of(len(parameter), len(parameter), parameter), seen)
+
+
+def nothing(letter: str) -> Array:
+    """The value of a matrix; masks of positions ask for none."""
+    raise AssertionError(letter)
+
+
+def follows(mask: MatrixExpr, seen: Seen) -> None:
+    """Rule, exact value, arrays, balls and the rule of symbolic sizes say what `seen` says."""
+    rows, columns = map(int, mask.shape)
     expected = [
-        [0 if seen(i + 1, j + 1) else -sympy.oo for j in range(shape[1])] for i in range(shape[0])
+        [0 if seen(i + 1, j + 1) else -sympy.oo for j in range(columns)] for i in range(rows)
     ]
     assert mask.as_explicit().tolist() == expected
-    assert mask.doit().tolist() == expected
+    assert mask.doit().as_explicit().tolist() == expected
+    assert mask.T.as_explicit().T.tolist() == expected
     arrays = np.array(expected, dtype=object).astype(float)
-    np.testing.assert_array_equal(type(mask).numpy(*mask.args), arrays)
+    np.testing.assert_array_equal(value_of(mask, nothing, FLOAT64, {}, False), arrays)
+    np.testing.assert_array_equal(sympy.lambdify([], mask, "numpy")(), arrays)
+    balls = value_of(mask, nothing, BALLS, {}, False)
+    np.testing.assert_array_equal([[float(x) for x in row] for row in balls], arrays)
+    i, j = sympy.symbols("i j", integer=True)
+    rule = rule_of(mask, i, j)
+    for row in range(rows):
+        for column in range(columns):
+            entry = at(rule, {i: row, j: column}, {})
+            assert to_sympy(entry) == expected[row][column]
+            assert to_sympy(rule).subs({i: row, j: column}) == expected[row][column]
 
 
 def test_a_masked_value_never_leaks() -> None:
@@ -83,3 +179,228 @@ def test_a_count_is_a_whole_number(parameter: Any) -> None:
 def test_padding_needs_its_length() -> None:
     with pytest.raises(SymattnError, match="how many keys are real"):
         Attention(mask="padding")
+
+
+UNIONS: list[tuple[str, Any, Seen]] = [
+    ("any", ["causal"], lambda i, j: j <= i),
+    ("any", [{"window": 1}, {"global": [1]}], lambda i, j: abs(i - j) < 2 or 1 in (i, j)),
+    ("any", [{"padding": 1}, {"window": [0, 1]}], lambda i, j: j in (1, i, i + 1)),
+    ("any", ["causal", "causal"], lambda i, j: j <= i),
+    ("all", ["causal", {"window": [1, 0]}], lambda i, j: j in (i - 1, i)),
+    ("all", ["causal", "causal"], lambda i, j: j <= i),
+    (
+        "all",
+        [{"strided": 2}, {"padding": 3}],
+        lambda i, j: j in {i, i - 1, *range(i, 0, -2)} & {1, 2, 3},
+    ),
+    (
+        "all",
+        ["causal", {"any": [{"window": 1}, {"global": [2]}]}],
+        lambda i, j: j <= i and (j >= i - 1 or 2 in (i, j)),
+    ),
+    (
+        "any",
+        [{"all": ["causal", {"dilated": [1, 2]}]}, {"all": [{"padding": 3}, {"global": [3]}]}],
+        lambda i, j: j in (i, i - 2) or (j < 4 and 3 in (i, j)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "seen"), UNIONS)
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (2, 5), (5, 2)])
+def test_joined_masks_follow_the_definition(
+    name: str, parameter: Any, seen: Seen, shape: tuple[int, int]
+) -> None:
+    follows(mask_of(name, *shape, parameter), seen)
+
+
+def test_every_named_mask_is_built_by_its_name() -> None:
+    for name, cases in DEFINED.items():
+        for parameter, _ in cases:
+            assert mask_of(name, 3, 4, parameter) == MASKS[name].of(3, 4, parameter)
+
+
+def test_a_union_takes_boolean_matrices() -> None:
+    mask = AnyOf(Allowed(sympy.Matrix([[0, 1], [1, 0]])), Window(2, 2, 0))
+    assert mask.doit() == sympy.zeros(2, 2)
+    given = AnyOf(sympy.MatrixSymbol("M", 2, 2), Window(2, 2, 0))
+    assert Speller().rule(rule_of(given, *sympy.symbols("i j", integer=True))) is not None
+    value = value_of(given, lambda _: np.array([[np.nan, 0], [-np.inf, 7]]), FLOAT64, {}, False)
+    np.testing.assert_array_equal(value, [[0, 0], [-np.inf, 0]])
+
+
+def test_reasons_of_joined_masks_are_told_once() -> None:
+    union = mask_of("any", 3, 3, [{"window": 1}, {"window": 2}, {"global": [1]}])
+    assert reason_of(union).count(Window.reason) == 1
+    assert Global.reason in reason_of(union)
+    both = mask_of("all", 3, 3, ["causal", {"padding": 2}])
+    assert reason_of(both) == f"{Causal.reason} {Padding.reason}"
+    assert reason_of(sympy.MatrixSymbol("M", 2, 2)) == ""
+
+
+HIDDEN = "−∞, otherwise"
+
+#: What a mask is called and its entry rule, counting from 1 and from 0.
+SPELLED: list[tuple[str, Any, str, str, str, str]] = [
+    ("causal", 2, "causal(n, n, 2)", "j ≤ i + 2", "causal(n, n, 2)", "j ≤ i + 2"),
+    ("padding", 2, "padding(n, n, 2)", "j ≤ 2", "padding(n, n, 2)", "j ≤ 1"),
+    ("window", 2, "window(n, n, 2)", "|i − j| ≤ 2", "window(n, n, 2)", "|i − j| ≤ 2"),
+    ("window", [3, -1], "window(n, n, 3, ∞)", "i ≤ j + 3", "window(n, n, 3, ∞)", "i ≤ j + 3"),
+    ("window", [-1, 0], "window(n, n, ∞, 0)", "j ≤ i", "window(n, n, ∞, 0)", "j ≤ i"),
+    ("prefix", 2, "prefix(n, n, 2)", "if j ≤ 2]", "prefix(n, n, 2)", "if j ≤ 1]"),
+    ("dilated", [2, 3], "dilated(n, n, 2, 3)", "(i − j) mod 3 = 0",
+     "dilated(n, n, 2, 3)", "(i − j) mod 3 = 0"),
+    ("dilated", [2, 3], "dilated(n, n, 2, 3)", "|i − j| ≤ 6", "dilated(n, n, 2, 3)", "|i − j| ≤ 6"),
+    ("strided", 3, "strided(n, n, 3)", "i ≤ j + 3", "strided(n, n, 3)", "i ≤ j + 3"),
+    ("global", [5, 1], "global(n, n, {1, 5})", "i ∈ {1, 5}", "global(n, n, {0, 4})", "j ∈ {0, 4}"),
+    ("documents", [1, 1, 2], "documents(n, n, (1, 1, 2))", "(1, 1, 2)_i = (1, 1, 2)_j",
+     "documents(n, n, (1, 1, 2))", "(1, 1, 2)_i = (1, 1, 2)_j"),
+    ("any", [{"window": 1}, {"global": [1]}], "any(window(n, n, 1), global(n, n, {1}))",
+     "if |i − j| ≤ 1], [[[0, if i ∈ {1}]", "any(window(n, n, 1), global(n, n, {0}))",
+     "if |i − j| ≤ 1], [[[0, if i ∈ {0}]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SPELLED, ids=lambda case: f"{case[0]}-{case[3]}")
+def test_masks_are_spelled_as_the_reader_counts(case: tuple[str, Any, str, str, str, str]) -> None:
+    name, parameter, from_one, rule_from_one, from_zero, rule_from_zero = case
+    n = sympy.Symbol("n", integer=True, positive=True)
+    i, j = sympy.symbols("i j", integer=True)
+    mask = mask_of(name, n, n, parameter)
+    for base, called, condition in ((1, from_one, rule_from_one), (0, from_zero, rule_from_zero)):
+        speller = Speller(Notation(index_base=base))
+        assert text.line(speller.matrix(mask)) == called
+        spelled = text.line(speller.rule(rule_of(mask, i, j)))
+        assert condition in spelled
+        assert HIDDEN in spelled
+        assert "if" in latex(speller.rule(rule_of(mask, i, j)))
+
+
+def test_a_mask_turned_round_is_spelled_with_what_is_added_first() -> None:
+    i, j = sympy.symbols("i j", integer=True)
+    turned = sympy.Transpose(MASKS["dilated"].of(4, 4, [1, 2]))
+    assert "(j − i) mod 2 = 0" in text.line(Speller().rule(rule_of(turned, i, j)))
+
+
+def test_conditions_are_told_once() -> None:
+    i, j = sympy.symbols("i j", integer=True)
+    union = mask_of("any", 4, 4, [{"all": ["causal", {"window": [2, 0]}]}, {"strided": 3}])
+    assert text.line(Speller().rule(rule_of(union, i, j))).count("j ≤ i,") <= 1
+    assert text.line(Speller().rule(rule_of(union, i, j))).count("if j ≤ i]") == 1
+
+
+def test_long_lists_are_shortened() -> None:
+    speller = Speller(Notation(limit=4))
+    numbers = text.line(speller.matrix(Documents(9, 9, range_of(9))))
+    assert numbers == "documents(9, 9, (1, 2, ⋯, 9))"
+    assert str(Global(9, 9, range_of(9))) == "global(9, 9, {1, 2, 3, 4, 5, 6, 7, 8, 9})"
+
+
+def range_of(count: int) -> list[int]:
+    return list(range(1, count + 1))
+
+
+def test_what_is_not_kept_never_leaks() -> None:
+    scores = np.array([[1.0, np.nan], [-np.inf, 3.0]])
+    np.testing.assert_array_equal(
+        Kept.numpy(scores, np.array([[0.0, -np.inf], [-np.inf, 0.0]])), [[1.0, 0.0], [0.0, 3.0]]
+    )
+    half = Kept._compute(Arrays("float16"), scores.astype("float16"), np.zeros((2, 2), "float16"))
+    assert half.dtype == np.float16
+    S = sympy.MatrixSymbol("S", 2, 2)
+    assert Kept(S, Causal(2, 2)).as_explicit().tolist() == [[S[0, 0], 0], [S[1, 0], S[1, 1]]]
+    exact = Kept(sympy.Matrix([[2, sympy.nan], [sympy.oo, 5]]), Window(2, 2, 0)).doit()
+    assert exact == sympy.diag(2, 5)
+
+
+def test_kept_is_spelled_by_the_mask_it_follows() -> None:
+    i, j = sympy.symbols("i j", integer=True)
+    S, M = sympy.MatrixSymbol("S", 2, 2), sympy.MatrixSymbol("M", 2, 2)
+    lines = [text.line(Speller().rule(rule_of(Kept(S, m), i, j))) for m in (M, Causal(2, 2))]
+    assert lines == ["[[s_ij, if m_ij = 0], [0, otherwise]]", "[[s_ij, if j ≤ i], [0, otherwise]]"]
+    both = Kept(S, Causal(2, 2) + Padding(2, 2, 1))
+    assert both.as_explicit().tolist() == [[S[0, 0], 0], [S[1, 0], 0]]
+
+
+HUGE = 10**5000
+LONG = [1] * 1025
+
+HOSTILE: list[tuple[str, Any, str]] = [
+    *(
+        (name, parameter, "whole number")
+        for name in ("causal", "padding", "prefix", "window", "strided")
+        for parameter in (-2, 1.5, "2", "__import__('os')", False, None, 10**6 + 1, HUGE, {"a": 1})
+        if not (name == "window" and parameter is None)
+    ),
+    *((name, [1, 2, 3], "give") for name in MASKS if name not in ("documents", "global")),
+    *(
+        (name, parameter, "give")
+        for name in ("documents", "global")
+        for parameter in (
+            1, "1, 2", [], LONG, [1.0], ["1"], [True], [-1], [HUGE], [[1]], {"a": 1}, None,
+            [sympy.Symbol("x")],
+        )
+    ),
+    ("global", [0], "from 1"),
+    ("strided", 0, "from 1"),
+    ("dilated", [1, 0], "from 1"),
+    *(("dilated", wrong, "give") for wrong in (2, [2], [1, -1], ["1", 2], [1.5, 2], "12", None)),
+    *(("window", wrong, "give") for wrong in ([1], [], [-2, 0], ["1", 2], [True, 1], LONG, None)),
+    *((name, True, "say") for name in MASKS if name != "causal"),
+    ("any", [], "list of 1 to 8"),
+    ("any", True, "list of 1 to 8"),
+    ("all", "causal", "list of 1 to 8"),
+    ("any", ["causal"] * 9, "list of 1 to 8"),
+    ("any", [{"all": ["causal"] * 5}, {"all": ["causal"] * 5}], "more than 8"),
+    ("any", [{"causal": True, "window": 1}], "one key"),
+    ("any", [7], "one key"),
+    ("any", [{7: 1}], "not known"),
+    ("any", ["causl"], 'did you mean "causal"'),
+    ("sideways", True, "not known"),
+    (["any"], [], "not known"),  # type: ignore[list-item]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "parameter", "message"), HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_parameter_is_refused_in_one_line(
+    name: str, parameter: Any, message: str
+) -> None:
+    n = sympy.Symbol("n", integer=True, positive=True)
+    with pytest.raises(SymattnError, match=message) as caught:
+        mask_of(name, n, n, parameter)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_masks_nested_without_end_are_refused() -> None:
+    nested: Any = "causal"
+    for _ in range(5000):
+        nested = {"any": [nested]}
+    with pytest.raises(SymattnError, match="nested too deeply"):
+        mask_of("any", 3, 3, [nested])
+
+
+def test_documents_have_one_number_for_each_token() -> None:
+    n = sympy.Symbol("n", integer=True, positive=True)
+    with pytest.raises(SymattnError, match="2 numbers for 3 queries"):
+        Documents(n, n, [1, 2]).subs(n, 3)
+    with pytest.raises(SymattnError, match="2 numbers for 4 keys"):
+        Documents(2, 4, [1, 2])
+    with pytest.raises(SymattnError, match="list of 2 numbers"):
+        Documents(n, n, [1, 2])[5, 0]
+
+
+def test_matrices_of_two_sizes_are_not_joined() -> None:
+    with pytest.raises(SymattnError, match="2 × 2 and 3 × 3"):
+        AnyOf(Causal(2, 2), Causal(3, 3))
+    with pytest.raises(SymattnError, match="one shape"):
+        Kept(sympy.MatrixSymbol("S", 2, 3), Causal(2, 2))
+    with pytest.raises(SymattnError, match="no mask"):
+        AnyOf()
+
+
+def test_parameters_may_be_symbols() -> None:
+    w = sympy.Symbol("w", integer=True, positive=True)
+    assert Window(3, 3, w).subs(w, 1) == Window(3, 3, 1)
+    assert MASKS["dilated"].of(3, 3, [w, 2]).subs(w, 1) == MASKS["dilated"].of(3, 3, [1, 2])
+    assert Causal(3, 3, w).subs(w, 2) == Causal(3, 3, 2)

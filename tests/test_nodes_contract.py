@@ -16,19 +16,37 @@ from symattn import SymattnError
 from symattn.arithmetic.arrays import Arrays
 from symattn.nodes import (
     NODES,
+    ALiBi,
     Allowed,
+    AnyOf,
     Causal,
     Concat,
+    Dilated,
+    Documents,
     Exponential,
+    Global,
+    Hardmax,
     Head,
+    Kept,
     LineQuotient,
     LineSum,
     Masked,
     Node,
+    OffByOneSoftmax,
     Padding,
+    Prefix,
     Quotient,
+    RelativeBias,
+    Rotary,
     RowRatio,
+    Sigmoid,
+    SinkSoftmax,
+    Sinusoidal,
     Softmax,
+    Sparsemax,
+    Strided,
+    Unnormalised,
+    Window,
 )
 from symattn.nodes.rule import rule_of
 from symattn.nodes.spell import Speller
@@ -38,6 +56,8 @@ i = sympy.Symbol("i", integer=True)
 S = sympy.MatrixSymbol("S", n, m)
 R = sympy.MatrixSymbol("r", n, 1)
 B = sympy.MatrixSymbol("B", n, m)
+T = sympy.MatrixSymbol("T", 8, 1)
+BETA = sympy.MatrixSymbol("beta", 1, 1)
 SIZES = {n: 3, m: 4, d_k: 2, d_v: 2, h: 2}
 
 #: One instance of every node, with symbolic sizes.
@@ -45,22 +65,42 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     Quotient: Quotient(S, sympy.sqrt(d_k)),
     Softmax: Softmax(S),
     RowRatio: RowRatio(S),
+    OffByOneSoftmax: OffByOneSoftmax(S),
+    SinkSoftmax: SinkSoftmax(S, BETA),
+    Sigmoid: Sigmoid(S),
+    Sparsemax: Sparsemax(S),
+    Hardmax: Hardmax(S),
+    Unnormalised: Unnormalised(S),
     Causal: Causal(n, m),
     Padding: Padding(n, m, 2),
+    Window: Window(n, m, 1, 0),
+    Prefix: Prefix(n, m, 2),
+    Documents: Documents(n, n, [1, 1, 2]),
+    Dilated: Dilated(n, m, 1, 2),
+    Strided: Strided(n, m, 2),
+    Global: Global(n, m, [1]),
     Allowed: Allowed(B),
+    AnyOf: AnyOf(Window(n, m, 1), Allowed(B)),
     Masked: Masked(S, Causal(n, m)),
+    Kept: Kept(S, Causal(n, m)),
     Exponential: Exponential(S),
     LineSum: LineSum(S),
     LineQuotient: LineQuotient(S, R),
     Head: Head(S, i),
     Concat: Concat(Head(S, i), i, h),
+    Sinusoidal: Sinusoidal(n, m),
+    Rotary: Rotary(S),
+    ALiBi: ALiBi(n, m, h, 1),
+    RelativeBias: RelativeBias(n, m, T, 8, 8),
 }
 
 RNG = np.random.default_rng(7)
 VALUES: dict[str, Any] = {
     "S": RNG.integers(1, 9, (3, 4)) / 2.0,
     "r": RNG.integers(1, 9, (3, 1)) / 4.0,
+    "beta": np.array([[0.25]]),
     "B": RNG.integers(0, 2, (3, 4)).astype(float),
+    "T": np.arange(8.0).reshape(8, 1) / 4.0,
 }
 
 

@@ -145,7 +145,7 @@ def test_matrices_come_in_many_shapes_and_mean_the_same() -> None:
         ({"a": 1}, "a single value"),
         ([[1] * 300] * 300, "90000 entries are too many"),
         (np.zeros((300, 300)), "90000 entries are too many"),
-        (np.array([["a"]]), "not a matrix of numbers"),
+        (np.array([[1j]]), "not a matrix of numbers"),
         ([[1, "-inf"]], "−∞ has no meaning"),
         ([[True]], "only a mask"),
     ],

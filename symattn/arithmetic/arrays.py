@@ -28,6 +28,7 @@ _FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "cos": np.cos,
     "sin": np.sin,
     "max0": lambda x: np.maximum(x, 0),
+    "elu1": lambda x: np.where(x >= 0, x + 1, np.exp(np.minimum(x, 0))),
 }
 
 
@@ -68,6 +69,22 @@ class Arrays(Arithmetic):
     def shift(self, x: Array) -> Array:
         top = x.max(axis=-1, keepdims=True, initial=-np.inf)
         return np.asarray(x - np.where(np.isneginf(top), np.zeros_like(top), top))
+
+    def lowered(self, x: Array) -> Array:
+        return np.asarray(x - x.max(axis=-1, keepdims=True, initial=-np.inf))
+
+    def threshold(self, x: Array) -> Array:
+        ranked = np.flip(np.sort(x, axis=-1), axis=-1)
+        sums = np.cumsum(ranked, axis=-1, dtype=self.dtype)
+        counts = np.arange(1, x.shape[-1] + 1).astype(self.dtype)
+        levels = (sums - 1) / counts
+        return np.asarray(levels.max(axis=-1, keepdims=True, initial=-np.inf))
+
+    def first_largest(self, x: Array) -> Array:
+        first = x.argmax(axis=-1, keepdims=True)
+        chosen = (np.arange(x.shape[-1]) == first).astype(self.dtype)
+        unknown = np.isnan(x).any(axis=-1, keepdims=True)
+        return np.asarray(np.where(unknown, self.dtype.type(np.nan), chosen))
 
 
 def nearest_float(value: Any) -> float:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
 from symattn.errors import SymattnError
 
-_MINUS_INFINITY = arb.neg_inf()
+MINUS_INFINITY = arb.neg_inf()
 
 
 @contextmanager
@@ -64,6 +64,38 @@ class Balls(Arithmetic):
             out[index] = [e if is_minus_infinity(e) else e - top for e in x[index]]
         return out
 
+    def threshold(self, x: Array) -> Array:
+        """By τ = max_k (sum of the k largest − 1)/k, which no tie can upset.
+
+        Any set S has Σ_S (x − τ) ≤ Σ max(0, x − τ) = 1, with equality for the support; so the
+        largest (Σ_S x − 1)/|S| is τ. The k-th largest of numbers in intervals lies between the
+        k-th largest of the lower and of the upper ends.
+        """
+        out = np.empty((*x.shape[:-1], 1), dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            out[index] = [self._threshold(list(x[index]))]
+        return out
+
+    def _threshold(self, row: list[Any]) -> Any:
+        seen = [entry for entry in row if not is_minus_infinity(entry)]
+        best, added, size = arb(0), arb(0), arb(0)
+        for count, entry in enumerate(_ranked(seen), start=1):
+            added, size = added + entry, size + abs(entry)
+            above = self._widen(self._widen(added, size, count) - 1, size + 1, 1)
+            level = above / count
+            best = best.max(self._widen(level, level, 2)) if count > 1 else level
+        return best
+
+    def _widen(self, x: Any, size: Any, roundings: int) -> Any:
+        """What rounding in floating point may add to x; here nothing."""
+        return x
+
+    def first_largest(self, x: Array) -> Array:
+        out = np.empty(x.shape, dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            out[index] = _first_largest(list(x[index]))
+        return out
+
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(lambda entry: entry.contains(0), x), dtype=bool)
 
@@ -79,14 +111,43 @@ def _product(a: Array, b: Array) -> Array:
     return entries.reshape(a.shape[0], b.shape[1])
 
 
+def _ranked(row: list[Any]) -> list[Any]:
+    """Balls of the largest, the second largest, … of the numbers in a row of balls."""
+    lows = sorted((entry.lower() for entry in row), reverse=True)
+    highs = sorted((entry.upper() for entry in row), reverse=True)
+    pairs = zip(lows, highs, strict=True)
+    return [low if low == high else low.union(high) for low, high in pairs]
+
+
+def _first_largest(row: list[Any]) -> list[Any]:
+    """1, 0, or [0, 1] where the balls overlap so that the comparison is open."""
+    least = max((entry.lower() for entry in row), default=None)
+    able = [j for j, entry in enumerate(row) if not entry < least]
+    out = [arb(0)] * len(row)
+    for j in able:
+        one = row[j]
+        if any(row[k] >= one if k < j else row[k] > one for k in able if k != j):
+            continue
+        sure = all(one > row[k] if k < j else one >= row[k] for k in able if k != j)
+        out[j] = arb(1) if sure else arb(0.5, 0.5)
+    return out
+
+
 def ball_sigmoid(x: Any) -> Any:
     """1 / (1 + e^−x), without overflow on either side."""
+    if x.rad() > 1:  # it rises, so its ends bound it
+        return ball_sigmoid(x.lower()).union(ball_sigmoid(x.upper()))
     return 1 / (1 + (-x).exp()) if not x < 0 else x.exp() / (1 + x.exp())
 
 
 def ball_relu(x: Any) -> Any:
     """The larger of 0 and x."""
     return x.max(arb(0))
+
+
+def ball_elu1(x: Any) -> Any:
+    """elu(x) + 1: x + 1 from 0 on, e^x below."""
+    return x + 1 if x >= 0 else x.exp() if x < 0 else (x + 1).union(x.exp())
 
 
 #: The functions of one number that formulas use beside exp.
@@ -97,6 +158,7 @@ BALL_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "cos": arb.cos,
     "sin": arb.sin,
     "max0": ball_relu,
+    "elu1": ball_elu1,
 }
 
 
@@ -110,7 +172,7 @@ def nearest(x: Any) -> float:
 
 def is_minus_infinity(x: Any) -> bool:
     """Whether the ball is exactly −∞."""
-    return bool(x == _MINUS_INFINITY)
+    return bool(x == MINUS_INFINITY)
 
 
 def ball(value: sympy.Expr) -> Any:
@@ -140,7 +202,7 @@ def ball(value: sympy.Expr) -> Any:
         case sympy.Pow():
             return _power(value)
     if value is sympy.S.NegativeInfinity:
-        return _MINUS_INFINITY
+        return MINUS_INFINITY
     if value is sympy.S.Exp1:
         return arb(1).exp()
     if value is sympy.S.Pi:

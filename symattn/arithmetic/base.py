@@ -52,6 +52,18 @@ class Arithmetic:
         """
         raise NotImplementedError
 
+    def lowered(self, x: Array) -> Array:
+        """Rows less their largest entry, where the arithmetic needs it to stay accurate."""
+        return x
+
+    def threshold(self, x: Array) -> Array:
+        """For each row the τ with Σ max(0, x − τ) = 1, as an axis of length 1."""
+        raise NotImplementedError
+
+    def first_largest(self, x: Array) -> Array:
+        """1 at the first largest entry of each row, 0 elsewhere; [0, 1] where it is not known."""
+        raise NotImplementedError
+
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         """Where an entry is 0, or cannot be told from 0."""
         return np.asarray(x == 0, dtype=bool)

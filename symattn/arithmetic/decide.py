@@ -6,7 +6,8 @@ rational (or algebraic) inputs one layer of softmax attention yields quotients o
 algebraic multiples of e^algebraic. Exponentials of distinct algebraic numbers are linearly
 independent over the algebraic numbers (Lindemann-Weierstrass; A. Baker, *Transcendental Number
 Theory*, theorem 1.4), so that N/Z = q holds exactly when N - qZ, expanded and collected, has no
-term left. If it does not hold, some precision separates the two.
+term left. If it does not hold, some precision separates the two; how much it takes grows with the
+logits, and the effort is bounded (`BITS`), so that beyond it a digit is marked as not proven.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import sympy
 from flint import arb, fmpq, fmpz
 
-from symattn.arithmetic.balls import is_minus_infinity, precision
+from symattn.arithmetic.balls import ball, is_minus_infinity, precision
 from symattn.notation.options import Rounding
 
 #: Precisions tried, in bits; the last is a bound on effort, not a claim about numbers.
@@ -29,6 +30,12 @@ USUAL_BITS = 16384
 
 #: From this many digits before the point on, a number is shown in scientific notation.
 _LONG = 16
+
+#: A ball with fewer good bits than this, at a precision that should do, hides a comparison.
+_LOOSE = 16
+
+#: Exact values that would have more terms than this over one denominator are not multiplied out.
+_MOST_TERMS = 20_000
 
 #: Beyond this power of ten a number is handled by its logarithm.
 _HUGE = 5000
@@ -68,7 +75,20 @@ def decide(
             found = _attempt(value, exact, digits, rounding, significant)
         if found is not None:
             return found
+        if bits == BITS[1] and value.rel_accuracy_bits() < _LOOSE:
+            settled = exact()  # a comparison (hardmax) may be open at any precision
+            ball_at = ball_at if settled is None else _enclosed(settled)
     return _unproven(value, digits)
+
+
+def _enclosed(value: sympy.Expr) -> Callable[[int], Any]:
+    """Balls of an exact value, at any precision."""
+
+    def at(bits: int) -> Any:
+        with precision(bits):
+            return ball(value)
+
+    return at
 
 
 def _attempt(
@@ -189,12 +209,44 @@ def equals(value: sympy.Expr | None, number: sympy.Rational) -> bool | None:
         return None
     if isinstance(value, sympy.Rational):
         return bool(value == number)
+    verdict = _equals(value, number)
+    if verdict is None and value.count_ops() < _MOST_TERMS:
+        simpler = _denested(value)
+        verdict = _equals(simpler, number) if simpler != value else None
+    return verdict
+
+
+def _denested(value: sympy.Expr) -> sympy.Expr:
+    """The value with √(5 + 2√6) written √2 + √3, in exponents too."""
+    roots = {r: sympy.sqrtdenest(r) for r in value.atoms(sympy.Pow) if r.args[1] == sympy.S.Half}
+    flat = value.xreplace(roots)
+    powers = {e: sympy.exp(sympy.radsimp(e.args[0])) for e in flat.atoms(sympy.exp)}
+    return flat.xreplace(powers)
+
+
+def _equals(value: sympy.Expr, number: sympy.Rational) -> bool | None:
+    if value.has(sympy.tanh, sympy.sin, sympy.cos):
+        value = value.rewrite(sympy.exp)
+    if _multiplied_out(value) > _MOST_TERMS:
+        return None
     above, below = sympy.fraction(sympy.together(value))
     terms = _by_exponential(above - number * below)
     if all(coefficient == 0 for coefficient in terms.values()):
         return True
     known = all(_is_sum_of_surds(part) for pair in terms.items() for part in pair)
     return False if known else None
+
+
+def _multiplied_out(value: sympy.Expr) -> int:
+    """About how many terms the value has over one common denominator."""
+    parts = [sympy.fraction(term) for term in sympy.Add.make_args(value)]
+    below = {factor for _, den in parts for factor in sympy.Mul.make_args(den)}
+    count = sum(len(sympy.Add.make_args(above)) for above, _ in parts)
+    for factor in below:
+        base, power = factor.as_base_exp()
+        times = abs(int(power)) if power.is_Integer else 1
+        count *= len(sympy.Add.make_args(base)) ** min(times, 20)
+    return count
 
 
 def _by_exponential(value: sympy.Expr) -> dict[sympy.Expr, sympy.Expr]:

@@ -8,6 +8,7 @@ repeat Z in each term.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cmp_to_key
 from typing import Any
 
 import flint
@@ -15,12 +16,102 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
+from symattn.arithmetic.decide import BITS, equals
+from symattn.errors import Undecided, shown
 
 
 def _sigmoid(x: sympy.Expr) -> sympy.Expr:
     return 1 / (1 + sympy.exp(-x))
 
+
+def _elu1(x: sympy.Expr) -> sympy.Expr:
+    return sympy.Piecewise((x + 1, x >= 0), (sympy.exp(x), True))
+
+
+def _relu(x: sympy.Expr) -> sympy.Expr:
+    if x.free_symbols:
+        return sympy.Max(x, 0)
+    return x if ordered(x, sympy.S.Zero) > 0 else sympy.S.Zero
+
+
+def ordered(a: sympy.Expr, b: sympy.Expr) -> int:
+    """−1, 0 or 1 as the number a is below, equal to or above b, by proof.
+
+    Raises `Undecided` where neither balls nor algebra tell.
+
+    >>> ordered(sympy.sqrt(8), 2 * sympy.sqrt(2)), ordered(sympy.pi, sympy.Rational(22, 7))
+    (0, -1)
+    """
+    if a == b:
+        return 0
+    if isinstance(a, sympy.Rational) and isinstance(b, sympy.Rational):
+        return 1 if a > b else -1
+    if sympy.S.NegativeInfinity in (a, b):
+        return 1 if b is sympy.S.NegativeInfinity else -1
+    difference = a - b
+    for bits in BITS[:-2]:
+        with precision(bits):
+            value = ball(difference)
+        if value > 0:
+            return 1
+        if value < 0:
+            return -1
+        if bits == BITS[0] and equals(difference, sympy.S.Zero):
+            return 0
+    raise Undecided(
+        f"{shown(a)} and {shown(b)}: not told apart at {BITS[-3]} bits, nor proven equal; "
+        "write equal numbers in the same way"
+    )
+
+
+class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
+    """The place, from 0, of the first largest of its arguments; −1 where all are −∞."""
+
+    is_integer = True
+
+    @classmethod
+    def eval(cls, *terms: sympy.Expr) -> sympy.Integer | None:
+        """A number once all arguments are."""
+        if _symbolic(terms):
+            return None
+        best = -1
+        for place, term in enumerate(terms):
+            top = terms[best] if best >= 0 else sympy.S.NegativeInfinity
+            best = place if ordered(term, top) > 0 else best
+        return sympy.Integer(best)
+
+
+class Threshold(sympy.Function):  # type: ignore[misc]
+    """The τ with Σ max(0, x − τ) = 1 over its arguments x; 0 where all are −∞.
+
+    Source: Martins and Astudillo 2016, section 2.2, algorithm 1.
+    """
+
+    is_commutative = True  # a number, though SymPy takes its matrices for its factors
+
+    @classmethod
+    def eval(cls, *terms: sympy.Expr) -> sympy.Expr | None:
+        """A number once all arguments are."""
+        if _symbolic(terms):
+            return None
+        seen = [term for term in terms if term is not sympy.S.NegativeInfinity]
+        level = added = sympy.S.Zero
+        for count, term in enumerate(sorted(seen, key=cmp_to_key(ordered), reverse=True), start=1):
+            if count > 1 and ordered(term, level) <= 0:
+                break
+            added = added + term
+            level = sympy.expand_mul((added - 1) / count)
+        return level
+
+
+def _symbolic(terms: tuple[sympy.Expr, ...]) -> bool:
+    return any(isinstance(term, sympy.Lambda) or term.free_symbols for term in terms)
+
+
+#: The functions of a whole row of numbers that an entry rule may apply.
+ROW_FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {"argmax": Argmax, "τ": Threshold}
 
 #: The functions an entry rule may apply, as SymPy writes them.
 FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
@@ -29,7 +120,8 @@ FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "√": sympy.sqrt,
     "cos": sympy.cos,
     "sin": sympy.sin,
-    "max0": lambda x: sympy.Max(x, 0),
+    "max0": _relu,
+    "elu1": _elu1,
 }
 
 
@@ -55,6 +147,20 @@ class Exact(Arithmetic):
 
     def shift(self, x: Array) -> Array:
         return x
+
+    def threshold(self, x: Array) -> Array:
+        out = np.empty((*x.shape[:-1], 1), dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            out[index] = [Threshold(*x[index])]
+        return out
+
+    def first_largest(self, x: Array) -> Array:
+        out = np.empty(x.shape, dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            first = Argmax(*x[index])
+            chosen = [sympy.Eq(first, place) for place in range(x.shape[-1])]
+            out[index] = [sympy.Piecewise((1, here), (0, True)) for here in chosen]
+        return out
 
     def add(self, a: Array, b: Array) -> Array:
         return np.asarray(a + b, dtype=object)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from sympy.logic.boolalg import BooleanAtom
 
 from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.base import Array
@@ -316,11 +317,7 @@ def read_array(
             entry = entry[step]
         place = f"{name}[{','.join(str(i + 1) for i in index)}]"
         if boolean:
-            if not isinstance(entry, bool | np.bool_) and not (
-                isinstance(entry, int | np.integer) and entry in (0, 1)
-            ):
-                raise ReadError(f"{place}: {shown(entry)} is neither true nor false (1 nor 0)")
-            out[index] = sympy.Integer(bool(entry))
+            out[index] = _truth(entry, place)
             continue
         number = read_number(entry, place)
         if number is sympy.S.NegativeInfinity and not infinite:
@@ -329,9 +326,19 @@ def read_array(
     return out
 
 
+def _truth(entry: Any, place: str) -> sympy.Integer:
+    """True and 1 are 1, false and 0 are 0; nothing else is."""
+    if isinstance(entry, bool | np.bool_ | BooleanAtom):
+        return sympy.Integer(bool(entry))
+    number = read_number(entry, place)
+    if number not in (0, 1):
+        raise ReadError(f"{place}: {shown(entry)} is neither true nor false (1 nor 0)")
+    return number
+
+
 def _as_lists(value: Any, name: str) -> Any:
     array = np.asarray(value)
-    if array.dtype.kind not in "biufO":
+    if array.dtype.kind not in "biufOU":
         raise ReadError(f"{name}: an array of {array.dtype} is not a matrix of numbers")
     if array.size > MAX_ENTRIES:
         raise ReadError(_too_many(name, array.size))

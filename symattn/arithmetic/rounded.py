@@ -15,12 +15,16 @@ from typing import Any
 import numpy as np
 import sympy
 from flint import arb
+from numpy.typing import NDArray
 
-from symattn.arithmetic.balls import Balls, is_minus_infinity, nearest
+from symattn.arithmetic.balls import MINUS_INFINITY, Balls, is_minus_infinity, nearest
 from symattn.arithmetic.base import Array, elementwise
 
 #: NumPy's vectorised exp is good to 4 units in the last place in every dtype, u being half one.
 _EXP_ROUNDINGS = 8
+
+#: A sum and a quotient more than the exponential in it.
+_SIGMOID_ROUNDINGS = 12
 
 
 class Rounded(Balls):
@@ -61,7 +65,22 @@ class Rounded(Balls):
 
     def apply(self, name: str, x: Array) -> Array:
         # an error of the argument is in its ball already; the function adds its own
-        return self._widened(super().apply(name, x), _EXP_ROUNDINGS)
+        roundings = _SIGMOID_ROUNDINGS if name == "σ" else _EXP_ROUNDINGS
+        return self._widened(super().apply(name, x), roundings)
+
+    def vanishing(self, x: Array) -> NDArray[np.bool_]:
+        """Nowhere: what is too near 0 to divide by gets a tolerance without bound instead."""
+        return np.zeros(x.shape, dtype=bool)
+
+    def lowered(self, x: Array) -> Array:
+        """Less the row maximum, whichever entry it is: a ball that holds the largest."""
+        out = np.empty(x.shape, dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            top = MINUS_INFINITY
+            for entry in x[index]:
+                top = entry.max(top)
+            out[index] = [e if is_minus_infinity(e) else e - top for e in x[index]]
+        return self._widened(out)
 
     def shift(self, x: Array) -> Array:
         """The row maximum is subtracted as floating point does it; which one it is may differ."""

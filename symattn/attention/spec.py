@@ -9,19 +9,26 @@ from typing import Any, Literal, TypeAlias
 import sympy
 
 from symattn.arithmetic.reading import read_number
-from symattn.attention.build import DEFAULT_SCALE, Plan, build
+from symattn.attention.build import build
+from symattn.attention.plan import DEFAULT_SCALE, Plan, size
+from symattn.attention.scoring import BIASES, SCORES
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError, nearest, shown
-from symattn.nodes.masks import MASKS
+from symattn.nodes.elementwise import FEATURE_MAPS
+from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation.options import SIZES
 
-Source: TypeAlias = Literal["given", "self", "cross"]
+Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 
 #: The masks that are a matrix somebody gives, and the input that holds it.
 MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
 
-_SOURCES = ("given", "self", "cross")
+_SOURCES = ("given", "self", "cross", "bare")
+_TIES = ("query-key", "key-value")
+_POSITIONS = ("sinusoidal", "learned", "rotary")
+_FLAGS = ("embedded", "unfold", "cache", "latent")
+_OPTIONAL_FLAGS = ("output_projection", "projection_bias")
 
 
 @dataclass(frozen=True)
@@ -29,17 +36,28 @@ class Attention:
     """The choice on each axis of attention.
 
     - `source`: where Q, K, V come from: ``given``; ``self`` (projected from X); ``cross``
-      (queries from X, keys and values from another sequence, `memory`). None: what is given
-      decides, and without that ``given``.
-    - `embedded`: whether X is looked up, one-hot rows times an embedding table E.
+      (queries from X, keys and values from another sequence, `memory`); ``bare`` (X itself, no
+      projection). None: what is given decides, and without that ``given``.
+    - `embedded`: X is looked up, one-hot rows times E; `tie`: ``query-key`` (K is Q) or
+      ``key-value`` (V is K); `latent`: keys and values from one compressed latent; `cache`: keys
+      and values of earlier tokens before the new ones; `projection_bias`: bias vectors.
+    - `positions`: ``sinusoidal`` or ``learned`` (added to X), ``rotary`` (turns Q and K), or a
+      table such as ``{"rotary": {"pairing": "half"}}``.
+    - `score`: ``dot``, ``cosine``, ``general``, ``additive``, ``distance``; `feature_map`:
+      ``elu+1``, ``relu`` or ``exp`` on queries and keys (linear attention).
     - `scale`: ``"1/sqrt(d_k)"`` or True; False for none; any number or closed expression.
-    - `mask`: ``"causal"``, ``{"padding": 3}``, ``"boolean"`` (a matrix `allowed`, True attends),
-      ``"additive"`` (a matrix `mask`, added), or a list of these, which allows what all allow.
-    - `normaliser`: ``softmax`` or ``sum`` (the plain ratio); `unfold`: the softmax in steps.
-    - `heads`: None for one unnumbered head, a number, or ``"h"``.
-    - `output_projection`: whether a last W_O follows; None: if W_O is given.
+    - `soft_cap`: a positive number; `bias`: ``given`` (a matrix `bias`), ``alibi``, ``relative``
+      (T5's buckets).
+    - `mask`: a name (``"causal"``), a table (``{"padding": 3}``), ``"boolean"`` (a matrix
+      `allowed`, True attends), ``"additive"`` (a matrix `mask`), or a list, which allows what all
+      allow; ``{"any": [...]}`` allows what any allows.
+    - `normaliser`: see `symattn.nodes.normalise.NORMALISERS`; `unfold`: the softmax in steps.
+    - `heads`: None for one unnumbered head, a number, or ``"h"``; `kv_heads`: fewer key/value
+      heads, shared by groups of query heads.
+    - `output_projection`: whether W_O follows (None: if it is given); `output_form`: ``concat``
+      or ``sum`` (Σ O⁽ⁱ⁾ W_O⁽ⁱ⁾).
 
-    Raises `SymattnError` for a choice that does not exist.
+    Raises `SymattnError` for a choice that does not exist or that has no meaning with another.
     Source: Vaswani et al., *Attention Is All You Need* (2017), section 3.2; its Q, K, V, d_k and
     d_v are ours, its head_i is our O⁽ⁱ⁾.
 
@@ -57,32 +75,44 @@ class Attention:
 
     source: Source | None = None
     embedded: bool = False
+    tie: str | None = None
+    latent: bool = False
+    projection_bias: bool | None = None
+    positions: Any = None
+    cache: bool = False
+    score: str = "dot"
+    feature_map: str | None = None
     scale: Any = DEFAULT_SCALE
+    soft_cap: Any = None
+    bias: Any = None
     mask: Any = None
     normaliser: str = "softmax"
     unfold: bool = False
     heads: int | str | None = None
+    kv_heads: int | str | None = None
     output_projection: bool | None = None
+    output_form: str = "concat"
 
     def __post_init__(self) -> None:
-        if self.source is not None and self.source not in _SOURCES:
-            hint = nearest(str(self.source), _SOURCES)
-            raise SymattnError(f"source = {shown(self.source)}: there is none{hint}")
-        for name in ("embedded", "unfold", "output_projection"):
-            value = getattr(self, name)
-            optional = name == "output_projection" and value is None
-            if not isinstance(value, bool) and not optional:
-                raise SymattnError(f"{name} = {shown(value)}: choose true or false")
-        if not isinstance(self.normaliser, str) or self.normaliser not in NORMALISERS:
-            hint = nearest(str(self.normaliser), NORMALISERS)
-            raise SymattnError(f"normaliser = {shown(self.normaliser)}: there is none{hint}")
-        if self.unfold and self.normaliser != "softmax":
-            raise SymattnError(f'unfold: only a softmax has exponentials, not "{self.normaliser}"')
-        object.__setattr__(self, "scale", _scale(self.scale))
-        object.__setattr__(self, "mask", _masks(self.mask))
-        object.__setattr__(self, "heads", _heads(self.heads))
-        if self.normaliser == "sum" and self.mask:
-            raise SymattnError('mask: a score of −∞ has no ratio; use normaliser = "softmax"')
+        _check_flags(self)
+        _choice("source", self.source, (None, *_SOURCES))
+        _choice("tie", self.tie, (None, *_TIES))
+        _choice("score", self.score, tuple(SCORES))
+        _choice("feature_map", self.feature_map, (None, *FEATURE_MAPS))
+        _choice("normaliser", self.normaliser, tuple(NORMALISERS))
+        _choice("output_form", self.output_form, ("concat", "sum"))
+        settled = {
+            "scale": _scale(self.scale),
+            "soft_cap": _soft_cap(self.soft_cap),
+            "positions": _named("positions", self.positions, _POSITIONS),
+            "bias": _named("bias", self.bias, ("given", *BIASES)),
+            "mask": _masks(self.mask),
+            "heads": _heads("heads", self.heads, "h"),
+            "kv_heads": _heads("kv_heads", self.kv_heads, "g"),
+        }
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+        _check_meaning(self)
 
     def derivation(
         self,
@@ -103,18 +133,21 @@ class Attention:
         """
         plan = self._plan(given)
         known = {_size(name): _count(name, count) for name, count in (sizes or {}).items()}
-        if isinstance(self.heads, int):
-            known[_size("h")] = self.heads
+        for name, heads in (("h", self.heads), ("g", self.kv_heads)):
+            if isinstance(heads, int):
+                known[_size(name)] = heads
         named = {_size(name): tuple(words) for name, words in (labels or {}).items()}
-        if plan.source == "self" and _size("m") in named:
+        if plan.source in ("self", "bare") and _size("m") in named:
             named.setdefault(_size("n"), named.pop(_size("m")))
         derivation = build(plan, known, named, title)
         if given is not None:
             self._check_given(set(given))
             derivation = derivation.restricted(given)
-        for size in known:
-            if size not in derivation.size_symbols and size.name != "h":
-                raise SymattnError(f"{size}: no matrix of this derivation has that size; remove it")
+        for symbol in known:
+            if symbol not in derivation.size_symbols and symbol.name not in ("h", "g"):
+                raise SymattnError(
+                    f"{symbol}: no matrix of this derivation has that size; remove it"
+                )
         return derivation
 
     def _check_given(self, names: set[str]) -> None:
@@ -132,21 +165,33 @@ class Attention:
     def _plan(self, given: Collection[str] | None) -> Plan:
         """The choices with what is left open settled by what is given."""
         names = set(given or ())
+        embedded = self.embedded or "E" in names
         masks = self.mask
         if "masked" in names and not masks:
             masks = (("causal", True),)  # any mask: what leads to `masked` is cut off
-        embedded = self.embedded or "E" in names
-        source = self.source or inferred_source(names, embedded)
-        kept = self.output_projection
+        kept, biased = self.output_projection, self.projection_bias
         return Plan(
-            source=source,
+            source=self.source or inferred_source(names, embedded),
             embedded=embedded,
+            tie=self.tie,
+            latent=self.latent or "W_D" in names,
+            projection_bias=bool({"b_Q", "b_K", "b_V", "b_O"} & names)
+            if biased is None
+            else biased,
+            positions=self.positions,
+            cache=self.cache or bool({"K_past", "V_past"} & names),
+            score=self.score,
+            feature_map=self.feature_map,
             scale=DEFAULT_SCALE if "scaled" in names and self.scale is None else self.scale,
+            soft_cap=self.soft_cap,
+            bias=self.bias if self.bias is not None or "bias" not in names else ("given", {}),
             masks=masks,
             normaliser=self.normaliser,
             unfold=self.unfold or bool({"exp", "exp_sum"} & names),
             heads=self.heads,
+            kv_heads=self.kv_heads,
             output_projection="W_O" in names if kept is None else kept,
+            output_form=self.output_form,
         )
 
 
@@ -161,6 +206,55 @@ def inferred_source(names: Collection[str], embedded: bool = False) -> str:
     if "X" in names or embedded:
         return "cross" if {"K", "V"} & set(names) and "W_K" not in names else "self"
     return "given"
+
+
+def _check_flags(spec: Attention) -> None:
+    for name in (*_FLAGS, *_OPTIONAL_FLAGS):
+        value = getattr(spec, name)
+        if not isinstance(value, bool) and not (name in _OPTIONAL_FLAGS and value is None):
+            raise SymattnError(f"{name} = {shown(value)}: choose true or false")
+
+
+def _check_meaning(spec: Attention) -> None:
+    """Refuse choices that have no meaning together, and say why."""
+    pairs: tuple[tuple[bool, str], ...] = (
+        (spec.unfold and spec.normaliser != "softmax",
+         f'unfold: only a softmax has exponentials, not "{spec.normaliser}"'),
+        (not NORMALISERS[spec.normaliser].additive_mask
+         and any(name == "additive" for name, _ in spec.mask),
+         f'mask: numbers cannot be added before "{spec.normaliser}"; use true and false'),
+        (spec.kv_heads is not None and spec.heads is None,
+         "kv_heads: groups share keys among several heads; say how many heads there are"),
+        (isinstance(spec.heads, int) and isinstance(spec.kv_heads, int)
+         and spec.heads % spec.kv_heads != 0,
+         f"kv_heads: {spec.heads} heads cannot be shared evenly by {spec.kv_heads}"),
+        (spec.output_form == "sum" and spec.heads is None,
+         "output_form: a sum over heads needs heads; say how many"),
+        (spec.output_form == "sum" and spec.output_projection is False,
+         "output_form: the sum form is a sum of projections; it needs W_O"),
+        (spec.latent and spec.source in ("given", "bare"),
+         "latent: the latent is projected from X; use source = \"self\""),
+        (spec.source == "bare"
+         and (spec.cache or spec.tie is not None or bool(spec.projection_bias)),
+         "source: bare vectors are not projected, so there is nothing to tie, cache or add to"),
+        (spec.tie == "query-key" and spec.source in ("given", "cross"),
+         "tie: keys can only be the queries where both come from X"),
+        (spec.tie is not None and spec.cache, "tie: cached keys and values are kept apart"),
+        (spec.positions is not None and spec.positions[0] != "rotary" and spec.source == "given",
+         "positions: they are added to X; where Q and K are given, use rotary"),
+        (spec.embedded and spec.source == "given", "embedded: X is looked up, so Q is not given"),
+    )  # fmt: skip
+    for wrong, why in pairs:
+        if wrong:
+            raise SymattnError(why)
+
+
+def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    names = [choice for choice in allowed if choice is not None]
+    if value is None and None in allowed:
+        return
+    if not isinstance(value, str) or value not in names:
+        raise SymattnError(f"{name} = {shown(value)}: there is none{nearest(str(value), names)}")
 
 
 def _scale(value: Any) -> sympy.Expr | None:
@@ -179,6 +273,34 @@ def _scale(value: Any) -> sympy.Expr | None:
     return None if factor == 1 else factor
 
 
+def _soft_cap(value: Any) -> sympy.Expr | None:
+    if value is None or value is False:
+        return None
+    cap = read_number(value, "soft_cap")
+    if not cap.is_positive:
+        raise SymattnError(f"soft_cap = {shown(value)}: give a positive number")
+    return cap
+
+
+def _named(name: str, value: Any, known: tuple[str, ...]) -> tuple[str, dict[str, Any]] | None:
+    """A choice with options: a name, or a table of one name with its options."""
+    if value is None or value is False:
+        return None
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict):
+        value = {value[0]: value[1]}
+    options: Any = {}
+    choice = value
+    if isinstance(value, Mapping):
+        if len(value) != 1:
+            raise SymattnError(f"{name}: name one choice; known: {', '.join(known)}")
+        ((choice, options),) = value.items()
+        options = {} if options is True else options
+    _choice(name, choice, known)
+    if not isinstance(options, Mapping):
+        raise SymattnError(f"{name}: the options of {choice} have to be a table")
+    return choice, dict(options)
+
+
 def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
     """The masks as (name, parameter) pairs."""
     if value is None or value is False:
@@ -193,35 +315,38 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
         else:
             pairs = [pair for part in value for pair in _masks(part)]
     else:
-        raise SymattnError(f"mask = {shown(value)}: name a mask; known: {', '.join(_mask_names())}")
+        known = ", ".join(_mask_names())
+        raise SymattnError(f"mask = {shown(value)}: name a mask; known: {known}")
     out = []
     for name, parameter in pairs:
         if name not in _mask_names():
             raise SymattnError(f"mask {shown(name)} is not known{nearest(name, _mask_names())}")
         if parameter is False:
             continue
-        if name in MASKS:
-            MASKS[name].of(sympy.Symbol("n"), sympy.Symbol("m"), parameter)
+        if name not in MATRIX_MASKS:
+            mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
         out.append((name, parameter))
     return tuple(out)
 
 
 def _mask_names() -> tuple[str, ...]:
-    return (*MASKS, *MATRIX_MASKS)
+    return (*MASKS, *COMBINED, *MATRIX_MASKS)
 
 
-def _heads(value: Any) -> int | str | None:
-    if value is None or value == "h":
+def _heads(name: str, value: Any, letter: str) -> int | str | None:
+    if value is None or value == letter:
         return value  # type: ignore[no-any-return]
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
-        raise SymattnError(f'heads = {shown(value)}: give a whole number from 1 to 1024, or "h"')
+        raise SymattnError(
+            f'{name} = {shown(value)}: give a whole number from 1 to 1024, or "{letter}"'
+        )
     return value
 
 
 def _size(name: str) -> sympy.Symbol:
     if name not in SIZES:
         raise SymattnError(f'no size is called "{name}"{nearest(name, SIZES)}')
-    return sympy.Symbol(name, integer=True, positive=True)
+    return size(name)
 
 
 def _count(name: str, value: Any) -> int:

@@ -113,7 +113,7 @@ def _check_row(step: StepCheck, notation: Notation, charset: Charset) -> tuple[s
         f"{step.ulps:.2f}" if step.ulps < 1000 else _short(step.ulps),
         place,
         _short(step.tolerance),
-        "agrees" if step.agrees else "DIFFERS",
+        "agrees" if step.agrees else "DIFFERS" if step.tolerance < math.inf else "NO BOUND",
     )
 
 

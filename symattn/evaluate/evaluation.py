@@ -73,7 +73,7 @@ class StepValue:
     @cached_property
     def shape(self) -> tuple[int, ...]:
         """(rows, columns), with the heads and any batches before them."""
-        return self.evaluation.shape(self.step)
+        return self.evaluation.shape(self.step.letter)
 
     @property
     def exact(self) -> Any:

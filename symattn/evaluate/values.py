@@ -20,7 +20,7 @@ from symattn.errors import ShapeError, SymattnError, nearest
 from symattn.evaluate.walk import size_error, split_heads, value_of
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation
-from symattn.step import Input, Step, listed_sizes
+from symattn.step import HEAD, Input, Step, listed_sizes
 
 #: What a matrix of logits may hold besides numbers.
 _INFINITE = ("scores", "scaled", "capped", "biased", "masked", "mask")
@@ -49,7 +49,7 @@ class Values:
         self._steps = {step.letter: step for step in self.steps}
         self.given = _read(self.inputs, given, sizes)
         self.sizes = _bound(self.inputs, self.given, sizes)
-        self.lead = _lead(self.inputs, self.given)
+        _check_batches(self.inputs, self.given)
         self._values: dict[object, dict[str, Array]] = {}
         self._digits: dict[object, Digits] = {}
         self._check_labels()
@@ -92,19 +92,24 @@ class Values:
             and all(given.dtype == object for given in self.given.values())
         ):
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
-        return value_of(
+        value = value_of(
             step.expr,
             lambda operand: self.value(operand, arithmetic, key),
             arithmetic,
             self.sizes,
             step.per_head,
         )
+        if step.per_head and HEAD not in step.expr.atoms(sympy.Symbol):
+            heads = _count(self.sizes, step.group)  # the same for every head
+            value = np.broadcast_to(
+                value[..., None, :, :], (*value.shape[:-2], heads, *value.shape[-2:])
+            )
+        return value
 
     def _check_size(self, step: Step) -> None:
         """Refuse a step too large to be derived entry by entry."""
         rows, columns = (size.subs(self.sizes) for size in step.shape)
-        heads = next((count for size, count in self.sizes.items() if size.name == "h"), 1)
-        count = rows * columns * (heads if step.per_head else 1)
+        count = rows * columns * (_count(self.sizes, step.group) if step.per_head else 1)
         if count.is_Integer and count > 4 * MAX_ENTRIES:
             raise ShapeError(
                 f"{step.name}: would have {count} entries, too many to derive step by step; "
@@ -144,15 +149,21 @@ class Values:
             )
         return self._digits[key]
 
-    def shape(self, item: Input) -> tuple[int, ...]:
-        """The shape of a step's or an input's value: batches, heads, rows, columns."""
-        rows, columns = (int(size.subs(self.sizes)) for size in item.shape)
-        heads = next((count for size, count in self.sizes.items() if size.name == "h"), 1)
-        lead = self.lead
-        if item.letter in self.given:
-            given = self.given[item.letter]
-            lead = given.shape[: given.ndim - 2 - item.per_head]
-        return (*lead, *((heads,) if item.per_head else ()), rows, columns)
+    def shape(self, letter: str) -> tuple[int, ...]:
+        """The shape of a matrix's value: batches, heads, rows, columns."""
+        if self._is_symbolic:
+            return self.exact(letter).shape
+        return self.array(letter).shape
+
+    @cached_property
+    def _is_symbolic(self) -> bool:
+        """Whether a symbol was given in place of a number."""
+        return any(
+            getattr(entry, "free_symbols", None)
+            for array in self.given.values()
+            if array.dtype == object
+            for entry in array.ravel()
+        )
 
     @cached_property
     def _is_small(self) -> bool:
@@ -196,16 +207,16 @@ def _read(
                 boolean=item.name in _BOOLEAN,
             )
         if item.per_head and array.ndim == 2:
-            count = _head_count(sizes)
-            if count is None:
+            count = _count(sizes, item.group)
+            if not count:
                 raise SymattnError(f"{item.name}: give one matrix for each head: [[[…]], [[…]]]")
             array = split_heads(array, count, item.name)
         out[item.letter] = array
     return out
 
 
-def _lead(inputs: Sequence[Input], given: Mapping[str, Array]) -> tuple[int, ...]:
-    """The leading axes (batches) that all given matrices broadcast to."""
+def _check_batches(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
+    """The leading axes (batches) of all given matrices must broadcast."""
     shape: tuple[int, ...] = ()
     for item in inputs:
         array = given[item.letter]
@@ -217,15 +228,11 @@ def _lead(inputs: Sequence[Input], given: Mapping[str, Array]) -> tuple[int, ...
                 f"{item.name}: its leading axes {own} do not fit those of the others, {shape}; "
                 "give equally many of each"
             ) from None
-    return shape
 
 
-def _head_count(sizes: Mapping[sympy.Symbol, int]) -> int | None:
-    """The number of heads, if it is known before the matrices are bound."""
-    for size, count in sizes.items():
-        if size.name == "h":
-            return count
-    return None
+def _count(sizes: Mapping[sympy.Symbol, int], name: str) -> int:
+    """How many heads (h) or groups (g) there are; 0 while that is not known."""
+    return next((count for size, count in sizes.items() if size.name == name), 0)
 
 
 def _bound(
@@ -234,8 +241,8 @@ def _bound(
     """Every size that the shapes of the given matrices tell; two that disagree are an error."""
     known = dict(sizes)
     told_by = dict.fromkeys(known, "what you said")
-    heads = sympy.Symbol("h", integer=True, positive=True)
     for item in inputs:
+        heads = sympy.Symbol(item.group, integer=True, positive=True)
         array = given[item.letter]
         axes = [(size, array.shape[axis]) for size, axis in zip(item.shape, (-2, -1), strict=True)]
         if item.per_head:

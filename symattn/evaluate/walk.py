@@ -32,7 +32,7 @@ def value_of(
     def visit(part: MatrixExpr, per_head: bool) -> Array:
         match part:
             case Head():
-                return values(part.name)
+                return _of_heads(values(part.name), part.head, sizes)
             case sympy.MatrixSymbol():
                 value = values(part.name)
                 return value[..., None, :, :] if per_head and value.ndim > 2 else value
@@ -64,6 +64,16 @@ def value_of(
         return value if isinstance(value, sympy.Integer) else value.subs(sizes)
 
     return visit(expr, per_head)
+
+
+def _of_heads(value: Array, index: sympy.Expr, sizes: Mapping[sympy.Symbol, int]) -> Array:
+    """The matrices that the query heads use: their own, or those of the group they belong to."""
+    if isinstance(index, sympy.Symbol):
+        return value
+    (letter,) = (s for s in index.free_symbols if s.is_positive is not True)
+    heads = next(count for size, count in sizes.items() if size.name == "h")
+    used = [int(index.subs(letter, head).subs(sizes)) for head in range(heads)]
+    return np.take(value, used, axis=-3)
 
 
 def _folded(operation: Callable[[Array, Array], Array], values: list[Array]) -> Array:

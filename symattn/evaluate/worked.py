@@ -14,9 +14,9 @@ from typing import Any
 import sympy
 from flint import arb, fmpq
 
-from symattn.arithmetic.balls import BALL_FUNCTIONS, ball, is_minus_infinity, precision
+from symattn.arithmetic.balls import BALL_FUNCTIONS, BALLS, ball, is_minus_infinity, precision
 from symattn.arithmetic.decide import Digits, decide
-from symattn.arithmetic.exact import FUNCTIONS, total
+from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS, filled, total
 from symattn.evaluate.values import Place, Values
 from symattn.nodes.rule import (
     SIGNS,
@@ -25,6 +25,7 @@ from symattn.nodes.rule import (
     Const,
     Entry,
     Exp,
+    OfRow,
     Over,
     Plus,
     Power,
@@ -63,18 +64,26 @@ def worked(
     notation = notation or Notation()
     symbol, expr = step.in_convention(notation)
     i, j = step.indices
-    filled = {i: row, j: column} | ({} if head is None else {HEAD: head})
+    places = {i: row, j: column} | ({} if head is None else {HEAD: head})
     numbers = _Numbers(evaluation, notation)
-    left = Speller(notation).rule(at(rule_of(symbol, row, column), filled, evaluation.sizes))
-    rule = numbers.decided(
-        at(_unfolded(evaluation, expr, i, j, notation), filled, evaluation.sizes)
-    )
+    speller = Speller(notation)
+    left = speller.rule(at(rule_of(symbol, row, column), places, evaluation.sizes))
+    stated = at(_unfolded(evaluation, expr, i, j, notation), places, evaluation.sizes)
+    rule = numbers.decided(stated)
     cell = (column, row) if notation.convention == "columns" else (row, column)
     place: Place = cell if head is None else (head, *cell)
     result = evaluation.digits(step.letter, place, notation)
+    nothing = t.row(t.equation(left, (t.EQUALS, number(result.text))),
+                    t.Text(" (no key may be attended to)"))  # fmt: skip
     if isinstance(rule, Over) and rule.empty is not None and numbers.vanishes(rule.den):
-        note = t.Text(" (no key may be attended to)")
-        return t.row(t.equation(left, (t.EQUALS, number(result.text))), note)
+        return nothing
+    if isinstance(stated, Cases) and isinstance(stated.right, OfRow):
+        best = numbers.exact(stated.right)
+        if best < 0:
+            return nothing
+        because = t.equation(numbers.row_stage(stated.right, best), (t.EQUALS, speller.index(best)))
+        value = speller.scalar(numbers.exact(rule))  # proven, where balls cannot tell a tie
+        return t.row(t.equation(left, (t.EQUALS, value)), t.Text(" since "), because)
     links = (
         _exact_links(numbers, rule, evaluation.exact(step.letter)[place])
         if notation.exact
@@ -120,7 +129,7 @@ def _exact_links(numbers: _Numbers, rule: Rule, result: sympy.Expr) -> Iterator[
 
 
 #: What is written as one number at each stage.
-_STAGES: tuple[tuple[type[Any], ...], ...] = ((), (Exp, Apply), (Exp, Apply, Plus))
+_STAGES: tuple[tuple[type[Any], ...], ...] = ((), (Exp, Apply, OfRow), (Exp, Apply, OfRow, Plus))
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ class _Numbers:
                 return None
             if not isinstance(part, (Entry, *collapsed)):
                 return None
-            if isinstance(part, Exp | Apply | Plus) and not self._writable(part):
+            if isinstance(part, Exp | Apply | OfRow | Plus) and not self._writable(part):
                 return None
             simple = self._simple(part)
             if simple is not None:
@@ -189,6 +198,24 @@ class _Numbers:
             return tree if len(line(tree)) <= _SHORT else None
 
         return self.speller.rule(rule, leaf)
+
+    def row_stage(self, rule: OfRow, best: sympy.Integer) -> Tree:
+        """The row with its numbers put in, with digits enough to see which one is largest."""
+        if self.notation.exact:
+            return self.exact_stage(rule)
+        tree = self.speller.rule(rule)
+        for guard in range(_GUARD + 1):
+            shown = self._shown(rule, (), self.notation.digits + guard)
+            if shown is None:
+                break
+            tree = shown[1].tree
+            texts = [shown[0].get(term) for term in rule.terms]
+            pairs = zip(rule.terms, texts, strict=True)
+            values = [self.ball(term, 128) if text is None or "?" in text else _as_ball(text)
+                      for term, text in pairs]  # fmt: skip
+            if BALLS.first_largest(filled((1, len(values)), values))[0, int(best)] == 1:
+                break
+        return tree
 
     def _simple(self, part: Rule) -> Tree | None:
         """A given fraction or root as it was given: 1/3, √2."""
@@ -263,6 +290,8 @@ class _Numbers:
                     return BALL_FUNCTIONS[name](recurse(body))
                 case Power(body, exponent):
                     return recurse(body) ** exponent
+                case OfRow("τ", terms, _, _):
+                    return BALLS.threshold(filled((1, len(terms)), [*map(recurse, terms)]))[0, 0]
         raise TypeError(part)
 
     def exact(self, part: Rule) -> sympy.Expr:
@@ -284,6 +313,8 @@ class _Numbers:
                 return FUNCTIONS[name](self.exact(body))
             case Power(body, exponent):
                 return self.exact(body) ** exponent
+            case OfRow(name, terms, _, _):
+                return ROW_FUNCTIONS[name](*map(self.exact, terms))
         raise TypeError(part)
 
     def _place(self, matrix: Any, row: Any, column: Any) -> Place:
@@ -314,13 +345,15 @@ class _Numbers:
                 return Apply(name, self.decided(body))
             case Power(body, exponent):
                 return Power(self.decided(body), exponent)
+            case OfRow(name, terms, _, _):
+                return OfRow(name, tuple(map(self.decided, terms)))
         return part
 
 
 def _inside(rule: Rule) -> Iterator[Rule]:
     """The parts of a rule below its top."""
     match rule:
-        case Plus(parts) | Times(parts):
+        case Plus(parts) | Times(parts) | OfRow(_, parts, _, _):
             children = parts
         case Over(num, den, _):
             children = (num, den)

@@ -57,7 +57,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     def _flip(self, flip: Any) -> MatrixExpr:
         """The transposed expression over transposed symbols, for the column convention."""
-        return sympy.Transpose(self)
+        args = [
+            sympy.Transpose(flip(arg)) if isinstance(arg, MatrixExpr) else arg for arg in self.args
+        ]
+        return sympy.Transpose(self.func(*args))
 
     # ---- SymPy's hooks -------------------------------------------------------------------
 

@@ -1,131 +1,75 @@
 """Which keys a query may see: mask matrices of 0 and −∞ that are added to the scores.
 
 A mask is a matrix M with 0 where query i may attend to key j and −∞ where it may not; several
-masks are added, which allows only what all of them allow. Adding a mask is adding a class and a
-row of `MASKS` here.
+masks are added, which allows only what all of them allow, or joined by `AnyOf`. Adding a mask is
+adding a class and a row of `MASKS` here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any, ClassVar, Self
 
-import numpy as np
 import sympy
-from numpy.typing import NDArray
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
-from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
+from symattn.errors import SymattnError, nearest, shown
+from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.positions import (
+    HIDDEN,
+    SEEN,
+    Causal,
+    Condition,
+    Documents,
+    Mask,
+    Padding,
+    Prefix,
+)
+from symattn.nodes.rule import Cases, Const, Index, Plus, Rule, rule_of
+from symattn.nodes.sparse import Dilated, Global, Strided, Window
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
-_MOST = 1_000_000
+__all__ = [
+    "COMBINED",
+    "MASKS",
+    "Allowed",
+    "AnyOf",
+    "Causal",
+    "Dilated",
+    "Documents",
+    "Global",
+    "Kept",
+    "Mask",
+    "Masked",
+    "Padding",
+    "Prefix",
+    "Strided",
+    "Window",
+    "mask_of",
+    "reason_of",
+]
 
-_ZERO, _HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
+#: The masks that a spec can name.
+MASKS: Mapping[str, type[Mask]] = {
+    "causal": Causal,
+    "padding": Padding,
+    "window": Window,
+    "prefix": Prefix,
+    "documents": Documents,
+    "dilated": Dilated,
+    "strided": Strided,
+    "global": Global,
+}
 
+#: The names that join a list of masks: a key is seen if any of them, or all of them, allow it.
+COMBINED = ("any", "all")
 
-class Mask(Node):
-    """A mask that follows from positions alone: args are rows, columns and its parameter."""
-
-    word: ClassVar[str] = ""
-    reason: ClassVar[str] = ""
-
-    @classmethod
-    def of(cls, rows: Any, columns: Any, parameter: Any) -> Mask:
-        """The mask of this size from what a spec says: True, or the value of its parameter."""
-        return cls(rows, columns) if parameter is True else cls(rows, columns, parameter)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return self.args[0], self.args[1]
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), *map(speller.scalar, self.args))
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        rows, columns, *parameters = (int(arg) for arg in args)
-        queries, keys = np.arange(rows)[:, None], np.arange(columns)[None, :]
-        seen = np.broadcast_to(cls._seen(queries, keys, *parameters), (rows, columns))
-        return arithmetic.where(seen, arithmetic.zero, arithmetic.minus_infinity)
-
-    @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: int) -> NDArray[np.bool_]:
-        """Whether the query at a position (from 0) may see the key at a position."""
-        raise NotImplementedError
-
-
-class Causal(Mask):
-    """Each query sees the keys up to its own position: m_ij = 0 if j ≤ i + p, else −∞.
-
-    Top-left aligned; with p keys from before (a cache), query i sees keys up to p + i.
-
-    Shapes: n × m. Raises `SymattnError` if p is negative or no whole number.
-    Source: Vaswani et al. 2017, section 3.2.3.
-
-    >>> Causal(2, 3).as_explicit()
-    Matrix([
-    [0, -oo, -oo],
-    [0,   0, -oo]])
-    """
-
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
-    word: ClassVar[str] = "causal"
-    reason: ClassVar[str] = "No query may look at a later key."
-
-    def __new__(cls, rows: Any, columns: Any, past: Any = 0) -> Self:
-        return super().__new__(cls, *_sizes(rows, columns), _count(past, "causal"))
-
-    def _spell(self, speller: Speller) -> Tree:
-        told = self.args if self.args[2] != 0 else self.args[:2]
-        return t.call(t.Ident(self.word, roman=True), *map(speller.scalar, told))
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        past = self.args[2]
-        return Cases(Ordinal(j), "≤", Ordinal(i + past), _ZERO, _HIDDEN)
-
-    @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: int) -> NDArray[np.bool_]:
-        return np.asarray(keys <= queries + parameters[0])
-
-
-class Padding(Mask):
-    """Only the first keys are real, the rest is padding: m_ij = 0 if j ≤ length, else −∞.
-
-    Shapes: n × m. Raises `SymattnError` if the length is negative or no whole number.
-    Source: Devlin et al., *BERT* (2019), appendix A.2, for padded batches.
-
-    >>> Padding(2, 3, 2).as_explicit()
-    Matrix([
-    [0, 0, -oo],
-    [0, 0, -oo]])
-    """
-
-    source: ClassVar[str] = "Devlin et al. 2019, appendix A.2"
-    word: ClassVar[str] = "padding"
-    reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
-
-    def __new__(cls, rows: Any, columns: Any, length: Any) -> Self:
-        return super().__new__(cls, *_sizes(rows, columns), _count(length, "padding"))
-
-    @classmethod
-    def of(cls, rows: Any, columns: Any, parameter: Any) -> Mask:
-        """`parameter` is how many keys are real."""
-        if parameter is True:
-            raise SymattnError('mask "padding": say how many keys are real: {padding = 3}')
-        return cls(rows, columns, parameter)
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        return Cases(Ordinal(j), "≤", Ordinal(self.args[2] - 1), _ZERO, _HIDDEN)
-
-    @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: int) -> NDArray[np.bool_]:
-        return np.asarray((keys < parameters[0]) | (queries < 0))
+#: How many masks may be joined.
+_MOST_JOINED = 8
 
 
 class Allowed(Node):
@@ -148,7 +92,7 @@ class Allowed(Node):
         return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Cases(rule_of(self.args[0], i, j), "=", Const(sympy.S.One), _ZERO, _HIDDEN)
+        return Cases(rule_of(self.args[0], i, j), "=", Const(sympy.S.One), SEEN, HIDDEN)
 
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("allow", roman=True), speller.matrix(self.args[0]))
@@ -161,6 +105,55 @@ class Allowed(Node):
         return arithmetic.where(
             arithmetic.equals(args[0], 1), arithmetic.zero, arithmetic.minus_infinity
         )
+
+
+class AnyOf(Node):
+    """The union of masks: m_ij = 0 where any of them is 0, else −∞.
+
+    Shapes: all n × m. Raises `SymattnError` if there is no argument, one is no matrix, or two
+    differ in size.
+    Source: Zaheer et al., *Big Bird* (2020), section 2 (a window together with global tokens).
+
+    >>> print(AnyOf(Window(3, 3, 0), Global(3, 3, [1])))
+    any(window(3, 3, 0), global(3, 3, {1}))
+    >>> AnyOf(Window(3, 3, 0), Global(3, 3, [1])).as_explicit()
+    Matrix([
+    [0,   0,   0],
+    [0,   0, -oo],
+    [0, -oo,   0]])
+    """
+
+    source: ClassVar[str] = "Zaheer et al. 2020, section 2"
+
+    def __new__(cls, *masks: Any) -> Self:
+        matrices = [as_matrix(mask, "AnyOf") for mask in masks]
+        if not matrices:
+            raise SymattnError("AnyOf: no mask to join; give one or more")
+        for matrix in matrices[1:]:
+            _same_shape("AnyOf", matrices[0], matrix)
+        return super().__new__(cls, *matrices)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of the masks."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        out: Rule = HIDDEN
+        for mask in reversed(self.args):
+            out = _decided(_mask_rule(mask, i, j), SEEN, out)
+        return _pruned(out, {})
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("any", roman=True), *map(speller.matrix, self.args))
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        return AnyOf(*map(flip, self.args))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        seen = reduce(lambda one, other: one | other, (arithmetic.equals(arg, 0) for arg in args))
+        return arithmetic.where(seen, arithmetic.zero, arithmetic.minus_infinity)
 
 
 class Masked(Node):
@@ -207,19 +200,162 @@ class Masked(Node):
         return arithmetic.where(hidden, arithmetic.minus_infinity, arithmetic.add(kept, added))
 
 
-def _count(value: Any, name: str) -> sympy.Expr:
-    whole = isinstance(value, int | sympy.Expr) and not isinstance(value, bool)
-    number = as_scalar(value, name) if whole else None
-    if number is None or number.is_integer is False or number.is_negative or number > _MOST:
-        raise SymattnError(
-            f'mask "{name}": {shown(value)} is not a count; give a whole number from 0 to {_MOST}'
-        )
-    return number
+class Kept(Node):
+    """Scores where a mask is 0, and nothing elsewhere: g_ij = s_ij if m_ij = 0, else 0.
+
+    For weights without exponentials, where −∞ would not become 0. What is not kept never leaks,
+    NaN and infinities included.
+
+    Shapes: both n × m. Raises `SymattnError` if an argument is no matrix or they differ in size.
+    Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.3 (causal sums).
+
+    >>> print(Kept(sympy.MatrixSymbol("S", 2, 2), Causal(2, 2)))
+    keep(S, causal(2, 2))
+    """
+
+    source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"
+
+    def __new__(cls, scores: Any, mask: Any) -> Self:
+        matrices = as_matrix(scores, "Kept"), as_matrix(mask, "Kept")
+        _same_shape("Kept", *matrices)
+        return super().__new__(cls, *matrices)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of the scores."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        mask = _pruned(_mask_rule(self.args[1], i, j), {})
+        return _decided(mask, rule_of(self.args[0], i, j), SEEN)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("keep", roman=True), *map(speller.matrix, self.args))
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        return Kept(flip(self.args[0]), flip(self.args[1]))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        scores, mask = args
+        return arithmetic.where(arithmetic.equals(mask, 0), scores, arithmetic.zero)
 
 
-def _sizes(rows: Any, columns: Any) -> tuple[sympy.Expr, sympy.Expr]:
-    return as_scalar(rows, "mask"), as_scalar(columns, "mask")
+def mask_of(name: Any, rows: Any, columns: Any, parameter: Any = True) -> MatrixExpr:
+    """The mask of this name and size, from what a spec says of it.
+
+    `name` is a row of `MASKS`, or ``any`` (a key is seen if one of the masks allows it) or
+    ``all`` (if each of them does). The parameter of those two is a list of masks, each a name or
+    a table of one key: ``{any = [{window = 1}, {global = [1]}]}``; they may be nested, and join
+    up to 8 masks in all.
+
+    Raises `SymattnError` for an unknown name and for a parameter that does not fit.
+
+    >>> print(mask_of("any", 4, 4, [{"window": [1, 0]}, {"global": [1]}]))
+    any(window(4, 4, 1, 0), global(4, 4, {1}))
+    >>> print(mask_of("all", 4, 4, ["causal", {"window": 2}]))
+    causal(4, 4) + window(4, 4, 2)
+    """
+    left = iter(range(_MOST_JOINED))
+
+    def made(name: Any, parameter: Any) -> MatrixExpr:
+        if isinstance(name, str) and name in MASKS:
+            if next(left, None) is None:
+                raise SymattnError(f"mask: more than {_MOST_JOINED} masks are joined; give fewer")
+            return MASKS[name].of(rows, columns, parameter)
+        if name not in COMBINED:
+            known = nearest(str(name), (*MASKS, *COMBINED))
+            raise SymattnError(f"mask {shown(name)} is not known{known}")
+        if not isinstance(parameter, list | tuple) or not 0 < len(parameter) <= _MOST_JOINED:
+            raise SymattnError(
+                f'mask "{name}": give a list of 1 to {_MOST_JOINED} masks: '
+                f"{{{name} = [{{window = 1}}, {{global = [1]}}]}}"
+            )
+        parts: list[MatrixExpr] = []
+        for part in parameter:
+            mask = made(*_named(part, name))
+            if mask not in parts:
+                parts.append(mask)
+        if len(parts) == 1:
+            return parts[0]
+        return AnyOf(*parts) if name == "any" else sympy.MatAdd(*parts)
+
+    try:
+        return made(name, parameter)
+    except RecursionError:
+        raise SymattnError("mask: masks are nested too deeply; give fewer levels") from None
 
 
-#: The masks that a spec can name.
-MASKS: Mapping[str, type[Mask]] = {"causal": Causal, "padding": Padding}
+def reason_of(mask: MatrixExpr) -> str:
+    """Why a mask is there, in sentences: those of its parts where it joins several."""
+    if isinstance(mask, Mask):
+        return mask.reason
+    if isinstance(mask, Allowed):
+        return "A query may attend only where the matrix says so."
+    if isinstance(mask, AnyOf | sympy.MatAdd):
+        reasons = dict.fromkeys(filter(None, map(reason_of, mask.args)))
+        if isinstance(mask, AnyOf):
+            return " ".join(["A key is seen if any of the masks allows it.", *reasons])
+        return " ".join(reasons)
+    return ""
+
+
+def _named(part: Any, owner: str) -> tuple[Any, Any]:
+    """One mask of a list, as its name and parameter."""
+    if isinstance(part, str):
+        return part, True
+    if isinstance(part, Mapping) and len(part) == 1:
+        return next(iter(part.items()))
+    raise SymattnError(
+        f'mask "{owner}": {shown(part)} is not one mask; give a name or a table of one key'
+    )
+
+
+def _same_shape(owner: str, one: MatrixExpr, other: MatrixExpr) -> None:
+    for size, against in zip(shape_of(one), shape_of(other), strict=True):
+        if size.is_number and against.is_number and size != against:
+            shapes = " and ".join("{} × {}".format(*shape_of(matrix)) for matrix in (one, other))
+            raise SymattnError(f"{owner}: matrices of {shapes}; give matrices of one shape")
+
+
+def _mask_rule(mask: MatrixExpr, i: Index, j: Index) -> Rule:
+    """The entry rule of a mask; a sum of masks is decided by one after the other."""
+    if isinstance(mask, sympy.MatAdd):
+        rules = [_mask_rule(part, i, j) for part in mask.args]
+        if all(map(_is_decision, rules)):
+            return reduce(lambda out, rule: _put(rule, out, HIDDEN), reversed(rules))
+    return rule_of(mask, i, j)
+
+
+def _decided(mask: Rule, seen: Rule, otherwise: Rule) -> Rule:
+    """`seen` where the mask is 0, else `otherwise`, under the mask's own conditions if it can."""
+    if _is_decision(mask):
+        return _put(mask, seen, otherwise)
+    return Cases(mask, "=", SEEN, seen, otherwise)
+
+
+def _pruned(rule: Rule, known: Mapping[Condition, bool]) -> Rule:
+    """The rule without conditions that an outer one has settled already."""
+    if not isinstance(rule, Cases):
+        return rule
+    condition = rule.left, rule.sign, rule.right
+    if condition in known:
+        return _pruned(rule.value if known[condition] else rule.otherwise, known)
+    value = _pruned(rule.value, {**known, condition: True})
+    otherwise = _pruned(rule.otherwise, {**known, condition: False})
+    return value if value == otherwise else Cases(*condition, value, otherwise)
+
+
+def _is_decision(rule: Rule) -> bool:
+    """Whether a rule only decides between 0 and −∞."""
+    if isinstance(rule, Cases):
+        return _is_decision(rule.value) and _is_decision(rule.otherwise)
+    return rule in (SEEN, HIDDEN)
+
+
+def _put(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
+    """A rule that decides between 0 and −∞, deciding between these two instead."""
+    if isinstance(rule, Cases):
+        branches = _put(rule.value, seen, otherwise), _put(rule.otherwise, seen, otherwise)
+        return Cases(rule.left, rule.sign, rule.right, *branches)
+    return seen if rule == SEEN else otherwise

@@ -1,4 +1,4 @@
-"""From scores to weights: row softmax, and the plain ratio it replaced.
+"""From scores to weights: row softmax, the plain ratio it replaced, and what came after it.
 
 Adding a normaliser is adding a class and a row of `NORMALISERS` here.
 """
@@ -10,56 +10,29 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import sympy
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import SymattnError
-from symattn.nodes.base import Node, as_matrix, shape_of
-from symattn.nodes.rule import Exp, Index, Over, Rule, Total, dummy, rule_of
+from symattn.arithmetic.exact import filled
+from symattn.errors import ShapeError, SymattnError
+from symattn.nodes.base import as_matrix
+from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.rule import (
+    Apply,
+    Cases,
+    Const,
+    Exp,
+    Index,
+    Over,
+    Plus,
+    Rule,
+    Total,
+    dummy,
+    rule_of,
+)
+from symattn.nodes.simplex import Hardmax, Sparsemax
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
-
-
-class Normaliser(Node):
-    """What turns each row of scores into weights; `axis` 1 over rows, 0 over columns."""
-
-    word: ClassVar[str] = ""
-    reason: ClassVar[str] = ""
-    rule_name: ClassVar[str] = ""
-
-    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
-        return super().__new__(cls, as_matrix(matrix, cls.__name__), sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the scores."""
-        return shape_of(self.args[0])
-
-    def _along(self, i: Index, j: Index, index: sympy.Symbol) -> tuple[Rule, sympy.Expr]:
-        """The score at `index` of the line through (i, j), and how long that line is."""
-        matrix, axis = self.args
-        if axis == 1:
-            return rule_of(matrix, i, index), matrix.shape[1]
-        return rule_of(matrix, index, j), matrix.shape[0]
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return type(self)(flip(self.args[0]), 1 - self.args[1])
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, axis = args
-        if axis == 1:
-            return cls._rows(arithmetic, matrix)
-        return arithmetic.transpose(cls._rows(arithmetic, arithmetic.transpose(matrix)))
-
-    @classmethod
-    def _rows(cls, arithmetic: Arithmetic, scores: Array) -> Array:
-        """The weights, each row on its own."""
-        raise NotImplementedError
 
 
 class Softmax(Normaliser):
@@ -91,7 +64,7 @@ class Softmax(Normaliser):
         return Over(Exp(rule_of(self.args[0], i, j)), total, empty=sympy.S.Zero)
 
     @classmethod
-    def _rows(cls, arithmetic: Arithmetic, scores: Array) -> Array:
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
         nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
         safe = arithmetic.where(nothing, arithmetic.zero, scores)
         powers = arithmetic.exp(arithmetic.shift(safe))
@@ -116,6 +89,7 @@ class RowRatio(Normaliser):
 
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.2"
     partial: ClassVar[bool] = True
+    additive_mask: ClassVar[bool] = False
     word: ClassVar[str] = "ratio"
     rule_name: ClassVar[str] = "row ratio"
     reason: ClassVar[str] = (
@@ -128,7 +102,7 @@ class RowRatio(Normaliser):
         return Over(rule_of(self.args[0], i, j), Total(score, index, size))
 
     @classmethod
-    def _rows(cls, arithmetic: Arithmetic, scores: Array) -> Array:
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
         if arithmetic.hidden(scores).any():
             raise SymattnError(
                 "weights: a score of −∞ has no ratio; mask before a softmax, or leave the mask out"
@@ -142,5 +116,160 @@ class RowRatio(Normaliser):
         return arithmetic.divide(scores, total)
 
 
+class _OneMore(Normaliser):
+    """A softmax over the scores and one more, whose weight then belongs to no key."""
+
+    sums_to_one: ClassVar[bool] = False
+
+    def _below(self, i: Index, j: Index, extra: Rule) -> Rule:
+        """e^{z_ij} over `extra` and the sum of all exponentials."""
+        index = dummy(i, j)
+        score, size = self._along(i, j, index)
+        return Over(Exp(rule_of(self.args[0], i, j)), Plus((extra, Total(Exp(score), index, size))))
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
+        extra = more[0] if more else arithmetic.array(filled((1, 1), [sympy.S.Zero]))
+        lines = np.broadcast_shapes(scores.shape[:-1], extra.shape[:-1])
+        parts = [np.broadcast_to(part, (*lines, part.shape[-1])) for part in (scores, extra)]
+        return Softmax._rows(arithmetic, np.concatenate(parts, axis=-1))[..., :-1]
+
+
+class OffByOneSoftmax(_OneMore):
+    """Softmax that may attend to nothing: a_ij = e^{z_ij} / (1 + Σ_l e^{z_il}).
+
+    The weights of a row sum to less than 1, and to nearly 0 where all its scores are very
+    negative. A score of −∞ gets weight 0. Arrays subtract the larger of the row maximum and 0.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix.
+    Source: Miller, *Attention Is Off By One* (2023).
+
+    >>> print(OffByOneSoftmax(sympy.Matrix([[0, sympy.log(2)]])).doit())
+    Matrix([[1/4, 1/2]])
+    """
+
+    source: ClassVar[str] = "Miller, Attention Is Off By One (2023)"
+    word: ClassVar[str] = "softmax"
+    rule_name: ClassVar[str] = "softmax off by one"
+    reason: ClassVar[str] = (
+        "The 1 in the denominator lets a query attend to nothing: its weights sum to less than 1."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return self._below(i, j, Const(sympy.S.One))
+
+    def _spell(self, speller: Speller) -> Tree:
+        name = t.Script(t.Ident(self.word, roman=True), t.Num("1"))
+        return t.call(name, speller.matrix(self.args[0]))
+
+
+class SinkSoftmax(_OneMore):
+    """Softmax with a learned sink: a_ij = e^{z_ij} / (e^s + Σ_l e^{z_il}).
+
+    The sink s is one more logit, the same for all queries, whose weight is thrown away; with
+    s = 0 it is `OffByOneSoftmax`. A score of −∞ gets weight 0.
+
+    Shapes: n × m in and out, the sink 1 × 1. Raises `SymattnError` if an argument is no matrix
+    and `ShapeError` if the sink is not 1 × 1.
+    Source: Xiao et al., *Efficient Streaming Language Models with Attention Sinks* (2023), for
+    sinks; OpenAI, gpt-oss (2025), for a learned logit in each head.
+
+    >>> print(SinkSoftmax(sympy.Matrix([[0, 0]]), sympy.Matrix([[sympy.log(2)]])).doit())
+    Matrix([[1/4, 1/4]])
+    """
+
+    source: ClassVar[str] = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
+    word: ClassVar[str] = "softmax"
+    rule_name: ClassVar[str] = "softmax with a sink"
+    reason: ClassVar[str] = (
+        "The sink is one more score, learned, that takes a share of each query's weight and "
+        "passes nothing on."
+    )
+
+    def __new__(cls, matrix: Any, sink: Any, axis: Any = 1) -> Self:
+        one = as_matrix(sink, cls.__name__)
+        if tuple(one.shape) != (1, 1):
+            rows, columns = one.shape
+            raise ShapeError(f"sink: is {rows} × {columns}; give a single number, 1 × 1")
+        scores = as_matrix(matrix, cls.__name__)
+        return super(Normaliser, cls).__new__(cls, scores, one, sympy.Integer(axis))
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return self._below(i, j, Exp(rule_of(self.args[1], 0, 0)))
+
+
+class Sigmoid(Normaliser):
+    """Each score on its own: a_ij = σ(z_ij) = 1 / (1 + e^{−z_ij}).
+
+    The weights of a row need not sum to 1. A score of −∞ gets weight 0. The bias −log n that the
+    authors add to the scores is a step of its own.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix.
+    Source: Ramapuram et al., *Theory, Analysis, and Best Practices for Sigmoid Self-Attention*
+    (2024).
+
+    >>> print(Sigmoid(sympy.Matrix([[0, sympy.log(3)]])).doit())
+    Matrix([[1/2, 3/4]])
+    """
+
+    source: ClassVar[str] = "Ramapuram et al. 2024"
+    sums_to_one: ClassVar[bool] = False
+    word: ClassVar[str] = "sigmoid"
+    rule_name: ClassVar[str] = "sigmoid"
+    reason: ClassVar[str] = (
+        "{σ(x) = 1/(1 + e^(−x))} puts every score between 0 and 1, whatever the other scores are."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return Apply("σ", rule_of(self.args[0], i, j))
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
+        hidden = arithmetic.hidden(scores)
+        safe = arithmetic.where(hidden, arithmetic.zero, scores)
+        return arithmetic.where(hidden, arithmetic.zero, arithmetic.apply("σ", safe))
+
+
+class Unnormalised(Normaliser):
+    """The scores themselves as weights: a_ij = z_ij, and 0 where z_ij is −∞.
+
+    For linear attention without a denominator, whose output is Q (Kᵀ V).
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix.
+    Source: Sun et al., *Retentive Network* (2023), section 2.1.
+
+    >>> print(Unnormalised(sympy.Matrix([[2, -sympy.oo, -1]])).doit())
+    Matrix([[2, 0, -1]])
+    """
+
+    source: ClassVar[str] = "Sun et al. 2023, section 2.1"
+    sums_to_one: ClassVar[bool] = False
+    additive_mask: ClassVar[bool] = False
+    word: ClassVar[str] = "none"
+    rule_name: ClassVar[str] = "no normalisation"
+    reason: ClassVar[str] = "The scores are the weights as they stand; nothing is normalised."
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        score = rule_of(self.args[0], i, j)
+        hidden = Const(sympy.S.NegativeInfinity)
+        return Cases(score, "=", hidden, Const(sympy.S.Zero), score)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return speller.matrix(self.args[0])
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
+        return arithmetic.where(arithmetic.hidden(scores), arithmetic.zero, scores)
+
+
 #: The choices of the normaliser axis.
-NORMALISERS: Mapping[str, type[Normaliser]] = {"softmax": Softmax, "sum": RowRatio}
+NORMALISERS: Mapping[str, type[Normaliser]] = {
+    "softmax": Softmax,
+    "softmax-off-by-one": OffByOneSoftmax,
+    "softmax-sink": SinkSoftmax,
+    "sum": RowRatio,
+    "sigmoid": Sigmoid,
+    "sparsemax": Sparsemax,
+    "hardmax": Hardmax,
+    "none": Unnormalised,
+}

@@ -7,15 +7,15 @@ and SymPy's ``_entry``. Indices count from 0 here; `Notation.index_base` is adde
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.arithmetic.exact import FUNCTIONS
-from symattn.errors import CannotSpell
+from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS
+from symattn.errors import CannotSpell, SymattnError
 
 #: An index: a SymPy symbol or expression (symbolic rule) or a whole number (one entry).
 Index: TypeAlias = "sympy.Expr | int"
@@ -42,6 +42,20 @@ class Ordinal:
     """An index used as a number, in a condition: the j in j ≤ i."""
 
     index: Index
+
+
+class Nth(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
+    """The number at a place (from 0) of a list of whole numbers: (1, 1, 2)_i, in an `Ordinal`."""
+
+    is_integer = True
+
+    def __new__(cls, numbers: sympy.Tuple, place: Index) -> sympy.Expr:
+        """The number itself where the place is known."""
+        if isinstance(place, int | sympy.Integer):
+            if not 0 <= place < len(numbers):
+                raise SymattnError(f"a list of {len(numbers)} numbers has none for token {place}")
+            return numbers[int(place)]
+        return super().__new__(cls, numbers, place)
 
 
 @dataclass(frozen=True)
@@ -100,8 +114,21 @@ class Power:
 
 
 @dataclass(frozen=True)
+class OfRow:
+    """A function of a row of numbers, by its name in `ROW_FUNCTIONS`: argmax, τ.
+
+    `terms` is the one body that the index runs through or, without an index, all of them.
+    """
+
+    name: str
+    terms: tuple[Rule, ...]
+    index: sympy.Symbol | None = None
+    size: sympy.Expr = sympy.S.One
+
+
+@dataclass(frozen=True)
 class Cases:
-    """`value` where left and right compare as the sign says (``≤``, ``=``), else `otherwise`."""
+    """`value` where left and right compare as the sign says (≤, =, ∈), else `otherwise`."""
 
     left: Rule
     sign: str
@@ -111,11 +138,15 @@ class Cases:
 
 
 Rule: TypeAlias = (
-    Entry | Const | Ordinal | Plus | Times | Over | Total | Exp | Apply | Power | Cases
+    Entry | Const | Ordinal | Plus | Times | Over | Total | Exp | Apply | Power | OfRow | Cases
 )
 
 #: What the sign of a condition means.
-SIGNS = {"≤": sympy.Le, "=": sympy.Eq}
+SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
+    "≤": sympy.Le,
+    "=": sympy.Eq,
+    "∈": lambda place, places: sympy.Contains(place, places, evaluate=place.is_number),
+}
 
 _DUMMIES = tuple(sympy.Symbol(letter, integer=True) for letter in "lpt")
 
@@ -156,6 +187,11 @@ def _product_rule(factors: list[MatrixExpr], i: Index, j: Index) -> Rule:
     return Total(Times((first, rest)), index, factors[0].shape[1])
 
 
+def minus(rule: Rule) -> Rule:
+    """Minus the rule."""
+    return Times((Const(sympy.S.NegativeOne), rule))
+
+
 def dummy(*taken: Index) -> sympy.Symbol:
     """A letter to sum over that none of the indices uses."""
     used = {
@@ -192,6 +228,12 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             return Apply(name, at(body, indices, sizes))
         case Power(body, exponent):
             return Power(at(body, indices, sizes), exponent)
+        case OfRow(name, terms, index, size):
+            if index is None:
+                return OfRow(name, tuple(at(term, indices, sizes) for term in terms))
+            count = int(sympy.sympify(size, strict=True).subs(sizes))
+            told = ({**indices, index: k} for k in range(count))
+            return OfRow(name, tuple(at(terms[0], place, sizes) for place in told))
         case Cases(left, sign, right, value, otherwise):
             one, other = at(left, indices, sizes), at(right, indices, sizes)
             if isinstance(one, Const) and isinstance(other, Const):
@@ -248,6 +290,12 @@ def to_sympy(rule: Rule) -> sympy.Expr:
             return FUNCTIONS[name](to_sympy(body))
         case Power(body, exponent):
             return to_sympy(body) ** exponent
+        case OfRow(name, terms, index, size):
+            if index is None:
+                return ROW_FUNCTIONS[name](*map(to_sympy, terms))
+            if isinstance(size, sympy.Integer):
+                return to_sympy(at(rule, {}, {}))
+            return ROW_FUNCTIONS[name](sympy.Lambda(index, to_sympy(terms[0])), size)
         case Cases(left, sign, right, value, otherwise):
             holds = SIGNS[sign](to_sympy(left), to_sympy(right))
             if holds in (sympy.true, sympy.false):

@@ -6,8 +6,8 @@ is printed rather than something wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import cast
 
@@ -22,6 +22,8 @@ from symattn.nodes.rule import (
     Entry,
     Exp,
     Index,
+    Nth,
+    OfRow,
     Ordinal,
     Over,
     Plus,
@@ -63,8 +65,19 @@ class Speller:
                 return self._product(expr)
             case sympy.log():
                 return t.call(t.Ident("ln", roman=True), self.scalar(expr.args[0]))
+            case sympy.ceiling() | sympy.floor():
+                marks = "⌈⌉" if isinstance(expr, sympy.ceiling) else "⌊⌋"
+                return t.Fenced(t.inline(self.scalar(expr.args[0])), marks[0], marks[1])
             case sympy.tanh() | sympy.cos() | sympy.sin():
                 return applied(type(expr).__name__, self.scalar(expr.args[0]))
+            case sympy.Mod():
+                left = t.bracketed(self.difference(expr.args[0]), t.ATOM)
+                return t.row(left, t.Text(" mod "), self.scalar(expr.args[1]))
+            case sympy.Abs():
+                return t.Fenced(self.difference(expr.args[0]), "|", "|")
+            case Nth():
+                numbers, place = expr.args
+                return t.Script(self.listed(map(self.scalar, numbers)), self.index(place))
             case MatrixElement():
                 return self.entry(Entry(expr.parent, *expr.indices))
             case sympy.Sum():
@@ -78,6 +91,22 @@ class Speller:
         if expr is sympy.pi:
             return t.Ident("π")
         raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
+
+    def difference(self, expr: sympy.Expr) -> Tree:
+        """A sum that starts with what is added: j − i, not −i + j."""
+        terms = sorted(sympy.Add.make_args(expr), key=lambda term: term.could_extract_minus_sign())
+        return t.plus([self.scalar(term) for term in terms])
+
+    def listed(self, items: Iterable[Tree], fences: str = "()") -> Tree:
+        """The items in brackets with commas; of too many, the first ones and the last."""
+        trees, limit = list(items), self.notation.limit
+        if limit and len(trees) > limit:
+            trees = [*trees[: limit - 2], t.DOTS, trees[-1]]
+        return t.Fenced(t.commas(trees), fences[0], fences[1])
+
+    def places(self, places: sympy.FiniteSet) -> Tree:
+        """A set of places, as the reader counts: {1, 5}."""
+        return self.listed(map(self.index, sorted(places, key=int)), "{}")
 
     def rational(self, value: sympy.Rational) -> Tree:
         """A decimal where it ends within the digits asked for, else a fraction."""
@@ -112,7 +141,8 @@ class Speller:
     def _factors(self, expr: sympy.Expr) -> Tree:
         factors = sorted(expr.args, key=_rank) if isinstance(expr, sympy.Mul) else [expr]
         trees = [self._power(factor) for factor in factors]
-        numeric = any(isinstance(tree, t.Num) for tree in trees[1:])
+        bases = [tree.base if isinstance(tree, t.Script) else tree for tree in trees[1:]]
+        numeric = any(isinstance(base, t.Num) for base in bases)
         return t.times(trees, t.DOT if numeric else t.TIMES)
 
     def _power(self, expr: sympy.Expr) -> Tree:
@@ -193,6 +223,8 @@ class Speller:
         base, expr = self.notation.index_base, sympy.sympify(index, strict=True)
         if isinstance(expr, sympy.Symbol):
             return expr
+        if isinstance(expr, sympy.floor) and base == 1:  # ⌊(i − 1)/r⌋ + 1 is ⌈i/r⌉
+            return sympy.ceiling(expr.args[0], evaluate=False)
         letters = {s: s - base for s in expr.free_symbols if s.is_positive is not True}
         return expr.subs(letters) + base
 
@@ -247,8 +279,27 @@ class _RuleSpeller:
                 return applied(name, self.spell(body))
             case Power(body, exponent):
                 return t.power(self.spell(body), number(str(exponent)))
+            case OfRow():
+                return self._of_row(rule)
             case Cases():
                 return self._cases(rule)
+
+    def _of_row(self, rule: OfRow) -> Tree:
+        """argmax_l z_il, τ(z_i1, ⋯, z_im), or with all its numbers: argmax(1, 3, 2)."""
+        name, index = t.Ident(rule.name, roman=len(rule.name) > 1), rule.index
+        if index is None:
+            shown = _elided(rule.terms, self.speller.notation.limit)
+            listed = [self.spell(term) for term in shown]
+            if len(shown) < len(rule.terms):
+                listed.insert(-1, t.DOTS)
+            return t.call(name, *listed)
+        (body,) = rule.terms
+        if rule.name != "argmax" and isinstance(body, Entry):
+            ends = (replace(body, row=_put(body.row, index, k), column=_put(body.column, index, k))
+                    for k in (sympy.S.Zero, rule.size - 1))  # fmt: skip
+            first, last = map(self.spell, ends)
+            return t.call(name, first, t.DOTS, last)
+        return t.call(t.Script(name, self.speller.index(index)), self.spell(body))
 
     def _sum(self, terms: tuple[Rule, ...]) -> Tree:
         limit = self.speller.notation.limit
@@ -258,6 +309,10 @@ class _RuleSpeller:
         return t.plus(trees)
 
     def _product(self, factors: tuple[Rule, ...]) -> Tree:
+        if factors[0] == Const(sympy.S.NegativeOne):
+            rest = self.spell(factors[1]) if len(factors) == 2 else self._product(factors[1:])
+            bare = t.is_bare_sum(rest)
+            return t.row(t.MINUS, rest) if bare else t.negated(rest)
         trees = [self.spell(factor) for factor in factors]
         numeric = any(_starts_with_number(tree) for tree in trees[1:])
         return t.times(trees, t.DOT if numeric else t.TIMES)
@@ -277,7 +332,12 @@ class _RuleSpeller:
     def _ordinal_condition(self, left: Index, sign: str, right: Index) -> Tree:
         """J ≤ i + p as the reader counts, with the constants gathered on the right."""
         one = sympy.sympify(left, strict=True)
-        moved = sympy.sympify(right, strict=True) - one
+        other = sympy.sympify(right, strict=True)
+        if isinstance(other, sympy.FiniteSet):
+            return t.equation(self.speller.index(one), (t.Op(sign), self.speller.places(other)))
+        if isinstance(one, sympy.Mod | sympy.Abs | Nth):  # differences do not depend on the base
+            return t.equation(self.speller.scalar(one), (t.Op(sign), self.speller.scalar(other)))
+        moved = other - one
         base = self.speller.notation.index_base
         letters = {s: s - base for s in moved.free_symbols if s.is_positive is not True}
         gathered = moved.subs(letters)
@@ -292,6 +352,8 @@ def applied(name: str, argument: Tree) -> Tree:
     """A function of one number: tanh(x), √x, max(0, x)."""
     if name == "√":
         return t.Root(argument)
+    if name == "elu1":
+        return t.plus([t.call(t.Ident("elu", roman=True), argument), t.Num("1")])
     if name == "max0":
         return t.call(t.Ident("max", roman=True), t.Num("0"), argument)
     return t.call(t.Ident(name, roman=len(name) > 1), argument)
@@ -304,6 +366,11 @@ def _rank(factor: sympy.Expr) -> int:
     return 0 if isinstance(factor, sympy.Rational) else 1
 
 
+def _put(index: Index, symbol: sympy.Symbol, value: sympy.Expr) -> Index:
+    """The index with a value put in for the symbol."""
+    return value if index == symbol else index
+
+
 def _elided(terms: tuple[Rule, ...], limit: int) -> tuple[Rule, ...]:
     """The first and the last of too many terms."""
     return terms if not limit or len(terms) <= limit else (*terms[: limit - 2], terms[-1])
@@ -314,6 +381,8 @@ def _starts_with_number(tree: Tree) -> bool:
         return _starts_with_number(tree.items[-1] if tree.items[0] == t.MINUS else tree.items[0])
     if isinstance(tree, t.Frac):
         return _starts_with_number(tree.num)
+    if isinstance(tree, t.Script):
+        return isinstance(tree.base, t.Num)
     return isinstance(tree, t.Num | t.Root | t.Fenced)
 
 

@@ -23,33 +23,26 @@ from symattn.notation.tree import (
 
 #: The one vocabulary: the name of a step or an input, and the letter it goes by.
 SYMBOLS: Mapping[str, str] = {
-    "one_hot": "U",
-    "E": "E",
-    "X": "X",
-    "memory": "C",
-    "W_Q": "W_Q",
-    "W_K": "W_K",
-    "W_V": "W_V",
-    "W_O": "W_O",
-    "Q": "Q",
-    "K": "K",
-    "V": "V",
-    "scores": "S",
-    "scaled": "Z",
-    "mask": "M",
-    "allowed": "B",
-    "masked": "G",
-    "exp": "F",
-    "exp_sum": "r",
-    "weights": "A",
-    "output": "O",
-    "heads": "O",
-    "concat": "H",
-    "projected": "Y",
-}
+    # where Q, K and V come from
+    "one_hot": "U", "E": "E", "X": "X", "positions": "P", "placed": "X_p", "memory": "C",
+    "W_Q": "W_Q", "W_K": "W_K", "W_V": "W_V", "W_O": "W_O",
+    "b_Q": "b_Q", "b_K": "b_K", "b_V": "b_V", "b_O": "b_O",
+    "W_D": "W_D", "latent": "L",
+    "Q": "Q", "K": "K", "V": "V",
+    "K_past": "K_p", "V_past": "V_p", "K_cached": "K_c", "V_cached": "V_c",
+    # what is compared
+    "Q_rotated": "Q_r", "K_rotated": "K_r", "Q_unit": "Q_u", "K_unit": "K_u",
+    "Q_features": "Q_f", "K_features": "K_f",
+    "W_S": "W_S", "W_a": "W_a", "U_a": "U_a", "v_a": "v_a", "Q_hidden": "Q_a", "K_hidden": "K_a",
+    # from scores to the output
+    "scores": "S", "scaled": "Z", "capped": "T", "table": "tau", "bias": "R", "biased": "D",
+    "mask": "M", "allowed": "B", "masked": "G", "sink": "beta", "exp": "F", "exp_sum": "r",
+    "weights": "A", "output": "O", "heads": "O", "concat": "H", "projected": "Y",
+}  # fmt: skip
 
 #: The names of sizes, in the order in which they are listed: queries, keys, widths, heads.
-SIZES = ("n", "m", "d_model", "d_mem", "d_k", "d_v", "d_out", "h", "n_vocab")
+SIZES = ("n", "m", "p", "d_model", "d_mem", "d_c", "d_k", "d_a", "d_v", "d_out", "h", "g",
+         "n_vocab", "n_bucket")  # fmt: skip
 
 _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ",
@@ -134,7 +127,7 @@ class Notation:
 
     def in_head(self, symbol: Tree, head: Tree) -> Tree:
         """The symbol of one head: W_Q⁽ⁱ⁾."""
-        return power(symbol, Fenced(head))
+        return power(symbol, head if isinstance(head, Fenced) else Fenced(head))
 
     def entry(self, name: str, head: Tree | None, indices: tuple[Tree, ...]) -> Tree:
         """One entry of a matrix, its lower-case letter with indices: s_ij, w^Q_ij, s^(i)_ab."""
@@ -147,7 +140,8 @@ class Notation:
         elif not (isinstance(base, Ident) and len(base.name) == 1):
             base, sup = Fenced(symbol, "[", "]"), None
         if head is not None:
-            sup = Fenced(head) if sup is None else row(sup, Fenced(head))
+            mark = head if isinstance(head, Fenced) else Fenced(head)
+            sup = mark if sup is None else row(sup, mark)
         return Script(base, index_row(indices), sup)
 
 

@@ -202,8 +202,10 @@ class _Layout:
         plain = str(self.box(sup))
         if self.charset == "unicode" and all(c in _SUPERSCRIPTS for c in plain):
             return "".join(_SUPERSCRIPTS[c] for c in plain)
-        if isinstance(sup, Row) and isinstance(sup.items[0], Ident) and len(sup.items) == 2:
-            return f"^{sup.items[0].name}{self._raised(sup.items[1])}"  # w^Q⁽ⁱ⁾
+        if isinstance(sup, Row) and len(sup.items) == 2 and not isinstance(sup.items[0], Op):
+            first, second = map(self._raised, sup.items)
+            if not second.startswith("^"):
+                return f"{first}{second}"  # w^Q⁽ⁱ⁾, K^⌈i/2⌉ᵀ
         return f"^{plain}" if isinstance(sup, Ident | Num | Fenced) else f"^({plain})"
 
     def _lowered(self, sub: Tree) -> str:
@@ -238,6 +240,18 @@ class _Layout:
         lines = ["[" + ", ".join(str(self.box(x)) for x in row) + "]" for row in grid.rows]
         return Box((lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]",))
 
+    def _tall_grid(self, boxes: list[list[Box]]) -> Box:
+        """Cells of several lines, as in conditions inside conditions."""
+        widths = [max(cell.width for cell in column) for column in zip(*boxes, strict=True)]
+        rows = []
+        for line in boxes:
+            pieces: list[Box] = []
+            for cell, size in zip(line, widths, strict=True):
+                pad = Box((" " * (size - cell.width + 2),) * len(cell.lines), cell.baseline)
+                pieces += [cell, pad]
+            rows.append(beside(*pieces))
+        return below(*rows)
+
     def _labelled(self, grid: Grid) -> Box:
         """A matrix in brackets with the names of its rows and columns outside them."""
         body = self._grid(Grid(grid.rows, (), grid.column_labels, grid.align))
@@ -254,7 +268,10 @@ class _Layout:
         return Box(tuple(lines), len(head) + fenced.baseline)
 
     def _grid(self, grid: Grid) -> Box:
-        cells = [[str(self.box(cell)) for cell in row] for row in grid.rows]
+        boxes = [[self.box(cell) for cell in row] for row in grid.rows]
+        if any(len(cell.lines) > 1 for line in boxes for cell in line):
+            return self._tall_grid(boxes)
+        cells = [[str(cell) for cell in line] for line in boxes]
         columns = [_aligned(list(column), grid.align) for column in zip(*cells, strict=True)]
         labels = [escape_controls(label) for label in grid.column_labels]
         if labels:
@@ -264,6 +281,13 @@ class _Layout:
             ]
         lines = ["  ".join(row) for row in zip(*columns, strict=True)] or [""]
         return Box(tuple(lines), (len(lines) - 1) // 2)
+
+
+def below(*boxes: Box) -> Box:
+    """Boxes one under the other, left edges level."""
+    widest = max(each.width for each in boxes)
+    lines = [line + " " * (widest - width(line)) for each in boxes for line in each.lines]
+    return Box(tuple(lines), (len(lines) - 1) // 2)
 
 
 def beside(*boxes: Box) -> Box:

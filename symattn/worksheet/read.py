@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,10 +26,10 @@ Made = TypeVar("Made")
 MAX_LABEL = 80
 
 _TABLES = ("title", "schema", "attention", "given", "claims", "policy", "notation")
-_AXES = ("source", "embedded", "scale", "mask", "normaliser", "unfold", "heads",
-         "output_projection")  # fmt: skip
-_SIZES = tuple(name for name in SIZES if name != "h")  # the number of heads is an axis
-_SHARED = ("X", "memory", "E", "one_hot", "W_O", "mask", "allowed", "concat", "projected")
+_AXES = tuple(axis.name for axis in fields(Attention))
+_SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
+_SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "b_O", "W_O", "mask",
+           "allowed", "concat", "projected")  # fmt: skip
 _LABELS = ("tokens", "query_tokens", "key_tokens", "vocabulary", "features")
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")

@@ -1,0 +1,49 @@
+"""From weights to the output: weighted values, the heads together, the last projection."""
+
+from __future__ import annotations
+
+import sympy
+
+from symattn.attention.builder import PAPER, QUERY, SHARED, Builder
+from symattn.attention.plan import d_out
+from symattn.nodes.affine import HeadSum, PlusVector
+from symattn.nodes.heads import Concat
+from symattn.step import HEAD
+
+
+def output(b: Builder) -> None:
+    """All steps after the weights."""
+    names: tuple[str, ...] = ("V_cached", "V", "K_cached", "K", "Q", "placed", "X")
+    if b.plan.tie == "key-value":
+        names = ("K_cached", "K")
+    product = b.made("weights") * b.of(b.made(*names))
+    why = "Each output is the average of the values, weighted by that query's weights."
+    if b.plan.heads is None:
+        result = b.step("output", product, "weighted sum", why, f"{PAPER}3.2.1")
+    else:
+        head = b.step("heads", product, "weighted sum", why, f"{PAPER}3.2.2")
+        if b.plan.output_form == "sum":
+            _summed(b, head)
+            return
+        why = "The heads' outputs are joined into one matrix."
+        result = b.step("concat", Concat(head, HEAD, b.count), "concatenation", why,
+                        f"{PAPER}3.2.2", SHARED)  # fmt: skip
+    if b.plan.output_projection:
+        weights = b.given("W_O", result.shape[1], d_out, "output weights")
+        why = "{W_O} mixes the heads into one vector a token."
+        b.step("projected", _biased(b, result * weights), "projection", why, f"{PAPER}3.2.2",
+               SHARED)  # fmt: skip
+
+
+def _summed(b: Builder, head: sympy.MatrixExpr) -> None:
+    """Each head projected by its own rows of W_O, and the results added."""
+    weights = b.given("W_O", head.shape[1], d_out, "output weights", QUERY)
+    why = "Each head adds its own part to the result."
+    total = HeadSum(head * weights, HEAD, b.count)
+    b.step("projected", _biased(b, total), "sum over heads", why, HeadSum.source, SHARED)
+
+
+def _biased(b: Builder, product: sympy.MatrixExpr) -> sympy.MatrixExpr:
+    if not b.plan.projection_bias:
+        return product
+    return PlusVector(product, b.given("b_O", 1, d_out, "output bias"))

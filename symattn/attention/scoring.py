@@ -1,0 +1,200 @@
+"""From queries and keys to weights: score, scale, soft cap, bias, mask, normalise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
+from symattn.attention.plan import DEFAULT_SCALE, d_a, n
+from symattn.nodes.biases import ALiBi, RelativeBias
+from symattn.nodes.elementwise import Features, SoftCap
+from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of
+from symattn.nodes.normalise import NORMALISERS
+from symattn.nodes.scale import Quotient
+from symattn.nodes.scores import Additive, Distance, UnitVectors
+from symattn.step import HEAD
+
+
+def weights(b: Builder) -> None:
+    """All steps from the compared vectors to the weights, in the settled order."""
+    logits = SCORES[b.plan.score](b, *_compared(b))
+    for stage in (_scaled, _capped, _biased, _masked):
+        logits = stage(b, logits)
+    _normalised(b, logits)
+
+
+def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
+    """The query and key matrices that are scored, keys as head i uses them."""
+    query = b.made("Q_rotated", "Q", "placed", "X")
+    names: tuple[str, ...] = ("K_rotated", "K_cached", "K", "Q_rotated", "Q", "placed", "X")
+    if b.plan.tie == "query-key":
+        names = ("Q_rotated", "Q")
+    key = b.made(*names)
+    if b.plan.feature_map is not None:
+        why = "A feature map makes every number non-negative, so that the scores are too."
+        source = Features.source
+        kind = SHARED if b.plan.source == "bare" else QUERY
+        query_features = b.step("Q_features", Features(query, b.plan.feature_map), "feature map",
+                                why, source, kind)  # fmt: skip
+        if key == query:
+            return query_features, query_features
+        kind = SHARED if b.plan.source == "bare" else GROUP
+        key = b.step("K_features", Features(key, b.plan.feature_map), "feature map", why, source,
+                     kind)  # fmt: skip
+        query = query_features
+    return query, b.of(key)
+
+
+_COMPARE = "Each query is compared with each key: their dot product is the score."
+
+
+def _dot(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+    return b.step("scores", query * key.T, "matrix product", _COMPARE, f"{PAPER}3.2.1")
+
+
+def _cosine(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+    why = "Vectors of length 1 leave only the angle between query and key."
+    one = b.step("Q_unit", UnitVectors(query), "unit vectors", why, UnitVectors.source)
+    other = b.step("K_unit", UnitVectors(key), "unit vectors", why, UnitVectors.source)
+    why = "Each query is compared with each key: the score is the cosine of their angle."
+    return b.step("scores", one * other.T, "matrix product", why, UnitVectors.source)
+
+
+def _general(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+    table = b.given("W_S", query.shape[1], key.shape[1], "score weights", QUERY)
+    why = "A matrix says how much each feature of a query counts for each feature of a key."
+    source = "Luong, Pham, Manning 2015, section 3.1 (general)"
+    return b.step("scores", query * table * key.T, "matrix product", why, source)
+
+
+def _additive(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+    why = "Queries and keys are brought to the same hidden width."
+    left = b.given("W_a", query.shape[1], d_a, "weights on queries", QUERY)
+    right = b.given("U_a", key.shape[1], d_a, "weights on keys", QUERY)
+    vector = b.given("v_a", d_a, 1, "what the hidden units count for", QUERY)
+    one = b.step("Q_hidden", query * left, "projection", why, Additive.source)
+    other = b.step("K_hidden", key * right, "projection", why, Additive.source)
+    why = "A small network with one hidden layer scores each pair of query and key."
+    return b.step("scores", Additive(one, other, vector), "additive score", why, Additive.source)
+
+
+def _distance(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+    why = "The nearer a key is to the query, the higher its score; 0 where they are equal."
+    return b.step("scores", Distance(query, key), "squared distance", why, Distance.source)
+
+
+#: The choices of the score axis.
+SCORES: Mapping[str, Callable[[Builder, MatrixExpr, MatrixExpr], MatrixExpr]] = {
+    "dot": _dot,
+    "cosine": _cosine,
+    "general": _general,
+    "additive": _additive,
+    "distance": _distance,
+}
+
+
+def _scaled(b: Builder, logits: MatrixExpr) -> MatrixExpr:
+    scale = b.plan.scale
+    if scale is None:
+        return logits
+    inverse = 1 / scale
+    by_root = not isinstance(scale, sympy.Rational) and sympy.fraction(inverse)[1] == 1
+    expr = Quotient(logits, inverse) if by_root else scale * logits
+    why = "Every score is multiplied by the same number."
+    if scale == DEFAULT_SCALE:
+        why = "Dividing by {√d_k} keeps the spread of the scores near 1, whatever {d_k} is."
+    return b.step("scaled", expr, "scaling", why, f"{PAPER}3.2.1")
+
+
+def _capped(b: Builder, logits: MatrixExpr) -> MatrixExpr:
+    if b.plan.soft_cap is None:
+        return logits
+    why = "No score may grow beyond the cap, in either direction."
+    return b.step("capped", SoftCap(logits, b.plan.soft_cap), "soft cap", why, SoftCap.source)
+
+
+def _biased(b: Builder, logits: MatrixExpr) -> MatrixExpr:
+    if b.plan.bias is None:
+        return logits
+    name, options = b.plan.bias
+    rows, columns = logits.shape
+    if name == "given":
+        bias = b.given("bias", rows, columns, "added to the scores", QUERY)
+        source = "ONNX, operator Attention, input attn_mask"
+    else:
+        bias, source = BIASES[name](b, rows, columns, dict(options))
+    why = "A number that depends on the positions is added to each score."
+    return b.step("biased", sympy.MatAdd(logits, bias), "sum", why, source)
+
+
+def _alibi(b: Builder, rows: Any, columns: Any, options: dict[str, Any]) -> tuple[MatrixExpr, str]:
+    index = None if b.plan.heads is None else HEAD
+    node = ALiBi(rows, columns, b.count, index, **options)
+    return b.step("bias", node, "linear bias", ALiBi.reason, ALiBi.source), ALiBi.source
+
+
+def _relative(
+    b: Builder, rows: Any, columns: Any, options: dict[str, Any]
+) -> tuple[MatrixExpr, str]:
+    clip = options.get("clip")
+    size = options.get("buckets", 32) if clip is None else 2 * clip + 1
+    table = b.given("table", size, 1, "a number for each bucket of distances", QUERY)
+    node = RelativeBias(rows, columns, table, **options)
+    why, source = RelativeBias.reason, RelativeBias.source
+    return b.step("bias", node, "relative bias", why, source), source
+
+
+#: The choices of the bias axis beside a given matrix.
+BIASES: Mapping[str, Callable[..., tuple[MatrixExpr, str]]] = {
+    "alibi": _alibi,
+    "relative": _relative,
+}
+
+
+def _masked(b: Builder, logits: MatrixExpr) -> MatrixExpr:
+    if not b.plan.masks:
+        return logits
+    additive = NORMALISERS[b.plan.normaliser].additive_mask
+    parts = [_mask(b, logits, name, value) for name, value in b.plan.masks]
+    total = parts[0] if len(parts) == 1 else sympy.MatAdd(*parts)
+    if not any(name == "additive" for name, _ in b.plan.masks):
+        source = next((getattr(part, "source", "") for part in parts), "")
+        total = b.step("mask", total, "mask", reason_of(total), source or f"{PAPER}3.2.3", SHARED)
+    if additive:
+        why = "A score of {−∞} gets weight 0, so a masked key has no say."
+        return b.step("masked", Masked(logits, total), "masking", why, Masked.source)
+    why = "A masked score is set to 0, so that key has no say."
+    return b.step("masked", Kept(logits, total), "masking", why, Kept.source)
+
+
+def _mask(b: Builder, logits: MatrixExpr, name: str, value: Any) -> MatrixExpr:
+    rows, columns = logits.shape
+    if name == "additive":
+        return b.given("mask", rows, columns, "added to the scores")
+    if name == "boolean":
+        return Allowed(b.given("allowed", rows, columns, "1 where a query may attend"))
+    if name == "causal" and value is True and b.plan.cache:
+        value = columns - n
+    return mask_of(name, rows, columns, value)
+
+
+def _normalised(b: Builder, logits: MatrixExpr) -> None:
+    normaliser = NORMALISERS[b.plan.normaliser]
+    if b.plan.unfold:
+        why = "Exponentials make every score positive and keep their order."
+        powers = b.step("exp", Exponential(logits), "exponential", why, f"{PAPER}3.2.1")
+        why = "The sum over all keys is what each weight is a share of."
+        sums = b.step("exp_sum", LineSum(powers), "row sum", why, f"{PAPER}3.2.1")
+        why = "Dividing by the sum makes each query's weights sum to 1."
+        b.step("weights", LineQuotient(powers, sums), "row quotient", why, f"{PAPER}3.2.1")
+        return
+    extra = []
+    if b.plan.normaliser == "softmax-sink":
+        extra.append(b.given("sink", 1, 1, "the sink's logit", QUERY))
+    node = normaliser(logits, *extra)
+    b.step("weights", node, normaliser.rule_name, normaliser.reason, normaliser.source)

@@ -1,0 +1,285 @@
+"""Biases that follow from the distance of a key: ALiBi and tables of relative positions."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.errors import SymattnError, shown
+from symattn.nodes.base import as_matrix, as_scalar, shape_of
+from symattn.nodes.encodings import Number, Placed, at_most, index_of, number, row, told, whole
+from symattn.nodes.rule import Index, Ordinal, Plus, Rule, Times, minus, rule_of
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
+
+
+class ALiBi(Placed):
+    """A penalty that grows with the distance: b_ij = m_h (j − i), with a slope m_h for each head.
+
+    Meant for causal attention, where j ≤ i; with `symmetric`, b_ij = −m_h |j − i|. The slope of
+    head h (from 0) of H is 2^{−8(h+1)/H} where H is a power of two; otherwise see `alibi_slopes`.
+    `index` is the head, a number from 0 or a symbol for any; None where there is a single head.
+
+    Shapes: n × m; for a symbolic head all heads are evaluated at once, H × n × m. Raises
+    `SymattnError` if `heads` is no count or `index` does not fit it.
+    Source: Press, Smith, Lewis, *Train Short, Test Long* (2021), section 3; its i and j are ours.
+
+    >>> ALiBi(3, 3, 2, 0).as_explicit()
+    Matrix([
+    [    0,  1/16,  1/8],
+    [-1/16,     0, 1/16],
+    [ -1/8, -1/16,    0]])
+    """
+
+    source: ClassVar[str] = "Press et al. 2021, section 3"
+    reason: ClassVar[str] = "The further back a key is, the more is taken off its score."
+
+    def __new__(
+        cls, rows: Any, columns: Any, heads: Any = 1, index: Any = None, symmetric: Any = False
+    ) -> Self:
+        sizes = as_scalar(rows, "ALiBi"), as_scalar(columns, "ALiBi")
+        count = whole(heads, cls, "heads", least=1)
+        if index is None and count != 1:
+            raise SymattnError(f"ALiBi: of {count} heads, which? give the head's index")
+        head = sympy.S.Zero if index is None else as_scalar(index, "ALiBi")
+        fits = isinstance(head, sympy.Symbol) or (isinstance(head, sympy.Integer) and head >= 0)
+        if not fits or (head.is_Integer and count.is_Integer and head >= count):
+            raise SymattnError(
+                f"ALiBi: head {shown(index)} of {count}; give a symbol or a number from 0"
+            )
+        return super().__new__(cls, *sizes, count, head, sympy.Integer(bool(symmetric)))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """Queries × keys."""
+        return self.args[0], self.args[1]
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        _, _, heads, head, symmetric = self.args
+        slope = _slope_rule(head, heads)
+        if symmetric:
+            return minus(Times((slope, number(sympy.Abs(j - i)))))
+        return Times((slope, Plus((Ordinal(j), minus(Ordinal(i))))))
+
+    def _spell(self, speller: Speller) -> Tree:
+        rows, columns, heads, head, symmetric = self.args
+        name: Tree = t.Ident("alibi", roman=True)
+        if heads != 1:
+            name = speller.notation.in_head(name, speller.index(head))
+        extra = [t.Ident("symmetric", roman=True)] if symmetric else []
+        return t.call(name, speller.scalar(rows), speller.scalar(columns), *extra)
+
+    def doit(self, **hints: Any) -> MatrixExpr:
+        """The matrix once sizes and head are numbers."""
+        return super().doit(**hints) if self.args[3].is_Integer else self
+
+    def _numpycode(self, printer: Any) -> str:
+        """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
+        if self.args[3].is_Integer:
+            return super()._numpycode(printer)
+        printer.module_imports[__name__].add("ALiBi")
+        rows, columns, heads, _, symmetric = map(printer._print, self.args)
+        return f"ALiBi.numpy({rows}, {columns}, {heads}, -1, {symmetric})"
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        rows, columns, heads, head, symmetric = args
+        n, m, slopes = int(rows), int(columns), list(alibi_slopes(int(heads)))
+        distances = [-abs(x) if symmetric else x for x in range(1 - n, m)]
+        products = arithmetic.multiply(
+            arithmetic.array(row(slopes)).reshape(-1, 1), arithmetic.array(row(distances))
+        )
+        place = np.arange(m)[None, :] - np.arange(n)[:, None] + n - 1
+        biases = products[:, place]
+        one = isinstance(head, sympy.Integer) and head >= 0
+        return np.asarray(biases[int(head)] if one else biases)
+
+
+def alibi_slopes(heads: int) -> tuple[sympy.Expr, ...]:
+    """The exact slope of each head: 2^{−8/H}, 2^{−16/H}, … for H a power of two.
+
+    For another H: those of the nearest smaller power of two, then every other slope, from the
+    first, of twice that. Source: Press et al. 2021, section 3, and its code, ``get_slopes``.
+
+    >>> alibi_slopes(4), alibi_slopes(3)
+    ((1/4, 1/16, 1/64, 1/256), (1/16, 1/256, 1/4))
+    """
+    power = 2 ** (heads.bit_length() - 1)
+    if power == heads:
+        return tuple(2 ** sympy.Rational(-8 * (head + 1), heads) for head in range(heads))
+    return alibi_slopes(power) + alibi_slopes(2 * power)[0::2][: heads - power]
+
+
+class Slope(sympy.Function):  # type: ignore[misc]  # SymPy has no types
+    """The slope of a head of so many, once both are known."""
+
+    is_positive = True
+
+    @classmethod
+    def eval(cls, head: sympy.Expr, heads: sympy.Expr) -> sympy.Expr | None:
+        """The number."""
+        if head.is_Integer and heads.is_Integer:
+            return alibi_slopes(int(heads))[int(head)]
+        return None
+
+
+def _slope_rule(head: sympy.Expr, heads: sympy.Expr) -> Rule:
+    """m_i, spelled out as a power of two where it is one for every head."""
+    regular = heads.is_Integer and int(heads).bit_count() == 1
+    name = sympy.Symbol("m" if head.is_Integer else f"m_{head}", positive=True)
+    return number(Slope(head, heads), 2 ** (-8 * (head + 1) / heads) if regular else name)
+
+
+class RelativeBias(Placed):
+    """A learned number for each bucket of distances: b_ij = t_β, β the bucket of j − i.
+
+    T5's buckets: `bidirectional` gives half of them to keys after the query; of each direction
+    half are for one distance each and the rest are spaced logarithmically up to `max_distance`,
+    past which all share the last. See `relative_bucket`, which is exact. `clipped` is the plain
+    table of Shaw et al. The table is a matrix (or one for each head).
+
+    Shapes: table buckets × 1 gives n × m; for a `Head` of tables H × n × m. Raises
+    `SymattnError` if the table has another shape or the buckets cannot be laid out.
+    Source: Raffel et al., *T5* (2020), section 2.1, and its code, ``_relative_position_bucket``.
+
+    >>> T = sympy.MatrixSymbol("T", 8, 1)
+    >>> RelativeBias(1, 6, T, buckets=8, max_distance=8).as_explicit()
+    Matrix([[T[0, 0], T[5, 0], T[6, 0], T[6, 0], T[7, 0], T[7, 0]]])
+    """
+
+    source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
+    reason: ClassVar[str] = "How far a key is from the query decides what is added to the score."
+
+    def __new__(
+        cls, rows: Any, columns: Any, table: Any, buckets: Any = 32, max_distance: Any = 128,
+        bidirectional: Any = True, clip: Any = None,
+    ) -> Self:  # fmt: skip
+        sizes = as_scalar(rows, "RelativeBias"), as_scalar(columns, "RelativeBias")
+        body = as_matrix(table, "RelativeBias")
+        limit = sympy.S.NegativeOne if clip in (None, -1) else whole(clip, cls, "clip")
+        if limit >= 0:
+            layout = (2 * limit + 1, limit, sympy.S.One)
+        else:
+            layout = _t5_layout(buckets, max_distance, bidirectional)
+        found = shape_of(body)
+        for size, wanted in zip(found, (layout[0], 1), strict=True):
+            if isinstance(size, sympy.Integer) and size != wanted:
+                raise SymattnError(
+                    f"RelativeBias: the table is {found[0]} × {found[1]}, "
+                    f"and {layout[0]} buckets need {layout[0]} × 1"
+                )
+        return super().__new__(cls, *sizes, body, *layout, limit)
+
+    @classmethod
+    def clipped(cls, rows: Any, columns: Any, table: Any, distance: Any) -> Self:
+        """One bucket a distance from −k to k, those beyond clipped: β = clip(j − i, −k, k) + k.
+
+        The table is (2k + 1) × 1. Source: Shaw, Uszkoreit, Vaswani, *Self-Attention with Relative
+        Position Representations* (2018), section 3.2, for a number in place of its vectors.
+        """
+        return cls(rows, columns, table, clip=distance)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """Queries × keys."""
+        return self.args[0], self.args[1]
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        _, _, table, buckets, furthest, bidirectional, clip = self.args
+        if clip >= 0:
+            column, last = sympy.sympify(j, strict=True), int(2 * clip)
+            inside = partial(rule_of, table, index_of(column - i + clip), 0)
+            near = partial(at_most, j, i + clip - 1, inside, partial(rule_of, table, last, 0))
+            return at_most(j, i - clip, partial(rule_of, table, 0, 0), near)
+        bucket = Bucket(sympy.sympify(j, strict=True) - i, buckets, furthest, bidirectional)
+        letter = sympy.Symbol(f"beta_{i}{j}", positive=True)
+        row = int(bucket) if bucket.is_Integer else Number(bucket, letter)
+        return rule_of(table, row, 0)
+
+    def _spell(self, speller: Speller) -> Tree:
+        _, _, table, buckets, furthest, bidirectional, clip = self.args
+        if clip >= 0:
+            extra = told(speller, ("clip", clip, None))
+        else:
+            extra = told(speller, ("buckets", buckets, 32), ("far", furthest, 128))
+            extra += [] if bidirectional else [t.Ident("past", roman=True)]
+        return t.call(t.Ident("bias", roman=True), speller.matrix(table), *extra)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        rows, columns, table, *layout, clip = args
+        n, m, k = int(rows), int(columns), int(clip)
+        distances = range(1 - n, m)
+        if k >= 0:
+            buckets = [min(max(distance, -k), k) + k for distance in distances]
+        else:
+            buckets = [relative_bucket(distance, *map(int, layout)) for distance in distances]
+        place = np.arange(m)[None, :] - np.arange(n)[:, None] + n - 1
+        return np.asarray(table[..., np.array(buckets)[place], 0])
+
+
+def relative_bucket(
+    distance: int, buckets: int = 32, max_distance: int = 128, bidirectional: bool | int = True
+) -> int:
+    """T5's bucket (from 0) of the distance j − i, by whole numbers alone.
+
+    With n buckets a direction, e = ⌊n/2⌋ and r = |distance| (0 for a later key where only earlier
+    ones count): r itself below e, else e + ⌊(n − e) ln(r/e) / ln(max_distance/e)⌋, at most n − 1.
+    That ⌊…⌋ ≥ s means r^(n−e) e^s ≥ max_distance^s e^(n−e), which needs no logarithm; a code in
+    floating point may round a logarithm down exactly at the start of a bucket.
+
+    >>> [relative_bucket(distance) for distance in (-200, -16, -3, 0, 3, 16, 200)]
+    [15, 10, 3, 0, 19, 26, 31]
+    """
+    offset = 0
+    if bidirectional:
+        buckets //= 2
+        offset = buckets if distance > 0 else 0
+    far = abs(distance) if bidirectional else max(-distance, 0)
+    exact = buckets // 2
+    if far < exact:
+        return offset + far
+    rest = buckets - exact
+    steps = 0
+    while steps < rest - 1 and far**rest * exact ** (steps + 1) >= (
+        max_distance ** (steps + 1) * exact**rest
+    ):
+        steps += 1
+    return offset + exact + steps
+
+
+class Bucket(sympy.Function):  # type: ignore[misc]  # SymPy has no types
+    """The bucket of a distance, once that is a number."""
+
+    is_integer, is_nonnegative = True, True
+
+    @classmethod
+    def eval(cls, distance: sympy.Expr, *layout: sympy.Expr) -> sympy.Expr | None:
+        """The number."""
+        if distance.is_Integer:
+            return sympy.Integer(relative_bucket(int(distance), *map(int, layout)))
+        return None
+
+
+def _t5_layout(
+    buckets: Any, max_distance: Any, bidirectional: Any
+) -> tuple[sympy.Expr, sympy.Expr, sympy.Expr]:
+    both = bool(bidirectional)
+    count = whole(buckets, RelativeBias, "buckets", least=4 if both else 2)
+    furthest = whole(max_distance, RelativeBias, "max_distance", least=1)
+    for known in (count, furthest):
+        if not isinstance(known, sympy.Integer):
+            raise SymattnError(f"RelativeBias: {known} is a symbol; give the number itself")
+    alone = count // (4 if both else 2)
+    if furthest <= alone or (both and count % 2):
+        raise SymattnError(
+            f"RelativeBias: {count} buckets up to a distance of {furthest}: give an even number of "
+            f"buckets and a distance above {alone}, which have a bucket each"
+        )
+    return count, furthest, sympy.Integer(both)

@@ -1,0 +1,341 @@
+"""How a token's position enters attention: sinusoids, rotations, ALiBi and relative biases.
+
+Positions count from 0 in every formula, as in the papers' code, whatever the index base: the row
+that is written i is at position i − 1 where indices start at 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.exact import filled
+from symattn.arithmetic.reading import read_number
+from symattn.errors import SymattnError, shown
+from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.rule import (
+    Apply,
+    Cases,
+    Const,
+    Index,
+    Ordinal,
+    Over,
+    Plus,
+    Rule,
+    Times,
+    minus,
+    rule_of,
+)
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
+
+_MOST = 1_000_000
+
+#: The letter that numbers pairs of columns, counted as the reader counts.
+_PAIR = sympy.Symbol("t", integer=True)
+_THETA = sympy.Symbol("theta_t", positive=True)
+
+#: What makes a rule once it is needed.
+Made: TypeAlias = Callable[[], Rule]
+
+#: The names of the ways to pair columns, by their number in ONNX (``interleaved``).
+PAIRINGS = ("half", "interleaved")
+
+
+class Number(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
+    """A number made of indices in an `Ordinal` or an index, and how it is written: i − 1, θ_t.
+
+    Once the indices are known it is its value. The speller adds the index base to an index to
+    count as the reader does. A number is not counted and drops that, unless it is `counted`.
+    """
+
+    is_commutative = True
+
+    def __new__(cls, value: sympy.Expr, written: sympy.Expr, counted: Any = 0) -> sympy.Expr:
+        """The value itself where it is known."""
+        if value.is_number:
+            return value
+        return super().__new__(cls, value, written, sympy.Integer(counted))
+
+    def __add__(self, other: Any) -> sympy.Expr:
+        return self.args[1] + other if self.args[2] else self.args[1]
+
+    def _eval_is_integer(self) -> bool | None:
+        return self.args[0].is_integer  # type: ignore[no-any-return]
+
+    def _sympystr(self, printer: Any) -> str:
+        return str(printer._print(self.args[0]))
+
+
+class Placed(Node):
+    """A node whose entries are made of the positions of row and column."""
+
+    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+        return (
+            super()
+            ._entry(i, j, **kwargs)
+            .replace(lambda part: isinstance(part, Number), lambda part: part.args[0])
+        )
+
+
+def number(value: Any, written: Any = None) -> Rule:
+    """A number made of indices, written as its value unless something else is given."""
+    expr = sympy.sympify(value, strict=True)
+    found = Number(expr, expr if written is None else written)
+    return Ordinal(found) if isinstance(found, Number) else Const(found)
+
+
+def index_of(expr: sympy.Expr) -> Index:
+    """An index as rules hold it: a whole number is Python's."""
+    return int(expr) if expr.is_Integer else expr
+
+
+def at_most(j: Index, most: Any, value: Made, otherwise: Made) -> Rule:
+    """`value` if j ≤ most, else `otherwise`; where both are numbers only one of them is made."""
+    left, right = (sympy.sympify(side, strict=True) for side in (j, most))
+    if left.is_Integer and right.is_Integer:
+        return value() if left <= right else otherwise()
+    return Cases(Ordinal(left), "≤", Ordinal(right), value(), otherwise())
+
+
+def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
+    """What holds for columns 2t and 2t + 1, from 0; written j = 2t − 1 where indices start at 1."""
+    if column.is_Integer:
+        return entry(bool(column % 2 == 0))
+    even = Ordinal(Number(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
+    return Cases(Ordinal(column), "=", Plus((even,)), entry(True), entry(False))
+
+
+def _positions(arithmetic: Arithmetic, rows: int, start: Any) -> Array:
+    """The positions of the rows as a column."""
+    return arithmetic.array(row(range(int(start), int(start) + rows)).reshape(-1, 1))
+
+
+def row(numbers: Iterable[Any]) -> Array:
+    """Exact numbers as a row."""
+    entries = [sympy.sympify(entry, strict=True) for entry in numbers]
+    return filled((len(entries),), entries)
+
+
+def told(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
+    """The settings that are not what one would expect: base = 500."""
+    return [
+        t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))
+        for name, value, usual in settings
+        if value != usual
+    ]
+
+
+def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
+    """Refuse widths that do not divide into pairs, as soon as they are known."""
+    odd = dims.is_Integer and (dims % 2 or dims < 2)
+    if odd or (dims.is_Integer and columns.is_Integer and dims > columns):
+        raise SymattnError(
+            f"Rotary: {dims} of {columns} columns cannot turn in pairs; give an even number of "
+            "them: dims = 2"
+        )
+
+
+def base_of(value: Any, owner: type[Node]) -> sympy.Expr:
+    """The base of the wavelengths: a positive number, a decimal being what it spells."""
+    found = read_number(value, f"{owner.__name__}: base")
+    if not found.is_positive or found.is_infinite:
+        raise SymattnError(f"{owner.__name__}: base {shown(value)}: give a positive number")
+    return found
+
+
+def whole(value: Any, owner: type[Node], name: str, least: int = 0) -> sympy.Expr:
+    """A whole number, or a symbol for one."""
+    found = None if isinstance(value, bool | MatrixExpr) else as_scalar(value, owner.__name__)
+    if found is not None and found.is_number:
+        good = isinstance(found, sympy.Integer) and least <= found <= _MOST
+    else:
+        good = found is not None and found.is_integer is not False
+    if not good:
+        raise SymattnError(
+            f"{owner.__name__}: {name} = {shown(value)}: "
+            f"give a whole number from {least} to {_MOST}"
+        )
+    return found
+
+
+class Sinusoidal(Placed):
+    """Sines and cosines: p_{i,2t} = sin(i / b^{2t/d}), p_{i,2t+1} = cos(i / b^{2t/d}).
+
+    Indices and positions count from 0 in this formula; row 0 is at position `start`. With an odd
+    number d of columns the last one is a sine.
+
+    Shapes: n × d. Raises `SymattnError` if `base` is not positive or `start` no whole number.
+    Source: Vaswani et al. 2017, section 3.5; its pos is our i, its i our t, its d_model our d.
+
+    >>> Sinusoidal(2, 4).as_explicit()
+    Matrix([
+    [     0,      1,          0,          1],
+    [sin(1), cos(1), sin(1/100), cos(1/100)]])
+    """
+
+    source: ClassVar[str] = "Vaswani et al. 2017, section 3.5"
+    reason: ClassVar[str] = "Each position gets its own pattern of waves, from fast to slow."
+
+    def __new__(cls, rows: Any, columns: Any, base: Any = 10000, start: Any = 0) -> Self:
+        sizes = as_scalar(rows, "Sinusoidal"), as_scalar(columns, "Sinusoidal")
+        return super().__new__(cls, *sizes, base_of(base, cls), whole(start, cls, "start"))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """Positions × width."""
+        return self.args[0], self.args[1]
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        _, width, base, start = self.args
+        column = sympy.sympify(j, strict=True)
+        pair = sympy.floor(column / 2)
+        power = number(base ** (2 * pair / width), base ** (2 * _PAIR / width))
+        angle = Over(number(i + start), power)
+        return _by_pair(column, lambda first: Apply("sin" if first else "cos", angle))
+
+    def _spell(self, speller: Speller) -> Tree:
+        *sizes, base, start = self.args
+        extra = told(speller, ("base", base, 10000), ("start", start, 0))
+        return t.call(t.Ident("sinusoid", roman=True), *map(speller.scalar, sizes), *extra)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        rows, columns, base, start = args
+        count, width = int(rows), int(columns)
+        powers = [base ** sympy.Rational(2 * pair, width) for pair in range((width + 1) // 2)]
+        angles = arithmetic.divide(
+            _positions(arithmetic, count, start), arithmetic.array(row(powers))
+        )
+        out = np.empty((count, width), dtype=angles.dtype)
+        out[:, 0::2] = arithmetic.apply("sin", angles)
+        out[:, 1::2] = arithmetic.apply("cos", angles[:, : width // 2])
+        return out
+
+
+class Rotary(Placed):
+    """Rotary positions: each pair of columns turned by the angle (position · θ_t).
+
+    For the pair (x, x′) of columns number t in the row at position p:
+    (x cos pθ_t − x′ sin pθ_t, x′ cos pθ_t + x sin pθ_t), θ_t = base^{−2t/dims}, with t and p from
+    0; row 0 is at position `start`. A pair is two neighbours (``interleaved``) or columns t and
+    t + dims/2 (``half``). Columns from `dims` on stay as they are (all turn if it is None).
+
+    Shapes: n × d in and out. Raises `SymattnError` if `dims` is odd, below 2 or more than the
+    columns, `base` is not positive, `start` is no whole number, or the pairing is unknown.
+    Source: Su et al., *RoFormer* (2021), section 3.2.2 and equation 34, which counts pairs and
+    positions from 1 and 0: its θ_i = 10000^{−2(i−1)/d}. Half-split: Black et al., *GPT-NeoX-20B*
+    (2022), and ONNX, operator RotaryEmbedding with ``interleaved = 0``; part of the columns:
+    GPT-NeoX-20B, section 2.1.1.
+
+    >>> print(Rotary(sympy.Matrix([[1, 0], [1, 0]])).doit())
+    Matrix([[1, 0], [cos(1), sin(1)]])
+    """
+
+    source: ClassVar[str] = "Su et al. 2021, section 3.2.2"
+    reason: ClassVar[str] = (
+        "Turning each pair of columns by an angle that grows with the position makes a score "
+        "depend on how far apart query and key are."
+    )
+
+    def __new__(
+        cls, matrix: Any, base: Any = 10000, dims: Any = None, pairing: Any = "interleaved",
+        start: Any = 0,
+    ) -> Self:  # fmt: skip
+        body = as_matrix(matrix, "Rotary")
+        width = shape_of(body)[1]
+        turned = width if dims is None else whole(dims, cls, "dims")
+        _check_dims(turned, width)
+        code = {"half": 0, "interleaved": 1, 0: 0, 1: 1}.get(pairing)
+        if code is None:
+            raise SymattnError(
+                f'Rotary: pairing {shown(pairing)}: choose "interleaved" (columns 1 and 2) or '
+                '"half" (column 1 and the first of the second half)'
+            )
+        return super().__new__(
+            cls, body, base_of(base, cls), turned, sympy.Integer(code), whole(start, cls, "start")
+        )
+
+    @property
+    def pairing(self) -> str:
+        """Which columns make a pair: ``interleaved`` or ``half``."""
+        return PAIRINGS[int(self.args[3])]
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of the matrix."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        matrix, base, dims, interleaved, start = self.args
+        half, column = dims / 2, sympy.sympify(j, strict=True)
+        away = sympy.S.One if interleaved else half
+
+        def turned(first: bool) -> Rule:
+            """What becomes of the first or of the second column of a pair."""
+            ahead = column if first else column - half
+            pair = sympy.floor(column / 2) if interleaved else ahead
+            partner = index_of(column + away if first else column - away)
+            angle = Times((number(i + start), number(base ** (-2 * pair / dims), _THETA)))
+            along = Times((rule_of(matrix, i, j), Apply("cos", angle)))
+            across = Times((rule_of(matrix, i, partner), Apply("sin", angle)))
+            return Plus((along, minus(across) if first else across))
+
+        def paired() -> Rule:
+            if interleaved:
+                return _by_pair(column, turned)
+            return at_most(column, half - 1, partial(turned, True), partial(turned, False))
+
+        if dims == self.shape[1]:
+            return paired()
+        return at_most(column, dims - 1, paired, lambda: rule_of(matrix, i, j))
+
+    def _spell(self, speller: Speller) -> Tree:
+        matrix, base, dims, interleaved, start = self.args
+        extra = told(
+            speller, ("base", base, 10000), ("dims", dims, self.shape[1]), ("start", start, 0)
+        )
+        name: Tree = t.Ident("rope", roman=True)
+        name = name if interleaved else t.Script(name, t.Ident("half", roman=True))
+        return t.call(name, speller.matrix(matrix), *extra)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, base, dims, interleaved, start = args
+        _check_dims(dims, sympy.Integer(matrix.shape[-1]))
+        count = int(dims)
+        thetas = [base ** sympy.Rational(-2 * pair, count) for pair in range(count // 2)]
+        angles = arithmetic.multiply(
+            _positions(arithmetic, matrix.shape[-2], start), arithmetic.array(row(thetas))
+        )
+        cos, sin = arithmetic.apply("cos", angles), arithmetic.apply("sin", angles)
+        return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)])
+
+
+def rotated(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array, pairing: str) -> Array:
+    """Pairs of columns turned by angles of which the cosines and sines are given.
+
+    Shapes: x (…, n, d), cos and sin (…, n, r/2) with r ≤ d; columns from r on stay. This is ONNX's
+    operator RotaryEmbedding, with its caches at hand.
+    """
+    half = cos.shape[-1]
+    if pairing == "interleaved":
+        one, other = slice(0, 2 * half, 2), slice(1, 2 * half, 2)
+    else:
+        one, other = slice(0, half), slice(half, 2 * half)
+    first, second = x[..., one], x[..., other]
+    out = np.array(x)
+    out[..., one] = arithmetic.add(
+        arithmetic.multiply(first, cos), arithmetic.multiply(second, -sin)
+    )
+    out[..., other] = arithmetic.add(
+        arithmetic.multiply(second, cos), arithmetic.multiply(first, sin)
+    )
+    return out

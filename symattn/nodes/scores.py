@@ -1,0 +1,175 @@
+"""Ways to score a query against a key beside the dot product: cosine, additive, distance.
+
+The dot product itself is SymPy's own matrix product, Q Kᵀ, and the general score Q W Kᵀ.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.errors import ShapeError, SymattnError
+from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.rule import (
+    Apply,
+    Index,
+    Over,
+    Plus,
+    Power,
+    Rule,
+    Times,
+    Total,
+    dummy,
+    minus,
+    rule_of,
+)
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
+
+
+class UnitVectors(Node):
+    """Every vector over its length: u_ij = q_ij / √(Σ_l q_il²); vectors are rows with `axis` 1.
+
+    Dot products of these are cosines. A vector of length 0 has no direction.
+
+    Shapes: n × d in and out. Raises `SymattnError` for a zero vector, when evaluated.
+    Source: Graves, Wayne, Danihelka, *Neural Turing Machines* (2014), section 3.3.1, eq. 6.
+
+    >>> print(UnitVectors(sympy.Matrix([[3, 4]])).doit())
+    Matrix([[3/5, 4/5]])
+    """
+
+    source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
+    partial: ClassVar[bool] = True
+
+    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
+        return super().__new__(cls, as_matrix(matrix, "UnitVectors"), sympy.Integer(axis))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of the matrix."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        matrix, axis = self.args
+        index = dummy(i, j)
+        if axis == 1:
+            along, size = rule_of(matrix, i, index), matrix.shape[1]
+        else:
+            along, size = rule_of(matrix, index, j), matrix.shape[0]
+        length = Apply("√", Total(Power(along, 2), index, size))
+        return Over(rule_of(matrix, i, j), length)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("unit", roman=True), speller.matrix(self.args[0]))
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        return UnitVectors(flip(self.args[0]), 1 - self.args[1])
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, axis = args
+        if axis == 0:
+            turned = cls._compute(arithmetic, arithmetic.transpose(matrix), 1)
+            return arithmetic.transpose(turned)
+        squares = arithmetic.row_sum(arithmetic.multiply(matrix, matrix))
+        if arithmetic.vanishing(squares).any():
+            raise SymattnError("scores: a zero vector has no direction, so it has no cosine")
+        return arithmetic.divide(matrix, arithmetic.apply("√", squares))
+
+
+class Distance(Node):
+    """Minus the squared distance: s_ij = −Σ_l (q_il − k_jl)².
+
+    Its softmax with scale 1/(2σ²) is the Gaussian kernel of Nadaraya–Watson regression.
+
+    Shapes: n × d and m × d give n × m. Raises `ShapeError` if the widths differ.
+    Source: Nadaraya, *On Estimating Regression* (1964); Watson, *Smooth Regression Analysis*
+    (1964).
+    """
+
+    source: ClassVar[str] = "Nadaraya 1964; Watson 1964"
+
+    def __new__(cls, queries: Any, keys: Any) -> Self:
+        left, right = as_matrix(queries, "Distance"), as_matrix(keys, "Distance")
+        _same_width(left, right, "Distance")
+        return super().__new__(cls, left, right)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """Queries × keys."""
+        return shape_of(self.args[0])[0], shape_of(self.args[1])[0]
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        queries, keys = self.args
+        index = dummy(i, j)
+        apart = Plus((rule_of(queries, i, index), minus(rule_of(keys, j, index))))
+        return minus(Total(Power(apart, 2), index, queries.shape[1]))
+
+    def _spell(self, speller: Speller) -> Tree:
+        name = t.Script(t.Ident("dist", roman=True), None, t.Num("2"))
+        return t.row(t.MINUS, t.call(name, *map(speller.matrix, self.args)))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        queries, keys = (np.asarray(arg) for arg in args)
+        apart = arithmetic.add(queries[..., :, None, :], -keys[..., None, :, :])
+        squares = arithmetic.row_sum(arithmetic.multiply(apart, apart))
+        return np.asarray(-squares[..., 0])
+
+
+class Additive(Node):
+    """A small network scores each pair: s_ij = Σ_l v_l tanh(q_il + k_jl).
+
+    `queries` and `keys` are projected to the hidden width already.
+
+    Shapes: n × d, m × d and d × 1 give n × m. Raises `ShapeError` if the widths differ.
+    Source: Bahdanau, Cho, Bengio, *Neural Machine Translation by Jointly Learning to Align and
+    Translate* (2015), section A.1.2; its W_a s_{i−1} and U_a h_j are our rows of Q W_a and K U_a.
+    """
+
+    source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
+
+    def __new__(cls, queries: Any, keys: Any, vector: Any) -> Self:
+        left, right = as_matrix(queries, "Additive"), as_matrix(keys, "Additive")
+        weights = as_matrix(vector, "Additive")
+        _same_width(left, right, "Additive")
+        if weights.shape[0] != left.shape[1] or weights.shape[1] != 1:
+            raise ShapeError(f"Additive: the vector has to be {left.shape[1]} × 1")
+        return super().__new__(cls, left, right, weights)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """Queries × keys."""
+        return shape_of(self.args[0])[0], shape_of(self.args[1])[0]
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        queries, keys, vector = self.args
+        index = dummy(i, j)
+        inside = Plus((rule_of(queries, i, index), rule_of(keys, j, index)))
+        body = Times((rule_of(vector, index, 0), Apply("tanh", inside)))
+        return Total(body, index, queries.shape[1])
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("additive", roman=True), *map(speller.matrix, self.args))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        queries, keys, vector = (np.asarray(arg) for arg in args)
+        added = arithmetic.add(queries[..., :, None, :], keys[..., None, :, :])
+        hidden = arithmetic.apply("tanh", added)  # (…, n, m, d)
+        column = vector if vector.ndim == 2 else vector[..., None, :, :]
+        return np.asarray(arithmetic.matmul(hidden, column)[..., 0])
+
+
+def _same_width(left: MatrixExpr, right: MatrixExpr, owner: str) -> None:
+    if left.shape[1] != right.shape[1]:
+        raise ShapeError(
+            f"{owner}: queries have {left.shape[1]} columns, keys {right.shape[1]}; "
+            "give them equally many"
+        )

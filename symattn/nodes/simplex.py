@@ -1,0 +1,98 @@
+"""Weights that are exactly 0 for most keys: all on the best one, or projected to the simplex."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.rule import (
+    Apply,
+    Cases,
+    Const,
+    Index,
+    OfRow,
+    Ordinal,
+    Plus,
+    Rule,
+    dummy,
+    minus,
+    rule_of,
+)
+
+
+class Hardmax(Normaliser):
+    """All weight on the best key: a_ij = 1 if j = argmax_l z_il, else 0.
+
+    Of equally large scores the first one counts. Exact arithmetic proves every comparison; balls
+    answer [0, 1] where they overlap. A row of −∞ alone gets weights 0.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix, and `Undecided`
+    where exact scores can be neither told apart nor proven equal.
+    Source: ONNX, operator Hardmax.
+
+    >>> print(Hardmax(sympy.Matrix([[1, sympy.sqrt(8), 2 * sympy.sqrt(2)]])).doit())
+    Matrix([[0, 1, 0]])
+    """
+
+    source: ClassVar[str] = "ONNX, operator Hardmax"
+    word: ClassVar[str] = "hardmax"
+    rule_name: ClassVar[str] = "hardmax"
+    reason: ClassVar[str] = (
+        "Each query gives all its weight to the key with its largest score, the first of them "
+        "if several are equal."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        index = dummy(i, j)
+        score, size = self._along(i, j, index)
+        here = Ordinal(j if self.args[-1] == 1 else i)
+        best = OfRow("argmax", (score,), index, size)
+        return Cases(here, "=", best, Const(sympy.S.One), Const(sympy.S.Zero))
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
+        nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
+        safe = arithmetic.where(nothing, arithmetic.zero, scores)
+        return arithmetic.where(nothing, arithmetic.zero, arithmetic.first_largest(safe))
+
+
+class Sparsemax(Normaliser):
+    """The nearest point of the simplex: a_ij = max(0, z_ij − τ_i), with τ_i so that Σ_l a_il = 1.
+
+    With the scores of row i in falling order, τ_i = max_k (z_(1) + … + z_(k) − 1)/k. A score of
+    −∞ gets weight exactly 0, and a row with nothing else gets weights 0.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix, and `Undecided`
+    where exact scores can be neither told apart nor proven equal.
+    Source: Martins and Astudillo, *From Softmax to Sparsemax* (2016), section 2.2, proposition 1.
+
+    >>> print(Sparsemax(sympy.Matrix([[2, sympy.Rational(3, 2), 0]])).doit())
+    Matrix([[3/4, 1/4, 0]])
+    """
+
+    source: ClassVar[str] = "Martins and Astudillo 2016, section 2.2"
+    word: ClassVar[str] = "sparsemax"
+    rule_name: ClassVar[str] = "sparsemax"
+    reason: ClassVar[str] = (
+        "The same number {τ} is taken from all of a query's scores, such that what is left above "
+        "0 sums to 1; keys with small scores get weight 0."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        index = dummy(i, j)
+        score, size = self._along(i, j, index)
+        level = OfRow("τ", (score,), index, size)
+        return Apply("max0", Plus((rule_of(self.args[0], i, j), minus(level))))
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
+        nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
+        low = arithmetic.lowered(arithmetic.where(nothing, arithmetic.zero, scores))
+        left = arithmetic.add(low, np.asarray(-arithmetic.threshold(low)))
+        one = arithmetic.scalar(sympy.S.One)
+        weights = arithmetic.share(arithmetic.apply("max0", left), one)
+        return arithmetic.where(nothing, arithmetic.zero, weights)

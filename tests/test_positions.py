@@ -1,0 +1,517 @@
+"""Position schemes against references written out here from the papers and their code."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn, cast
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+from flint import arb
+from numpy.typing import NDArray
+
+from symattn import Notation, SymattnError
+from symattn.arithmetic.arrays import Arrays
+from symattn.arithmetic.balls import BALLS, ball, precision
+from symattn.arithmetic.exact import EXACT
+from symattn.arithmetic.rounded import Rounded
+from symattn.derivation import Derivation, Evaluation, Input, Step, worked
+from symattn.evaluate.check import compare
+from symattn.nodes import ALiBi, Head, Node, RelativeBias, Rotary, Sinusoidal
+from symattn.nodes.biases import alibi_slopes, relative_bucket
+from symattn.nodes.encodings import rotated
+from symattn.notation.latex import latex
+from symattn.notation.mathml import mathml
+from symattn.notation.text import line
+from symattn.step import HEAD
+
+Array = NDArray[Any]
+RNG = np.random.default_rng(11)
+n, m, d_k, h = (sympy.Symbol(name, integer=True, positive=True) for name in ("n", "m", "d_k", "h"))
+Q = sympy.MatrixSymbol("Q", n, d_k)
+S = sympy.MatrixSymbol("S", n, m)
+T = sympy.MatrixSymbol("T", 8, 1)
+
+
+# ---- references ----------------------------------------------------------------------------------
+
+
+def sinusoids(rows: int, width: int, base: float = 10000, start: int = 0) -> Array:
+    """Vaswani et al. 2017, section 3.5."""
+    out = np.empty((rows, width))
+    for pos in range(rows):
+        for column in range(width):
+            angle = (pos + start) / base ** (2 * (column // 2) / width)
+            out[pos, column] = math.cos(angle) if column % 2 else math.sin(angle)
+    return out
+
+
+def turned(x: Array, base: float, dims: int, pairing: str, start: int) -> Array:
+    """A query as complex numbers times e^{i m θ} (Su et al. 2021, equation 12)."""
+    if pairing == "half":
+        pairs = x[..., : dims // 2] + 1j * x[..., dims // 2 : dims]
+    else:
+        pairs = x[..., 0:dims:2] + 1j * x[..., 1:dims:2]
+    theta = base ** (-2 * np.arange(dims // 2) / dims)
+    pairs = pairs * np.exp(1j * np.outer(np.arange(x.shape[-2]) + start, theta))
+    if pairing == "half":
+        front = np.concatenate([pairs.real, pairs.imag], axis=-1)
+    else:
+        front = np.stack([pairs.real, pairs.imag], axis=-1).reshape(*x.shape[:-1], dims)
+    return np.concatenate([front, x[..., dims:]], axis=-1)
+
+
+def get_slopes(count: int) -> list[float]:
+    """The code of Press et al. 2021 (attention_with_linear_biases)."""
+
+    def get_slopes_power_of_2(count: int) -> list[float]:
+        start = 2 ** (-(2 ** -(math.log2(count) - 3)))
+        return [start * start**i for i in range(count)]
+
+    if math.log2(count).is_integer():
+        return get_slopes_power_of_2(count)
+    closest = 2 ** math.floor(math.log2(count))
+    return get_slopes_power_of_2(closest) + get_slopes(2 * closest)[0::2][: count - closest]
+
+
+def position_bucket(relative: int, both: bool, buckets: int, far: int) -> tuple[int, bool]:
+    """T5's _relative_position_bucket in floats; and whether the logarithm is too near a step."""
+    out = 0
+    if both:
+        buckets //= 2
+        out += (relative > 0) * buckets
+        relative = abs(relative)
+    else:
+        relative = -min(relative, 0)
+    exact = buckets // 2
+    if relative < exact:
+        return out + relative, False
+    large = math.log(relative / exact) / math.log(far / exact) * (buckets - exact)
+    near = abs(large - round(large)) < 1e-9
+    return out + min(exact + int(large), buckets - 1), near
+
+
+# ---- all arithmetics -----------------------------------------------------------------------------
+
+
+def in_all(node: Node, *matrices: Array) -> Array:
+    """The node's value in float64, after exact values, balls, roundings and entries agree on it."""
+    args = [arg for arg in node.args if not isinstance(arg, sympy.MatrixBase | sympy.MatrixSymbol)]
+    exacts = [np.vectorize(sympy.Rational, otypes=[object])(matrix) for matrix in matrices]
+    place = 2 if isinstance(node, RelativeBias) else 0
+
+    def value(arithmetic: Any) -> Array:
+        full = [*args[:place], *(arithmetic.array(exact) for exact in exacts), *args[place:]]
+        return type(node)._compute(arithmetic, *full)
+
+    exact = value(EXACT)
+    with precision(128):
+        balls: Any = value(BALLS)
+        for index in np.ndindex(*balls.shape):
+            assert balls[index].overlaps(ball(exact[index])), index
+            assert balls[index].rad() < 1e-30, index
+    for dtype in ("float64", "float32", "float16"):
+        array = value(Arrays(dtype))
+        assert array.dtype == np.dtype(dtype)
+        with precision(128):
+            result = compare("x", array, balls, value(Rounded(dtype)))
+        assert result.agrees, (dtype, result)
+        wrong = array.astype(float) + 1.0
+        assert not compare("x", wrong, balls, value(Rounded("float64"))).agrees
+    return value(Arrays("float64"))
+
+
+def explicit(node: Any) -> Array:
+    """The entries by the rule, as floats."""
+    return np.array(node.as_explicit().evalf(30).tolist(), dtype=object).astype(float)
+
+
+# ---- sinusoids -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 6, 7])
+@pytest.mark.parametrize(("base", "start"), [(10000, 0), (100, 5), (2.5, 1)])
+def test_sinusoids_are_those_of_the_paper(width: int, base: Any, start: int) -> None:
+    node = Sinusoidal(4, width, base, start)
+    wanted = sinusoids(4, width, base, start)
+    np.testing.assert_allclose(in_all(node), wanted, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(explicit(node), wanted, rtol=1e-13, atol=1e-15)
+
+
+def test_sinusoids_to_fifty_digits() -> None:
+    with precision(400), mpmath.workdps(80):
+        balls = Sinusoidal._compute(BALLS, *Sinusoidal(40, 10).args)
+        for pos, column in np.ndindex(40, 10):
+            angle = pos / mpmath.mpf(10000) ** (mpmath.mpf(2 * (column // 2)) / 10)
+            true = (mpmath.cos if column % 2 else mpmath.sin)(angle)
+            wanted = arb(mpmath.nstr(true, 70))
+            assert abs(balls[pos, column] - wanted) < 1e-50, (pos, column)
+
+
+def test_a_long_table_is_quick_in_arrays() -> None:
+    table = Sinusoidal.numpy(*Sinusoidal(2000, 256).args)
+    angles = np.arange(2000)[:, None] / 10000 ** (np.arange(0, 256, 2) / 256)
+    np.testing.assert_allclose(table[:, 0::2], np.sin(angles), atol=1e-12)
+    np.testing.assert_allclose(table[:, 1::2], np.cos(angles), atol=1e-12)
+
+
+# ---- rotary --------------------------------------------------------------------------------------
+
+ROTATIONS = [
+    {},
+    {"pairing": "half"},
+    {"base": 500, "start": 3},
+    {"dims": 4},
+    {"dims": 2, "pairing": "half", "start": 1},
+]
+
+
+@pytest.mark.parametrize("options", ROTATIONS)
+def test_rotary_is_a_product_of_complex_numbers(options: dict[str, Any]) -> None:
+    x = RNG.integers(-8, 9, (3, 6)) / 4
+    full: dict[str, Any] = {"base": 10000, "dims": 6, "pairing": "interleaved", "start": 0}
+    full |= options
+    node = Rotary(sympy.Matrix(x.tolist()).applyfunc(sympy.Rational), **options)
+    wanted = turned(x, **full)
+    np.testing.assert_allclose(in_all(node, x), wanted, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(explicit(node), wanted, rtol=1e-12, atol=1e-14)
+    batch = RNG.normal(size=(2, 4, 3, 6))
+    done = Rotary._compute(Arrays(), batch, *node.args[1:])
+    np.testing.assert_allclose(done, turned(batch, **full), rtol=1e-12, atol=1e-14)
+    assert node.pairing == full["pairing"]
+
+
+def test_rotary_changes_no_argument() -> None:
+    x = np.ones((2, 2))
+    Rotary.numpy(x, *Rotary(S.subs({n: 2, m: 2})).args[1:])
+    np.testing.assert_array_equal(x, np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("pairing", ["interleaved", "half"])
+def test_scores_depend_on_relative_position_only(pairing: str) -> None:
+    q, k = sympy.Matrix([[1, 2, -1, "1/2"]]), sympy.Matrix([[3, -1, 2, 1]])
+    q, k = q.applyfunc(sympy.Rational), k.applyfunc(sympy.Rational)
+
+    def score(first: int, second: int) -> Any:
+        one = Rotary(q, pairing=pairing, start=first).doit()
+        other = Rotary(k, pairing=pairing, start=second).doit()
+        return (one * other.T)[0, 0]
+
+    for shift in (1, 7):
+        assert sympy.simplify(sympy.expand(score(4, 1) - score(4 + shift, 1 + shift))) == 0
+    with precision(256):
+        assert not ball(score(4, 1) - score(5, 1)).contains(0)
+    assert sympy.simplify(score(6, 6)) == (q * k.T)[0, 0]
+
+
+def test_rotary_keeps_lengths() -> None:
+    row = Rotary(sympy.Matrix([[3, 4, 1, 2]]), start=5).doit()
+    assert sympy.simplify((row * row.T)[0, 0]) == 30
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        (3, {}, "pairs"),
+        (4, {"dims": 3}, "pairs"),
+        (4, {"dims": 6}, "pairs"),
+        (4, {"dims": 0}, "pairs"),
+        (4, {"dims": -2}, "whole number"),
+        (4, {"pairing": "neighbours"}, "pairing"),
+        (4, {"base": 0}, "positive"),
+        (4, {"base": sympy.oo}, "not a number"),
+        (4, {"start": -1}, "whole number"),
+        (4, {"start": 1.5}, "whole number"),
+    ],
+)
+def test_rotary_refuses(columns: int, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SymattnError, match=message):
+        Rotary(sympy.MatrixSymbol("Q", 2, columns), **options)
+
+
+def test_rotary_refuses_an_odd_width_when_it_is_known() -> None:
+    assert Rotary(Q).shape == (n, d_k)
+    with pytest.raises(SymattnError, match="pairs"):
+        Rotary(Q).subs(d_k, 3)
+    with pytest.raises(SymattnError, match="pairs"):
+        assert evaluated(Rotary(Q), Q=[[1, 2, 3]])["y"].array is None
+
+
+def test_rotary_is_that_of_onnx(unavailable: Callable[[str], NoReturn]) -> None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its other operators overflow on purpose
+            from onnx.backend.test.case.node import collect_testcases
+
+            found: list[Any] = [
+                case
+                for case in cast(Any, collect_testcases(None))
+                if case.model.graph.node[0].op_type == "RotaryEmbedding"
+            ]
+    except ImportError:
+        unavailable("onnx")
+    assert len(found) >= 8
+    for case in found:
+        settings = {a.name: a.i for a in case.model.graph.node[0].attribute}
+        (inputs, (wanted,)) = case.data_sets[0]
+        x, cos, sin, *ids = (np.asarray(value) for value in inputs)
+        flat = x.ndim == 3
+        if flat:
+            heads = settings["num_heads"]
+            x = np.swapaxes(x.reshape(*x.shape[:2], heads, -1), 1, 2)
+        if ids:
+            cos, sin = cos[ids[0]], sin[ids[0]]
+        pairing = "interleaved" if settings.get("interleaved") else "half"
+        got = rotated(Arrays("float32"), x, cos[:, None], sin[:, None], pairing)
+        assert got.dtype == np.float32
+        if flat:
+            got = np.swapaxes(got, 1, 2).reshape(wanted.shape)
+        np.testing.assert_allclose(got, wanted, rtol=case.rtol, atol=case.atol, err_msg=case.name)
+
+
+# ---- ALiBi ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("heads", range(1, 13))
+def test_slopes_are_those_of_the_code(heads: int) -> None:
+    slopes = alibi_slopes(heads)
+    assert len(slopes) == heads
+    np.testing.assert_allclose([float(x) for x in slopes], get_slopes(heads), rtol=1e-12)
+
+
+def test_slopes_are_exact() -> None:
+    assert alibi_slopes(8) == tuple(sympy.Rational(1, 2**k) for k in range(1, 9))
+    assert alibi_slopes(16)[0] == 1 / sympy.sqrt(2)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("heads", [1, 3, 8, 12])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 5), (4, 1)])
+def test_alibi_is_slope_times_distance(heads: int, symmetric: bool, shape: tuple[int, int]) -> None:
+    rows, columns = shape
+    away = np.arange(columns)[None, :] - np.arange(rows)[:, None]
+    away = -abs(away) if symmetric else away
+    wanted = np.array(get_slopes(heads))[:, None, None] * away
+    node = ALiBi(rows, columns, heads, HEAD, symmetric)
+    value = in_all(node)
+    assert value.shape == (heads, rows, columns)
+    np.testing.assert_allclose(value, wanted, rtol=1e-12)
+    for head in range(heads):
+        np.testing.assert_allclose(explicit(node.subs(HEAD, head)), wanted[head], rtol=1e-12)
+        np.testing.assert_allclose(in_all(node.subs(HEAD, head)), wanted[head], rtol=1e-12)
+    assert node.doit() == node
+    np.testing.assert_allclose(sympy.lambdify([], node, "numpy")(), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("heads", "index"), [(2, None), (2, 2), (2, -1), (0, 0), (2, sympy.Rational(1, 2)), (1.5, 0)]
+)
+def test_alibi_refuses(heads: Any, index: Any) -> None:
+    with pytest.raises(SymattnError, match="ALiBi"):
+        ALiBi(2, 2, heads, index)
+
+
+# ---- relative biases -----------------------------------------------------------------------------
+
+LAYOUTS = [(32, 128), (32, 256), (8, 8), (8, 20), (16, 100), (64, 500), (4, 2), (6, 7)]
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize(("buckets", "far"), LAYOUTS)
+def test_buckets_are_those_of_t5(buckets: int, far: int, both: bool) -> None:
+    if not both and far <= buckets // 2:
+        far = buckets
+    used, near_a_step = set(), 0
+    for relative in range(-300, 301):
+        bucket = relative_bucket(relative, buckets, far, both)
+        wanted, near = position_bucket(relative, both, buckets, far)
+        near_a_step += near
+        assert bucket == wanted or (near and bucket == wanted + 1), relative
+        used.add(bucket)
+    assert used <= set(range(buckets))
+    assert near_a_step < 60
+    back = [relative_bucket(-distance, buckets, far, both) for distance in range(600)]
+    assert back == sorted(back)
+    last = (buckets // 2 if both else buckets) - 1
+    assert back[far] == last
+
+
+def test_buckets_start_exactly_where_the_formula_says() -> None:
+    # n = 16 buckets a side, 8 + ⌊8 ln(r/8) / ln 16⌋ = 8 + ⌊2 log₂(r/8)⌋: 16, 32 and 64 are steps
+    assert [relative_bucket(-r) for r in (8, 11, 12, 15, 16, 31, 32, 63, 64, 127, 128)] == [
+        *(8, 8, 9, 9, 10, 11, 12, 13, 14, 15, 15)
+    ]
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_a_bias_is_looked_up(both: bool) -> None:
+    table = RNG.integers(-9, 9, (8, 1)) / 4
+    node = RelativeBias(9, 12, sympy.MatrixSymbol("T", 8, 1), 8, 9, both)
+    wanted = [
+        [table[position_bucket(j - i, both, 8, 9)[0], 0] for j in range(12)] for i in range(9)
+    ]
+    np.testing.assert_array_equal(in_all(node, table), wanted)
+    entries = node.as_explicit()
+    got = entries.subs({entry: table[entry.i, 0] for entry in entries.atoms(type(entries[0, 0]))})
+    np.testing.assert_allclose(np.array(got.tolist(), dtype=float), wanted)
+    heads = RNG.normal(size=(2, 3, 8, 1))
+    stack = RelativeBias._compute(Arrays(), 9, 12, heads, *node.args[3:])
+    assert stack.shape == (2, 3, 9, 12)
+    np.testing.assert_array_equal(
+        stack[1, 2], RelativeBias._compute(Arrays(), 9, 12, heads[1, 2], *node.args[3:])
+    )
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_a_clipped_bias_is_that_of_shaw(k: int) -> None:
+    table = RNG.integers(-9, 9, (2 * k + 1, 1)) / 4
+    symbol = sympy.MatrixSymbol("T", 2 * k + 1, 1)
+    node = RelativeBias.clipped(5, 4, symbol, k)
+    wanted = [[table[max(-k, min(k, j - i)) + k, 0] for j in range(4)] for i in range(5)]
+    np.testing.assert_array_equal(in_all(node, table), wanted)
+    put = {symbol[row, 0]: table[row, 0] for row in range(2 * k + 1)}
+    np.testing.assert_allclose(np.array(node.as_explicit().subs(put).tolist(), float), wanted)
+    assert node.func(*node.args) == node
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"buckets": 9}, "table"),
+        ({"buckets": 8, "max_distance": 2}, "distance above 2"),
+        ({"buckets": 7}, "even"),
+        ({"buckets": 2}, "whole number from 4"),
+        ({"buckets": sympy.Symbol("k", integer=True)}, "symbol"),
+        ({"clip": 4}, "9 × 1"),
+        ({"clip": -3}, "whole number"),
+        ({"buckets": 16}, "16 × 1"),
+    ],
+)
+def test_a_bias_refuses(options: dict[str, Any], message: str) -> None:
+    if options == {"buckets": 9}:
+        options, message = {"buckets": 10}, "the table is 8 × 1"
+    with pytest.raises(SymattnError, match=message):
+        RelativeBias(2, 2, T, **options)
+
+
+# ---- in a derivation -----------------------------------------------------------------------------
+
+
+def evaluated(expr: Any, per_head: bool = False, **given: Any) -> Evaluation:
+    """One step Y = expr over the matrices given."""
+    symbols = sorted(expr.atoms(sympy.MatrixSymbol), key=str)
+    heads = {part.args[0] for part in expr.atoms(Head)}
+    inputs = [Input(s.name, Head(s, HEAD) if s in heads else s) for s in symbols]
+    symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
+    step = Step("y", Head(symbol, HEAD) if per_head else symbol, "", expr)
+    return Derivation(tuple(inputs), (step,)).evaluate(**given)
+
+
+TURNED = [[1, 2, 3, "1/2"], [1, 2, 3, 4], ["0.3", 1, 1, 1]]
+ZEROS = np.zeros((2, 3, 4)).tolist()
+TABLES = RNG.integers(-9, 9, (2, 8, 1)).tolist()
+
+#: Expressions with what is given, and whether there are heads.
+STEPS: dict[str, tuple[Any, dict[str, Any], bool]] = {
+    "rotary": (Rotary(Q), {"Q": TURNED}, False),
+    "half": (Rotary(Q, 500, 2, "half", 4), {"Q": TURNED}, False),
+    "sinusoidal": (Q + Sinusoidal(n, d_k), {"Q": TURNED}, False),
+    "odd": (Q + Sinusoidal(n, d_k, 50, 2), {"Q": [[0, 0, 0], [1, 1, 1]]}, False),
+    "alibi": (sympy.MatAdd(Head(S, HEAD), ALiBi(n, m, h, HEAD)), {"S": ZEROS}, True),
+    "symmetric": (sympy.MatAdd(Head(S, HEAD), ALiBi(n, m, h, HEAD, True)), {"S": ZEROS}, True),
+    "one head": (S + ALiBi(n, m), {"S": TURNED}, False),
+    "bias": (
+        sympy.MatAdd(Head(S, HEAD), RelativeBias(n, m, Head(T, HEAD), 8, 8)),
+        {"S": ZEROS, "T": TABLES},
+        True,
+    ),
+    "clipped": (
+        S + RelativeBias.clipped(n, m, sympy.MatrixSymbol("U", 3, 1), 1),
+        {"S": TURNED, "U": [[1], [2], ["0.3"]]},
+        False,
+    ),
+}
+NOTATIONS = [
+    Notation(),
+    Notation(index_base=0),
+    Notation(convention="columns"),
+    Notation(exact=True),
+    Notation(convention="columns", index_base=0, digits=9),
+]
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_every_view_agrees(name: str) -> None:
+    expr, given, per_head = STEPS[name]
+    evaluation = evaluated(expr, per_head, **given)
+    assert evaluation.check()
+    value = evaluation["y"]
+    rows, columns = value.array.shape[-2:]
+    for notation in NOTATIONS:
+        step = evaluation.steps[0]
+        for tree in (step.formula(notation), step.entry(notation)):
+            assert line(tree) and latex(tree) and mathml(tree)
+        heads = range(2) if per_head else (None,)
+        for head in heads:
+            for row, column in np.ndindex(rows, columns):
+                cell = (column, row) if notation.convention == "columns" else (row, column)
+                place = cell if head is None else (head, *cell)
+                if notation.convention == "columns" and (cell[0] >= rows or cell[1] >= columns):
+                    continue
+                tree = worked(evaluation, step, row, column, head, notation)
+                shown = value.digits(place, notation).text
+                said = line(tree).rpartition("=" if "≈" not in line(tree) else "≈")[2].strip()
+                if not notation.exact:
+                    assert said.replace("−", "-") == shown, line(tree)
+
+
+def test_worked_lines_put_numbers_in() -> None:
+    evaluation = evaluated(Rotary(Q), Q=TURNED)
+    tree = worked(evaluation, evaluation.steps[0], 1, 2)
+    assert line(tree) == (
+        "y_23 = 3 cos(1·0.01) − 4 sin(1·0.01) ≈ 3·0.9999500 − 4·0.0099998 ≈ 2.9599"
+    )
+
+
+SPELLED = {
+    ("rotary", 1): "[[q_ij cos((i − 1) θ_t) − q_i,j+1 sin((i − 1) θ_t), if j = 2 t − 1], "
+    "[q_ij cos((i − 1) θ_t) + q_i,j−1 sin((i − 1) θ_t), otherwise]]",
+    ("rotary", 0): "[[q_ij cos(i θ_t) − q_i,j+1 sin(i θ_t), if j = 2 t], "
+    "[q_ij cos(i θ_t) + q_i,j−1 sin(i θ_t), otherwise]]",
+    ("half", 1): "[[[[q_ij cos((i + 3) θ_t) − q_i,j+1 sin((i + 3) θ_t), if j ≤ 1], "
+    "[q_ij cos((i + 3) θ_t) + q_i,j−1 sin((i + 3) θ_t), otherwise]], if j ≤ 2], "
+    "[q_ij, otherwise]]",
+    ("odd", 0): "q_ij + [[sin((i + 2)/50^(2 t / d_k)), if j = 2 t], "
+    "[cos((i + 2)/50^(2 t / d_k)), otherwise]]",
+    ("alibi", 1): "s_ab⁽ⁱ⁾ + m_i (b − a)",
+    ("symmetric", 1): "s_ab⁽ⁱ⁾ − m_i·|a − b|",
+    ("bias", 1): "s_ab⁽ⁱ⁾ + t_β_ab,1⁽ⁱ⁾",
+}
+
+
+@pytest.mark.parametrize(("name", "index_base"), SPELLED)
+def test_entries_are_spelled(name: str, index_base: Any) -> None:
+    expr, _, per_head = STEPS[name]
+    symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
+    step = Step("y", Head(symbol, HEAD) if per_head else symbol, "", expr)
+    said = line(step.entry(Notation(index_base=index_base))).partition(" = ")[2]
+    assert said == SPELLED[name, index_base]
+
+
+def test_a_regular_slope_is_spelled_out() -> None:
+    step = Step("y", Head(sympy.MatrixSymbol("Y", n, m), HEAD), "", ALiBi(n, m, 8, HEAD))
+    assert line(step.entry()) == "y_ab⁽ⁱ⁾ = (1/2ⁱ) (b − a)"
+    assert line(step.formula()) == "Y⁽ⁱ⁾ = alibi⁽ⁱ⁾(n, m)"
+
+
+def test_sympy_sees_values_and_not_how_they_are_written() -> None:
+    a, b = sympy.symbols("a b", integer=True)
+    for node in (Rotary(Q), Rotary(Q, pairing="half"), Sinusoidal(n, d_k), ALiBi(n, m, 4, 1)):
+        assert node[a, b].free_symbols <= {a, b, d_k, n, Q}
+    entry = Sinusoidal(n, d_k)[a, b]
+    assert entry.subs({a: 3, b: 3, d_k: 4}) == sympy.cos(sympy.Rational(3, 100))
+    assert entry.subs({a: 3, b: 2, d_k: 4}) == sympy.sin(sympy.Rational(3, 100))
