@@ -104,9 +104,13 @@ def test_the_digits_agree(notation: str) -> None:
 def in_one_line(display: str) -> str:
     """A display without blanks and, outside matrices, without line breaks and alignment marks."""
     display = re.sub(r"\\(begin|end)\{aligned\}", "", display)
-    parts = re.split(r"(\\begin\{array\}.*?\\end\{array\})", display, flags=re.DOTALL)
-    parts[::2] = [re.sub(r"\\\\(\[\w+\])?|&", "", part) for part in parts[::2]]
-    return re.sub(r"\s", "", "".join(parts))
+    out, depth = "", 0
+    for piece in re.split(r"(\\(?:begin|end)\{array\})", display):
+        depth += {r"\begin{array}": 1, r"\end{array}": -1}.get(piece, 0)
+        out += (
+            piece if depth or piece.startswith(r"\end") else re.sub(r"\\\\(\[\w+\])?|&", "", piece)
+        )
+    return re.sub(r"\s", "", out)
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)

@@ -32,7 +32,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant("dot-product", Attention(scale=False), "the same without the scale",
             "Luong, Pham, Manning, Effective Approaches to Attention-based NMT (2015), sec. 3.1"),
     Variant("bare", Attention(source="bare", scale=False),
-            "no projections: X Xᵀ, where every token mostly sees itself",
+            "no projections at all, so that every token mostly sees itself",
             "Raschka, Build a Large Language Model (2024), section 3.3"),
     Variant("self", Attention(**_SELF), "queries, keys and values projected from one sequence",
             f"{_PAPER}3.2.3"),

@@ -11,7 +11,7 @@ from itertools import pairwise
 from symattn.documents.outline import Line, Outline, Section
 from symattn.notation.latex import latex, prose
 from symattn.notation.prose import Prose
-from symattn.notation.text import line
+from symattn.notation.text import box, line
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Tree
 
 #: A display does not break across pages; a row wider than this many characters breaks at = and ≈.
@@ -58,7 +58,7 @@ def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
     """
     group: list[Line] = []
     for each in lines:
-        height = sum(len([*_rows(x.tree)]) for x in (*group, each))
+        height = sum(max(len([*_rows(x.tree)]), len(box(x.tree).lines)) for x in (*group, each))
         if group and (_has_grid(each.tree) or height > _MOST_LINES):
             yield group
             group = []

@@ -217,7 +217,7 @@ class Sigmoid(Normaliser):
     word: ClassVar[str] = "sigmoid"
     rule_name: ClassVar[str] = "sigmoid"
     reason: ClassVar[str] = (
-        "{σ(x) = 1/(1 + e^(−x))} puts every score between 0 and 1, whatever the other scores are."
+        "Each score becomes a number between 0 and 1, whatever the other scores are."
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:

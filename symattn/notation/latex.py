@@ -58,7 +58,7 @@ _OPERATORS = {
 _GREEK_COMMANDS = {
     letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].lower()
     for letter in "αβγδεζηθικμνξπρστυφχψω"
-} | {"λ": r"\lambda"}
+} | {"λ": r"\lambda", "φ": r"\varphi", "ε": r"\varepsilon"}
 _GREEK_COMMANDS |= {
     letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].capitalize()
     for letter in "ΓΔΘΞΠΣΦΨΩ"
@@ -195,7 +195,9 @@ def _grid(grid: Grid) -> str:
 
 
 def _lines(body: list[list[str]]) -> str:
-    return r" \\ ".join(" & ".join(line) for line in body)
+    rows = [" & ".join(line) for line in body]
+    # LaTeX would take a bracket that follows a line break for the height of a gap
+    return r" \\ ".join(f"{{}}{row}" if row.startswith("[") else row for row in rows)
 
 
 def text(words: str) -> str:
