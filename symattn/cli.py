@@ -70,6 +70,9 @@ def main() -> None:
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers.")
 @click.option("--dtype", type=click.Choice(("float64", "float32", "float16")), default="float64",
               help="The NumPy type that is checked.  [default: float64]")  # fmt: skip
+@click.option("--tokens", type=click.IntRange(1, 64), help="Make a small example of a variant.")
+@click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
+@click.option("--heads", type=click.IntRange(1, 16), help="The example's number of heads.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def derive(source: str, form: str, output: str | None, symbolic: bool, **options: Any) -> int:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
@@ -138,7 +141,12 @@ def _job(
         changes["digits"] = options["digits"]
     if options["full"]:
         changes["limit"] = 0
-    if source == "-" or os.path.lexists(source) or _looks_like_a_file(source):
+    is_file = source == "-" or os.path.lexists(source) or _looks_like_a_file(source)
+    if is_file and any(options[name] for name in ("tokens", "d_k", "heads")):
+        raise SymattnError(
+            "--tokens, --d-k, --heads: make examples of variants, not of a file"
+        )
+    if is_file:
         from symattn.worksheet import read_worksheet
 
         sheet = read_worksheet(source)
@@ -159,8 +167,16 @@ def _job(
             f"{shown(source)} is neither a file nor a variant{nearest(source, names)}"
         )
     row = VARIANTS[names.index(source)]
-    derivation = row.spec.derivation(title=f"{row.name}: {row.about}")
-    return Job(derivation, None, Notation().but(**changes), options, []), lambda make: make()
+    title = f"{row.name}: {row.about}"
+    notation = Notation().but(**changes)
+    sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
+    if symbolic or not sized:
+        derivation = row.spec.derivation(title=title)
+        return Job(derivation, None, notation, options, []), lambda make: make()
+    from symattn.attention.example import small_example
+
+    derivation, evaluation = small_example(row.spec, title=title, **sized)
+    return Job(derivation, evaluation, notation, options, []), lambda make: make()
 
 
 def _looks_like_a_file(source: str) -> bool:

@@ -276,7 +276,10 @@ def inputs_of(spec: Mapping[str, Any], derivation: Derivation) -> dict[str, Any]
     positive = spec.get("normaliser") == "sum"
     out: dict[str, Any] = {}
     for item in derivation.inputs:
-        rows, columns = (int(size.subs(sizes)) for size in item.shape)
+        rows, columns = (
+            int(size.subs({symbol: sizes[symbol.name] for symbol in size.free_symbols}))
+            for size in item.shape
+        )
         count = sizes[item.group] if item.per_head else 1
         matrices = [_matrix(item.name, rows, columns, positive, rng) for _ in range(count)]
         out[item.name] = matrices if item.per_head else matrices[0]

@@ -179,3 +179,15 @@ def test_a_terminal_gets_colour() -> None:
     plain = pexpect.run(f"{sys.executable} {' '.join(words)}", env={**env, "NO_COLOR": "1"})
     assert b"\x1b[" in coloured and b"\x1b[" not in plain
     assert b"A = softmax(Z)" in coloured
+
+
+@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
+def test_every_variant_makes_a_small_example(row: Any) -> None:
+    result = run("derive", row.name, "--tokens", "3", "--d-k", "2", "--format", "json")
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert data["check"]["agrees"]
+    assert all(step["decimals_are_proven"] for step in data["steps"].values())
+    text = run("derive", row.name, "--tokens", "2")
+    assert text.exit_code == 0, text.output
+    assert "weights" in text.stdout

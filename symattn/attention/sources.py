@@ -103,7 +103,7 @@ def _rotated(b: Builder) -> None:
     """Queries and keys turned by their positions."""
     assert b.plan.positions is not None
     options = dict(b.plan.positions[1])
-    why = "Each pair of columns is turned by an angle that grows with the position."
+    why = "Each pair of columns is turned by its own angle {theta_t}, once for every position."
     source = Rotary.source
     starts = options.pop("start", 0)
     later = starts + p if b.plan.cache else starts

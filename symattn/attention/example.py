@@ -1,0 +1,70 @@
+"""Small integer examples of any attention: the same numbers every time, easy to work by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from symattn.attention.spec import Attention
+from symattn.derivation import Derivation, Evaluation
+from symattn.errors import SymattnError
+
+#: The numbers that fill the matrices in turn; small, with zeros and a sign.
+_NUMBERS = (1, 0, 2, 1, -1, 0, 1, 2, 0, 1, 1, -1, 2)
+
+_SIZES = {"m": 3, "p": 2, "d_mem": 2, "d_c": 2, "d_a": 2, "d_v": 2, "d_out": 2, "n_vocab": 3}
+
+
+def small_example(
+    spec: Attention, *, tokens: int = 3, d_k: int = 2, heads: int | None = None, title: str = ""
+) -> tuple[Derivation, Evaluation]:
+    """The derivation of a spec on small integer matrices, and its values.
+
+    Shapes: `tokens` × `d_k` queries and as many keys; d_model is d_k, other widths are 2. Raises
+    `SymattnError` if the spec does not allow these sizes.
+
+    >>> _, values = small_example(Attention(), tokens=2)
+    >>> values["Q"].exact.tolist()
+    [[1, 0], [2, 1]]
+    """
+    for name, value in (("tokens", tokens), ("d_k", d_k)):
+        if not 1 <= value <= 64:
+            raise SymattnError(f"{name} = {value}: give a whole number from 1 to 64")
+    spec = _with_heads(spec, heads)
+    whole = spec.derivation(title=title)
+    sizes = _SIZES | {"n": tokens, "m": tokens, "d_k": d_k, "d_model": d_k, "n_vocab": tokens}
+    positive = spec.normaliser == "sum"
+    numbers = count()
+
+    def matrix(rows: int, columns: int) -> list[list[int]]:
+        picked = [[_NUMBERS[next(numbers) % len(_NUMBERS)] for _ in range(columns)]
+                  for _ in range(rows)]  # fmt: skip
+        return [[abs(x) + 1 for x in row] for row in picked] if positive else picked
+
+    given: dict[str, Any] = {}
+    for item in whole.inputs:
+        known = {s: sizes[s.name] for s in whole.size_symbols if s.name in sizes}
+        rows, columns = (int(size.subs(known).subs(whole.sizes)) for size in item.shape)
+        if item.name in ("allowed", "one_hot"):
+            given[item.name] = [[int(j <= i) if item.name == "allowed" else int(i == j)
+                                 for j in range(columns)] for i in range(rows)]  # fmt: skip
+        elif item.per_head:
+            count_of = whole.known_sizes[item.group]
+            given[item.name] = [matrix(rows, columns) for _ in range(count_of)]
+        else:
+            given[item.name] = matrix(rows, columns)
+    return whole, whole.evaluate(**given)
+
+
+def _with_heads(spec: Attention, heads: int | None) -> Attention:
+    """The spec with its numbers of heads and groups made concrete."""
+    if spec.heads is None:
+        if heads is not None:
+            raise SymattnError("heads: this attention has one head, which is not numbered")
+        return spec
+    groups = spec.kv_heads
+    number = heads or (spec.heads if isinstance(spec.heads, int) else 4 if groups == "g" else 2)
+    if groups == "g":
+        groups = max(1, number // 2)
+    return replace(spec, heads=number, kv_heads=groups)
