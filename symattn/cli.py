@@ -106,6 +106,28 @@ def variants() -> None:
     _print_lines(lines)
 
 
+@main.command()
+@click.argument("name", required=False, metavar="[RUNG]")
+def ladder(name: str | None) -> None:
+    """Walk the road to attention, rung by rung; each shows by a number what it mends."""
+    from symattn.attention.ladder import LADDER, before_attention, climbed
+    from symattn.documents.outline import outline
+    from symattn.documents.text import styled_lines
+
+    charset: Any = "unicode" if _can_show_unicode() else "ascii"
+    lines: list[tuple[str, str]] = []
+    if name is None:
+        lines += [("plain", before_attention()), ("plain", "")]
+    for rung in LADDER if name is None else [climbed(name)]:
+        derivation, values = rung.make()
+        place = 1 + LADDER.index(rung)
+        lines += [("title", f"{place}. {rung.name}: {rung.idea}"), ("plain", "")]
+        page = outline(derivation, values, views=("formula", "value"), only=rung.shown)
+        lines += list(styled_lines(page, charset))
+        lines += [("note", f"In numbers: {rung.wrong(values)}"), ("plain", "")]
+    _print_lines(lines)
+
+
 class Job:
     """One call of ``derive``: what is shown, and how."""
 
@@ -143,9 +165,7 @@ def _job(
         changes["limit"] = 0
     is_file = source == "-" or os.path.lexists(source) or _looks_like_a_file(source)
     if is_file and any(options[name] for name in ("tokens", "d_k", "heads")):
-        raise SymattnError(
-            "--tokens, --d-k, --heads: make examples of variants, not of a file"
-        )
+        raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
     if is_file:
         from symattn.worksheet import read_worksheet
 

@@ -1,0 +1,301 @@
+"""The road to attention, rung by rung: each adds one idea, and a number shows what it mends.
+
+The rungs follow how people are led to it: a fixed ratio, relevance by one vector, a query of its
+own, softmax, scaling, values apart from keys, several heads, positions, masking; and the recurrent
+net they began from. Every number printed is evaluated here, none is written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+
+from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.decide import decide
+from symattn.attention.spec import Attention
+from symattn.derivation import Derivation, Evaluation
+from symattn.errors import SymattnError, nearest
+from symattn.notation.numbers import number
+from symattn.notation.text import line
+
+#: Small vectors with one disagreement: the first and the last key point apart.
+_KEYS = [[2, 0], [1, 1], [-1, 1]]
+_VALUES = [[1, 0], [0, 1], [1, 1]]
+_QUERIES = [[1, 1], [2, -1], [0, 1]]
+_WORDS = {"n": ["Evan's", "dog", "Riley"], "m": ["Evan's", "dog", "Riley"]}
+
+Made = tuple[Derivation, Evaluation]
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One step of the road: an idea, attention so far, and what is still wrong with it."""
+
+    name: str
+    idea: str
+    make: Callable[[], Made]
+    shown: tuple[str, ...]
+    wrong: Callable[[Evaluation], str]
+
+
+def climbed(name: str) -> Rung:
+    """The rung of this name; raises `SymattnError` with the nearest name otherwise."""
+    for rung in LADDER:
+        if rung.name == name:
+            return rung
+    raise SymattnError(f"no rung is called {name!r}{nearest(name, [r.name for r in LADDER])}")
+
+
+def _of(spec: Attention, **given: Any) -> Made:
+    derivation = spec.derivation(list(given), labels=_labels(spec, given))
+    return derivation, derivation.evaluate(**given)
+
+
+def _labels(spec: Attention, given: dict[str, Any]) -> dict[str, list[str]]:
+    plain = {"Q", "K", "V", "X", "scores", "weights"} & set(given)
+    rows = len(next(iter(given.values())))
+    return _WORDS if plain and rows == len(_WORDS["n"]) and spec.heads is None else {}
+
+
+def _fixed_ratio() -> Made:
+    return _of(Attention(), weights=[["3/4", 0, "1/4"], [0, 1, 0], ["1/4", 0, "3/4"]], V=_VALUES)
+
+
+def _one_vector() -> Made:
+    return _of(Attention(scale=False, normaliser="sum"), Q=[[1, 2]], K=[[2, 0], [1, 1]],
+               V=[[1, 0], [0, 1]])  # fmt: skip
+
+
+def _symmetric() -> Made:
+    return _of(Attention(scale=False), Q=_KEYS, K=_KEYS, V=_VALUES)
+
+
+def _query() -> Made:
+    return _of(Attention(scale=False), Q=_QUERIES, K=_KEYS, V=_VALUES)
+
+
+def _scaled() -> Made:
+    return _of(Attention(), Q=_QUERIES, K=_KEYS, V=_VALUES)
+
+
+def _tied() -> Made:
+    return _of(Attention(tie="key-value"), Q=_QUERIES, K=_KEYS)
+
+
+def _heads() -> Made:
+    spec = Attention(heads=2)
+    return _of(spec, Q=[_QUERIES, _KEYS], K=[_KEYS, _QUERIES], V=[_VALUES, _VALUES])
+
+
+def _self() -> Made:
+    eye = [[1, 0], [0, 1]]
+    return _of(Attention(source="self"), X=_KEYS, W_Q=eye, W_K=eye, W_V=eye)
+
+
+def _placed() -> Made:
+    eye = [[1, 0], [0, 1]]
+    spec = Attention(source="self", positions="learned")
+    return _of(spec, X=_KEYS, positions=[[0, 0], [1, 0], [0, 1]], W_Q=eye, W_K=eye, W_V=eye)
+
+
+def _causal() -> Made:
+    return _of(Attention(mask="causal"), Q=_QUERIES, K=_KEYS, V=_VALUES)
+
+
+def _number(value: sympy.Expr, digits: int = 4) -> str:
+    """A proven decimal of an exact value."""
+
+    def at(bits: int) -> Any:
+        with precision(bits):
+            return ball(value)
+
+    return line(number(decide(at, lambda: value, digits, significant=True).text))
+
+
+def _entry(values: Evaluation, name: str, row: int, column: int) -> str:
+    return str(values[name].decimals()[row][column]).replace("-", "−")
+
+
+def _says_fixed(values: Evaluation) -> str:
+    first = _entry(values, "output", 0, 0)
+    return (
+        f"the ratio is the same whatever the words are: output[1,1] = {first} would come out for "
+        "any other two values 1 and 1 just as well, and nobody says who blends with whom."
+    )
+
+
+def _says_ratio(values: Evaluation) -> str:
+    found = values["weights"].decimals()[0]
+    try:
+        _of(Attention(scale=False, normaliser="sum"), Q=[[1, 0]], K=[[1, 0], [-1, 0]],
+            V=[[1], [2]])[1]["weights"].decimals()  # fmt: skip
+    except SymattnError as error:
+        refusal = str(error).split(";", maxsplit=1)[0]
+    negative = _of(Attention(scale=False, normaliser="sum"), Q=[[1, 0]], K=[[2, 0], [-1, 0]],
+                   V=[[1], [2]])[1]["weights"].decimals()[0]  # fmt: skip
+    return (
+        f"here the weights are {', '.join(found)}; with scores 2 and −1 they would be "
+        f"{negative[0]} and {negative[1].replace('-', '−')}, a negative share; with 1 and −1 there "
+        f"are none ({refusal})."
+    )
+
+
+def _says_symmetric(values: Evaluation) -> str:
+    a, b = _entry(values, "scores", 0, 1), _entry(values, "scores", 1, 0)
+    return (
+        f"K Kᵀ is symmetric: scores[1,2] = {a} = scores[2,1] = {b}. What Riley makes of dog and "
+        "what dog makes of Riley cannot differ."
+    )
+
+
+def _says_query(values: Evaluation) -> str:
+    a, b = _entry(values, "scores", 0, 1), _entry(values, "scores", 1, 0)
+    spread = variance_of_dot_product(16)
+    steep, flat = saturated_gradient(1), saturated_gradient(16)
+    return (
+        f"asymmetry is there (scores[1,2] = {a}, scores[2,1] = {b}), but scores grow with d_k: "
+        f"over all ±1 vectors of width 16 the variance of q·k is {spread}. At a lead of 1 the softmax's "
+        f"slope p(1 − p) is {_number(steep)}, at a lead of 16 only {_number(flat)}: nothing is "
+        "learned there."
+    )
+
+
+def _says_scaled(values: Evaluation) -> str:
+    return (
+        f"divided by √16, that variance is {variance_of_dot_product(16) / 16}. Still, with V = K "
+        "a token can pass on nothing but what it is found by."
+    )
+
+
+def _says_tied(values: Evaluation) -> str:
+    apart = _scaled()[1]
+    return (
+        f"with V = K output[1,:] is {', '.join(values['output'].decimals()[0])}, a mixture of "
+        f"keys; with values of their own {', '.join(apart['output'].decimals()[0])}.".replace(
+            "-", "−")
+    )  # fmt: skip
+
+
+def _says_heads(values: Evaluation) -> str:
+    weights = values["weights"].decimals()
+    one, two = weights[0][0], weights[1][0]
+    return (
+        f"the same word asks two questions: head 1 gives {', '.join(one)}, "
+        f"head 2 {', '.join(two)}; one head would have to average them. But the order of the words still makes no difference."
+    )
+
+
+def _says_order(values: Evaluation) -> str:
+    eye = [[1, 0], [0, 1]]
+    turned = _of(Attention(source="self"), X=_KEYS[::-1], W_Q=eye, W_K=eye, W_V=eye)[1]
+    here, there = values["output"].exact.tolist(), turned["output"].exact.tolist()[::-1]
+    same = "the same" if here == there else "another"
+    return f"read backwards, the sentence gives every word {same} output: attention sees a set."
+
+
+def _says_placed(values: Evaluation) -> str:
+    eye = [[1, 0], [0, 1]]
+    spec = Attention(source="self", positions="learned")
+    places = [[0, 0], [1, 0], [0, 1]]
+    turned = _of(spec, X=_KEYS[::-1], positions=places, W_Q=eye, W_K=eye, W_V=eye)[1]
+    here, there = values["output"].decimals(), turned["output"].decimals()[::-1]
+    return (
+        f"now it matters: the first word's output is {', '.join(here[0])}, read backwards "
+        f"{', '.join(there[0])}. But a word may still look at the words after it.".replace("-", "−")
+    )
+
+
+def _says_causal(values: Evaluation) -> str:
+    rows = values["weights"].decimals()
+    return (
+        f"nothing ahead is seen: the first row is {', '.join(rows[0])}. That is a decoder's head."
+    )
+
+
+def variance_of_dot_product(width: int) -> sympy.Integer:
+    """The variance of q·k over all vectors of ±1 of this width, by counting.
+
+    q·k is a sum of `width` independent signs, so it takes 2^width equally likely values.
+
+    >>> [variance_of_dot_product(width) for width in (1, 4, 8)]
+    [1, 4, 8]
+    """
+    total = sum((2 * up - width) ** 2 * int(sympy.binomial(width, up)) for up in range(width + 1))
+    return sympy.Integer(total) / 2**width
+
+
+def saturated_gradient(lead: int) -> sympy.Expr:
+    """P (1 − p) for two keys whose scores differ by `lead`: the slope of the softmax.
+
+    >>> saturated_gradient(0)
+    1/4
+    """
+    p = 1 / (1 + sympy.exp(-lead))
+    return p * (1 - p)
+
+
+def recurrent_influence(steps: int, weight: Any = "9/10") -> sympy.Expr:
+    """∂h_T/∂h_1 of h_t = tanh(w h_{t−1} + x_t) with h_1 = 1/2 and no further input.
+
+    It is a product of Jacobians, Π w (1 − h_t²) over the steps between; attention reaches any
+    word in one step instead. Source: Bengio, Simard, Frasconi, *Learning Long-Term Dependencies
+    with Gradient Descent is Difficult* (1994), section III.
+
+    >>> recurrent_influence(1)
+    9*(1 - tanh(9/20)**2)/10
+    """
+    w, state, influence = sympy.Rational(weight), sympy.Rational(1, 2), sympy.S.One
+    for _ in range(steps):
+        state = sympy.tanh(w * state)
+        influence = influence * w * (1 - state**2)
+    return influence
+
+
+def gated_influence(steps: int, gate: Any = "9/10") -> sympy.Expr:
+    """∂h_T/∂h_1 of a GRU whose update gate keeps `gate` of the state: gate^T, slower but falling.
+
+    Source: Cho et al., *Learning Phrase Representations using RNN Encoder–Decoder* (2014),
+    section 2.3, eq. 7, with a constant gate and a candidate that does not depend on the state.
+
+    >>> gated_influence(2)
+    81/100
+    """
+    return sympy.Rational(gate) ** steps
+
+
+def before_attention() -> str:
+    """The contrast the ladder begins from, in numbers."""
+    plain = ", ".join(f"{steps}: {_number(recurrent_influence(steps))}" for steps in (1, 5, 10))
+    gated = ", ".join(f"{steps}: {_number(gated_influence(steps))}" for steps in (1, 5, 10))
+    return (
+        "In a recurrent net the first word reaches the last through a product of Jacobians, "
+        f"Π w (1 − h²). With w = 9/10 its influence after so many steps is {plain}; with a GRU's "
+        f"gate at 9/10, {gated}. In attention every word is one step away from every other: its "
+        "influence is its weight."
+    )
+
+
+LADDER: tuple[Rung, ...] = (
+    Rung("fixed-ratio", "Blend two values in a fixed ratio.", _fixed_ratio,
+         ("weights", "output"), _says_fixed),
+    Rung("one-vector", "Let one vector say how relevant each word is, as shares of the sum.",
+         _one_vector, ("scores", "weights", "output"), _says_ratio),
+    Rung("symmetric", "Compare every word with every other by that vector; softmax for shares.",
+         _symmetric, ("scores", "weights"), _says_symmetric),
+    Rung("query", "Give each word a query beside its key.", _query, ("scores", "weights"),
+         _says_query),
+    Rung("scaled", "Divide the scores by √d_k.", _scaled, ("scaled", "weights"), _says_scaled),
+    Rung("value", "Keep what is passed on apart from what is compared.", _tied,
+         ("weights", "output"), _says_tied),
+    Rung("heads", "Ask several questions at once.", _heads, ("weights", "heads", "concat"),
+         _says_heads),
+    Rung("order", "Look at what the order of the words does.", _self, ("weights", "output"),
+         _says_order),
+    Rung("positions", "Add to each word a vector that says where it stands.", _placed,
+         ("placed", "weights", "output"), _says_placed),
+    Rung("causal", "Hide what comes later.", _causal, ("masked", "weights", "output"),
+         _says_causal),
+)  # fmt: skip
