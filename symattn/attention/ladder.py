@@ -157,8 +157,8 @@ def _says_query(values: Evaluation) -> str:
     steep, flat = saturated_gradient(1), saturated_gradient(16)
     return (
         f"asymmetry is there (scores[1,2] = {a}, scores[2,1] = {b}), but scores grow with d_k: "
-        f"over all ±1 vectors of width 16 the variance of q·k is {spread}. At a lead of 1 the softmax's "
-        f"slope p(1 − p) is {_number(steep)}, at a lead of 16 only {_number(flat)}: nothing is "
+        f"over all ±1 vectors of width 16 the variance of q·k is {spread}. At a lead of 1 the "
+        f"softmax's slope p(1 − p) is {_number(steep)}, at a lead of 16 only {_number(flat)}: nothing is "
         "learned there."
     )
 
@@ -184,7 +184,8 @@ def _says_heads(values: Evaluation) -> str:
     one, two = weights[0][0], weights[1][0]
     return (
         f"the same word asks two questions: head 1 gives {', '.join(one)}, "
-        f"head 2 {', '.join(two)}; one head would have to average them. But the order of the words still makes no difference."
+        f"head 2 {', '.join(two)}; one head would have to average them. But the order of the "
+        "words still makes no difference."
     )
 
 
@@ -245,7 +246,7 @@ def recurrent_influence(steps: int, weight: Any = "9/10") -> sympy.Expr:
     with Gradient Descent is Difficult* (1994), section III.
 
     >>> recurrent_influence(1)
-    9*(1 - tanh(9/20)**2)/10
+    9/10 - 9*tanh(9/20)**2/10
     """
     w, state, influence = sympy.Rational(weight), sympy.Rational(1, 2), sympy.S.One
     for _ in range(steps):
