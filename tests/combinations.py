@@ -274,6 +274,7 @@ def inputs_of(spec: Mapping[str, Any], derivation: Derivation) -> dict[str, Any]
     rng = random.Random(name_of(spec))
     sizes = sizes_of(spec)
     positive = spec.get("normaliser") == "sum"
+    tame = spec.get("feature_map") == "exp"  # a tanh of e^(e^x) is 1 to thousands of digits
     out: dict[str, Any] = {}
     for item in derivation.inputs:
         rows, columns = (
@@ -281,12 +282,14 @@ def inputs_of(spec: Mapping[str, Any], derivation: Derivation) -> dict[str, Any]
             for size in item.shape
         )
         count = sizes[item.group] if item.per_head else 1
-        matrices = [_matrix(item.name, rows, columns, positive, rng) for _ in range(count)]
+        matrices = [_matrix(item.name, rows, columns, positive, tame, rng) for _ in range(count)]
         out[item.name] = matrices if item.per_head else matrices[0]
     return out
 
 
-def _matrix(name: str, rows: int, columns: int, positive: bool, rng: random.Random) -> Any:
+def _matrix(
+    name: str, rows: int, columns: int, positive: bool, tame: bool, rng: random.Random
+) -> Any:
     if name == "one_hot":
         seen = [rng.randrange(columns) for _ in range(rows)]
         return [[int(j == word) for j in range(columns)] for word in seen]
@@ -301,6 +304,12 @@ def _matrix(name: str, rows: int, columns: int, positive: bool, rng: random.Rand
     if name == "mask":
         return [[rng.choice(["-inf", "0", "1/2", "-2"]) for _ in range(columns)]
                 for _ in range(rows)]  # fmt: skip
+    if tame:
+        return [
+            [str(Fraction(rng.choice([1, 2, 3]) * (1 if positive else rng.choice([-1, 1])), 8))
+             for _ in range(columns)]
+            for _ in range(rows)
+        ]  # fmt: skip
     choices = [1, 2, 3] if positive else [-3, -2, -1, 1, 2, 3]
     return [
         [str(Fraction(rng.choice(choices), rng.choice([1, 2, 3, 4]))) for _ in range(columns)]
@@ -323,13 +332,18 @@ class NoValueError(Exception):
 
 @dataclass(frozen=True)
 class Reference:
-    """Attention from its definitions, one head at a time, in float64."""
+    """Attention from its definitions, one head at a time, in float64.
+
+    `aligned`: with a cache the new queries come after the cached tokens, so that the first is at
+    position p; if not, at 0, but for a causal mask alone and rotary positions.
+    """
 
     spec: Mapping[str, Any]
     given: Mapping[str, Any]
+    aligned: bool = True
 
     def result(self) -> Array:
-        """The last matrix: of all heads together, or (heads, n, d_v) never: they are joined."""
+        """The last matrix; heads that are not joined yet stand side by side all the same."""
         heads = self._sizes["h"]
         if self.spec.get("heads") is None:
             out = self._head(0)
@@ -338,7 +352,7 @@ class Reference:
         if self.spec.get("output_form") == "sum":
             width = self._head(0).shape[1]
             parts = [out[:, k * width : (k + 1) * width] @ self._of("W_O", k) for k in range(heads)]
-            return np.asarray(sum(parts)) + self._bias("b_O")
+            return np.asarray(sum(parts) + self._bias("b_O"))
         if self.spec.get("output_projection"):
             return np.asarray(out @ self._of("W_O", 0) + self._bias("b_O"))
         return out
@@ -351,6 +365,11 @@ class Reference:
     def _past(self) -> int:
         """How many tokens came before; the first new one is at this position (from 0)."""
         return self._sizes["p"] if self.spec.get("cache") else 0
+
+    @property
+    def _first(self) -> int:
+        """The position of the first new query, where alignment is in question."""
+        return self._past if self.aligned else 0
 
     def _of(self, name: str, which: int) -> Array:
         """A given matrix, or that of one head or group."""
@@ -373,9 +392,8 @@ class Reference:
         if scheme == "learned":
             x = x + self._of("positions", 0)
         if scheme == "sinusoidal":
-            x = x + _sinusoidal(
-                *x.shape, options.get("base", 10000), options.get("start", 0) + self._past
-            )
+            first = options.get("start", 0) + self._first
+            x = x + _sinusoidal(len(x), x.shape[1], options.get("base", 10000), first)
         return np.asarray(x)
 
     def _projected(self, name: str, x: Array, which: int) -> Array:
@@ -450,7 +468,7 @@ class Reference:
         if name == "given":
             return self._of("bias", head)
         for i, j in np.ndindex(*shape):
-            ahead = j - (i + self._past)
+            ahead = j - (i + self._first)
             if name == "alibi":
                 slope = _slopes(self._sizes["h"])[head]
                 out[i, j] = slope * (-abs(ahead) if options.get("symmetric") else ahead)
@@ -467,8 +485,9 @@ class Reference:
             if mask == "additive":
                 added = added + self._of("mask", 0)
             else:
+                first = self._past if mask == "causal" else self._first
                 hidden = ~np.array(
-                    [[self._sees(mask, i + self._past, j, i) for j in range(logits.shape[1])]
+                    [[self._sees(mask, i + first, j, i) for j in range(logits.shape[1])]
                      for i in range(logits.shape[0])]
                 )  # fmt: skip
                 added[hidden] = -math.inf
@@ -476,7 +495,7 @@ class Reference:
         seen = logits + np.where(hidden, 0, added)
         out = np.zeros(logits.shape)
         for i in range(len(out)):
-            kept = [j for j in range(out.shape[1]) if not hidden[i, j]]
+            kept = [j for j in range(len(out[i])) if not hidden[i, j]]
             for j, weight in zip(kept, self._line(seen[i, kept], head), strict=True):
                 out[i, j] = weight
         return out
@@ -592,7 +611,7 @@ def _slopes(heads: int) -> list[float]:
 
 def _t5_bucket(ahead: int, options: Mapping[str, Any]) -> int:
     """T5's code, with its logarithms; no distance here is at the start of a bucket."""
-    count, bucket, far = options["buckets"], 0, -ahead
+    count, bucket, far = int(options["buckets"]), 0, -ahead
     if options.get("bidirectional", True):
         count //= 2
         bucket += count * (ahead > 0)

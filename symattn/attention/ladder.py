@@ -158,8 +158,8 @@ def _says_query(values: Evaluation) -> str:
     return (
         f"asymmetry is there (scores[1,2] = {a}, scores[2,1] = {b}), but scores grow with d_k: "
         f"over all ±1 vectors of width 16 the variance of q·k is {spread}. At a lead of 1 the "
-        f"softmax's slope p(1 − p) is {_number(steep)}, at a lead of 16 only {_number(flat)}: nothing is "
-        "learned there."
+        f"softmax's slope p(1 − p) is {_number(steep)}, at a lead of 16 only {_number(flat)}: "
+        "nothing is learned there."
     )
 
 

@@ -9,7 +9,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
-from symattn.attention.plan import DEFAULT_SCALE, d_a, n
+from symattn.attention.plan import DEFAULT_SCALE, d_a, p
 from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
@@ -179,7 +179,7 @@ def _mask(b: Builder, logits: MatrixExpr, name: str, value: Any) -> MatrixExpr:
     if name == "boolean":
         return Allowed(b.given("allowed", rows, columns, "1 where a query may attend"))
     if name == "causal" and value is True and b.plan.cache:
-        value = columns - n
+        value = p
     return mask_of(name, rows, columns, value)
 
 

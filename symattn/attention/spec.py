@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import sympy
@@ -23,6 +23,9 @@ Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 
 #: The masks that are a matrix somebody gives, and the input that holds it.
 MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
+
+#: The masks whose meaning does not change when keys from before are put in front.
+_WITH_CACHE = ("causal", "padding", "boolean", "additive")
 
 _SOURCES = ("given", "self", "cross", "bare")
 _TIES = ("query-key", "key-value")
@@ -159,6 +162,8 @@ class Attention:
         for name in ("heads", "concat"):
             if name in names and not isinstance(self.heads, int):
                 raise SymattnError(f"{name}: say how many heads there are, e.g. heads = 2")
+        if {"K_past", "V_past"} & names and not self.cache:
+            replace(self, cache=True)  # refuses what has no meaning with a cache
         if self.output_projection and "W_O" not in names:
             raise SymattnError("output_projection: W_O is not given; give it or leave this out")
 
@@ -239,6 +244,8 @@ def _check_meaning(spec: Attention) -> None:
          "source: bare vectors are not projected, so there is nothing to tie, cache or add to"),
         (spec.tie == "query-key" and spec.source in ("given", "cross"),
          "tie: keys can only be the queries where both come from X"),
+        (spec.cache and any(name not in _WITH_CACHE for name, _ in spec.mask),
+         "mask: with a cache, positions are counted from the first cached key; give a matrix"),
         (spec.tie is not None and spec.cache, "tie: cached keys and values are kept apart"),
         (spec.positions is not None and spec.positions[0] != "rotary" and spec.source == "given",
          "positions: they are added to X; where Q and K are given, use rotary"),

@@ -23,7 +23,7 @@ from symattn.notation.options import Notation
 from symattn.step import HEAD, Input, Step, listed_sizes
 
 #: What a matrix of logits may hold besides numbers.
-_INFINITE = ("scores", "scaled", "capped", "biased", "masked", "mask")
+_INFINITE = ("scores", "scaled", "capped", "biased", "masked", "mask", "bias")
 _BOOLEAN = ("allowed",)
 
 #: An index into a step's value: (…, row, column), counted from 0.
@@ -197,7 +197,7 @@ def _read(
             )
         value = given[item.name]
         if isinstance(value, np.ndarray) and value.size > MAX_ENTRIES and value.ndim >= 2:
-            array: Array = value.astype(float)
+            array: Array = _large(value, item.name)
         else:
             array = read_array(
                 value,
@@ -215,6 +215,18 @@ def _read(
     return out
 
 
+def _large(value: Array, name: str) -> Array:
+    """A matrix too large for exact entries, as floats; what has no meaning is still refused."""
+    array = np.asarray(value, dtype=float)
+    allowed = np.isfinite(array) | (np.isneginf(array) if name in _INFINITE else False)
+    if name in _BOOLEAN:
+        allowed = (array == 0) | (array == 1)
+    if not allowed.all():
+        place = ",".join(str(i + 1) for i in np.argwhere(~allowed)[0])
+        raise SymattnError(f"{name}[{place}]: this value has no meaning here; give a finite number")
+    return array
+
+
 def _check_batches(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
     """The leading axes (batches) of all given matrices must broadcast."""
     shape: tuple[int, ...] = ()
@@ -228,6 +240,18 @@ def _check_batches(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
                 f"{item.name}: its leading axes {own} do not fit those of the others, {shape}; "
                 "give equally many of each"
             ) from None
+    _check_shared(inputs, given)
+
+
+def _check_shared(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
+    """Beside queries of each head, what the heads share has no axis that could be one of heads."""
+    batches = [given[item.letter].ndim - 3 for item in inputs if item.name == "Q" and item.per_head]
+    for item in inputs:
+        if batches and not item.per_head and given[item.letter].ndim - 2 > batches[0]:
+            raise ShapeError(
+                f"{item.name}: all heads share it; leave the axis of the heads out, or give Q as "
+                "many leading axes"
+            )
 
 
 def _count(sizes: Mapping[sympy.Symbol, int], name: str) -> int:

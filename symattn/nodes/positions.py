@@ -208,6 +208,11 @@ class Documents(Mask):
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
         numbers = np.array(parameters[0])
+        if queries.size != numbers.size or keys.size != numbers.size:
+            raise SymattnError(
+                f'mask "documents": {numbers.size} numbers for {queries.size} queries and '
+                f"{keys.size} keys; give one for each token"
+            )
         return np.asarray(numbers[queries] == numbers[keys])
 
 

@@ -1,0 +1,271 @@
+"""Every pair of choices of `Attention`: built, printed, evaluated, checked, and computed anew.
+
+The specs are the covering set of `tests.combinations`; that each of them is what its definition
+says is held against the plain NumPy of `Reference` there.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import operator
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from symattn import Attention, Derivation, Evaluation, Notation, SymattnError, text
+from symattn.arithmetic.balls import ball, precision
+from symattn.derivation import Step, worked
+from symattn.documents.data import json_document
+from symattn.documents.latex import latex_document
+from symattn.documents.mathml import mathml_document
+from symattn.documents.outline import outline
+from symattn.documents.text import text_document
+from symattn.nodes.scores import Distance
+from symattn.step import HEAD
+from tests.combinations import (
+    AXES,
+    CRASH,
+    NoValueError,
+    Reference,
+    cover,
+    inputs_of,
+    name_of,
+    sizes_to_say,
+)
+from tests.gates import mathml_faults
+
+SPECS = {name_of(spec): spec for spec in cover().specs}
+REFUSED = {name_of(spec): reason for spec, reason in cover().refused}
+CONVENTIONS = ("rows", "columns")
+
+#: A stage of a worked line that is plain arithmetic, which can be worked out again.
+_PLAIN = re.compile(r"[-−0-9.+·/() ]+")
+
+OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    **{ast.Add: operator.add, ast.Sub: operator.sub},
+    **{ast.Mult: operator.mul, ast.Div: operator.truediv},
+}
+
+#: Half a unit in the fourth place, and what a tie between two roundings may be off.
+HALF_A_UNIT = Fraction(1, 20_000) + Fraction(1, 10**6)
+
+_COLLIDES = (
+    "a per-head step over matrices that all heads share has i for its row and for its head: "
+    "Step.indices looks for the head's index in the expression alone"
+)
+_UNALIGNED = (
+    "with a cache the new queries are at positions p, p + 1, …, but only a top-level causal mask "
+    "and rotary positions count from there; the other masks, biases and sinusoids start at 0"
+)
+_BREAKS = "source bare with rotary positions ends in StopIteration: Builder.made finds no Q"
+_POWER = "arb ** 2 of a ball around 0 is NaN in python-flint; worked._ball should multiply"
+
+
+@cache
+def derived(name: str) -> Derivation:
+    """The derivation of a spec."""
+    spec = SPECS[name]
+    return Attention(**spec).derivation(sizes=sizes_to_say(spec))
+
+
+@cache
+def given(name: str) -> dict[str, Any]:
+    """Its random inputs."""
+    return inputs_of(SPECS[name], derived(name))
+
+
+@cache
+def wanted(name: str, aligned: bool = True) -> Any:
+    """What the reference computes; None where these numbers have no value."""
+    try:
+        return Reference(SPECS[name], given(name), aligned).result()
+    except NoValueError:
+        return None
+
+
+@cache
+def evaluated(name: str) -> Evaluation:
+    """Its values, computed once for all tests of a worker."""
+    return derived(name).evaluate(**given(name))
+
+
+def collides(step: Step) -> bool:
+    """Whether the step is one for each head without naming the head."""
+    return step.per_head and HEAD not in step.expr.atoms(sympy.Symbol)
+
+
+def misaligned(name: str) -> bool:
+    """Whether it makes a difference where a cache puts the first new query."""
+    if not SPECS[name].get("cache"):
+        return False
+    one, other = wanted(name), wanted(name, aligned=False)
+    return one is None or other is None or not np.allclose(one, other, rtol=1e-10, atol=1e-10)
+
+
+def marked(names: Any, known: Any, reason: str) -> list[Any]:
+    """Parameters, of which those with a known defect must fail."""
+    mark = pytest.mark.xfail(reason=reason, strict=True)
+    return [pytest.param(name, marks=[mark] if known(name) else []) for name in names]
+
+
+# ---- which combinations there are --------------------------------------------------------------
+
+
+def test_every_choice_is_in_the_covering_set() -> None:
+    for axis, values in AXES.items():
+        for value in values:
+            default = value == values[0] and axis != "source"
+            assert any(
+                (axis not in spec if default else spec.get(axis) == value)
+                for spec in SPECS.values()
+            ), (axis, value)
+
+
+@pytest.mark.parametrize("name", marked(REFUSED, lambda name: REFUSED[name].startswith(CRASH),
+                                        _BREAKS))  # fmt: skip
+def test_a_refusal_names_its_reason_in_one_line(name: str) -> None:
+    reason = REFUSED[name]
+    assert not reason.startswith(CRASH)
+    assert re.fullmatch(r"[a-z_]+: [^\n]{10,160}", reason)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_giving_all_inputs_changes_nothing(name: str) -> None:
+    spec = SPECS[name]
+    again = Attention(**spec).derivation(given=given(name), sizes=sizes_to_say(spec))
+    assert again == derived(name)
+
+
+# ---- symbols -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("name", SPECS)
+def test_symbols_print_in_every_format(name: str, convention: Any) -> None:
+    derivation, notation = derived(name), Notation(convention=convention)
+    page = outline(derivation, notation=notation)
+    words = text_document(page)
+    for number, step in enumerate(derivation, 1):
+        assert f"\n{number}. {step.name}  (" in words, step.name
+    assert latex_document(page).count(r"\[") >= len(derivation)
+    assert mathml_faults(mathml_document(page)) == []
+    assert tuple(json.loads(json_document(derivation, notation=notation))["steps"]) == (
+        derivation.names
+    )
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", marked(SPECS, misaligned, _UNALIGNED))
+def test_the_result_is_what_the_definitions_say(name: str) -> None:
+    expected, evaluation = wanted(name), evaluated(name)
+    last = derived(name).names[-1]
+    if expected is None:
+        with pytest.raises(SymattnError, match=r"^[a-z]+: [^\n]+$"):
+            evaluation[last].array  # noqa: B018
+        return
+    found = evaluation[last].array
+    if derived(name)[last].per_head:
+        found = np.concatenate(list(found), axis=-1)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
+def with_values(names: Any) -> list[str]:
+    """Those whose inputs have a value (a row may sum to 0, whatever symattn makes of it)."""
+    return [name for name in names if wanted(name, aligned=False) is not None]
+
+
+VALUED = with_values(SPECS)
+
+
+@pytest.mark.parametrize("name", VALUED)
+def test_exact_values_balls_and_arrays_agree(name: str) -> None:
+    evaluation = evaluated(name)
+    check = evaluation.check()
+    assert check, check.first_wrong
+    for step in derived(name):
+        value = evaluation[step.name]
+        exact, balls = evaluation.exact(step.letter), value.balls
+        assert exact.shape == balls.shape == value.shape, step.name
+        with precision(128):
+            for place in np.ndindex(*exact.shape):
+                if exact[place] == -sympy.oo:
+                    assert value.array[place] == -np.inf, (step.name, place)
+                else:
+                    assert ball(exact[place]).overlaps(balls[place]), (step.name, place)
+                digits = value.digits(place)
+                assert digits.proven, (step.name, place, digits.text)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize(
+    "name", marked(VALUED, lambda name: any(map(collides, derived(name))), _COLLIDES)
+)
+def test_worked_lines_give_what_they_show(name: str, convention: Any) -> None:
+    evaluation, notation = evaluated(name), Notation(convention=convention)
+    for step in derived(name):
+        for place, row, column in entries(evaluation[step.name].shape, convention):
+            head = place[0] if step.per_head else None
+            if step.name in ("scores", "scaled") and meets(evaluation, derived(name), place):
+                continue  # see test_a_worked_distance_of_equal_coordinates
+            line = text(worked(evaluation, step, row, column, head, notation))
+            shown = evaluation[step.name].digits(place, notation).text
+            if " since " in line or "(no key" in line:
+                continue
+            assert shown == "-inf" or line.replace("−", "-").endswith(shown), (step.name, line)
+            for stage in re.split(" [=≈] ", line)[1:-1]:
+                if shown != "-inf" and _PLAIN.fullmatch(stage):
+                    assert abs(computed(stage) - Fraction(shown)) <= HALF_A_UNIT, line
+
+
+def meets(evaluation: Evaluation, derivation: Derivation, place: tuple[int, ...]) -> bool:
+    """Whether a query and a key of a distance share a coordinate that no ball holds exactly."""
+    step = derivation["scores"]
+    if not isinstance(step.expr, Distance):
+        return False
+    query, key = (
+        np.atleast_2d(np.take(evaluation.array(operand.name), index, axis=-2))
+        for operand, index in zip(step.expr.args, place[-2:], strict=True)
+    )
+    return bool((np.abs(query[:, None] - key[None]) < 1e-12).any())
+
+
+@pytest.mark.xfail(reason=_POWER, strict=True)
+def test_a_worked_distance_of_equal_coordinates() -> None:
+    values = Attention(score="distance").derivation().evaluate(Q=[["1/3"]], K=[["1/3"]], V=[[1]])
+    assert text(values["scores"].worked(1, 1)).endswith(" = 0")
+
+
+def computed(stage: str) -> Fraction:
+    """What a stage of numbers, sums, products and quotients comes to."""
+
+    def value(node: ast.expr) -> Fraction:
+        match node:
+            case ast.Constant():
+                return Fraction(ast.get_source_segment(written, node) or "")
+            case ast.UnaryOp(operand=operand):
+                return -value(operand)
+            case ast.BinOp(left=left, op=op, right=right):
+                return OPERATIONS[type(op)](value(left), value(right))
+        raise AssertionError(stage)
+
+    written = stage.replace("·", "*").replace("−", "-").strip()
+    return value(ast.parse(written, mode="eval").body)
+
+
+def entries(shape: tuple[int, ...], convention: str) -> Iterator[tuple[Any, int, int]]:
+    """The corners of the first and the last head, with row and column as the reader has them."""
+    turned = convention == "columns"
+    rows, columns = shape[-2:]
+    for lead in sorted({(0,), (shape[0] - 1,)}) if len(shape) == 3 else [()]:
+        for i, j in sorted({(0, columns - 1), (rows - 1, 0), (rows // 2, columns // 2)}):
+            yield (*lead, i, j), *((j, i) if turned else (i, j))
