@@ -112,7 +112,8 @@ class Step(Input):
     @property
     def indices(self) -> tuple[sympy.Symbol, sympy.Symbol]:
         """The row and column index of the entry rule; i is taken where it numbers the head."""
-        return (HEAD_ROW, HEAD_COLUMN) if HEAD in self.expr.atoms(sympy.Symbol) else (ROW, COLUMN)
+        numbered = self.per_head or HEAD in self.expr.atoms(sympy.Symbol)
+        return (HEAD_ROW, HEAD_COLUMN) if numbered else (ROW, COLUMN)
 
     def __str__(self) -> str:
         return line(self.formula())

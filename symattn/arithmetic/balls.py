@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from math import prod
 from typing import Any
 
 import flint
@@ -222,7 +223,10 @@ def _power(value: sympy.Pow) -> Any:
     if exponent == -sympy.S.Half:
         return ball(base).rsqrt()
     if isinstance(exponent, sympy.Integer):
-        return ball(base) ** int(exponent)
+        inside = ball(base)
+        if 0 < exponent < 8:  # arb's own power of a ball about 0 is NaN
+            return prod([inside] * int(exponent))
+        return inside ** int(exponent)
     return ball(base) ** ball(exponent)
 
 

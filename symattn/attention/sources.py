@@ -71,13 +71,14 @@ def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
     """Positions added to the token vectors, where that is the scheme."""
     if b.plan.positions is None or b.plan.positions[0] == "rotary":
         return x
-    name, options = b.plan.positions
+    name, options = b.plan.positions[0], dict(b.plan.positions[1])
     if name == "learned":
         encoding = b.given("positions", n, d_model, "position vectors, learned like the words'")
     else:
         why = "Sines and cosines of many wavelengths tell the positions apart."
-        encoding = b.step("positions", Sinusoidal(n, d_model, **options), "position encoding", why,
-                          f"{PAPER}3.5", SHARED)  # fmt: skip
+        start = options.pop("start", 0) + (p if b.plan.cache else 0)
+        node = Sinusoidal(n, d_model, start=start, **options)
+        encoding = b.step("positions", node, "position encoding", why, f"{PAPER}3.5", SHARED)
     why = "Without positions, the order of the tokens would make no difference."
     return b.step("placed", sympy.MatAdd(x, encoding), "sum", why, f"{PAPER}3.5", SHARED)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import sympy
@@ -289,7 +290,9 @@ class _Numbers:
                 case Apply(name, body):
                     return BALL_FUNCTIONS[name](recurse(body))
                 case Power(body, exponent):
-                    return recurse(body) ** exponent
+                    return prod(
+                        [recurse(body)] * exponent
+                    )  # arb's own power of a ball about 0 is NaN
                 case OfRow("τ", terms, _, _):
                     return BALLS.threshold(filled((1, len(terms)), [*map(recurse, terms)]))[0, 0]
         raise TypeError(part)
