@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symattn.attention import VARIANTS, Attention, Variant, variant
+    from symattn.attention.spec import Attention
+    from symattn.attention.variants import VARIANTS, Variant, variant
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
     from symattn.errors import SymattnError
     from symattn.notation.latex import latex
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "VARIANTS": "symattn.attention",
-    "Attention": "symattn.attention",
+    "VARIANTS": "symattn.attention.variants",
+    "Attention": "symattn.attention.spec",
     "Check": "symattn.derivation",
     "Derivation": "symattn.derivation",
     "Evaluation": "symattn.derivation",
@@ -32,11 +33,11 @@ _HOMES = {
     "Step": "symattn.derivation",
     "StepValue": "symattn.derivation",
     "SymattnError": "symattn.errors",
-    "Variant": "symattn.attention",
+    "Variant": "symattn.attention.variants",
     "latex": "symattn.notation.latex",
     "mathml": "symattn.notation.mathml",
     "text": "symattn.notation.text",
-    "variant": "symattn.attention",
+    "variant": "symattn.attention.variants",
 }
 
 __all__ = [

@@ -95,7 +95,7 @@ def derive(source: str, form: str, output: str | None, symbolic: bool, **options
 @main.command()
 def variants() -> None:
     """List the named variants."""
-    from symattn.attention import VARIANTS
+    from symattn.attention.variants import VARIANTS
 
     longest = max(len(row.name) for row in VARIANTS)
     indent = " " * (longest + 2)
@@ -179,7 +179,7 @@ def _job(
         notation = sheet.in_file(lambda: sheet.notation.but(**changes))
         job = Job(derivation, None if symbolic else evaluation, notation, options, notes)
         return job, sheet.in_file
-    from symattn.attention import VARIANTS
+    from symattn.attention.variants import VARIANTS
 
     names = [row.name for row in VARIANTS]
     if source not in names:

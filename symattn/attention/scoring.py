@@ -10,7 +10,6 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.plan import DEFAULT_SCALE, d_a, p
-from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
 from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of
@@ -133,6 +132,8 @@ def _biased(b: Builder, logits: MatrixExpr) -> MatrixExpr:
 
 
 def _alibi(b: Builder, rows: Any, columns: Any, options: dict[str, Any]) -> tuple[MatrixExpr, str]:
+    from symattn.nodes.biases import ALiBi
+
     index = None if b.plan.heads is None else HEAD
     node = ALiBi(rows, columns, b.count, index, **options)
     return b.step("bias", node, "linear bias", ALiBi.reason, ALiBi.source), ALiBi.source
@@ -141,6 +142,8 @@ def _alibi(b: Builder, rows: Any, columns: Any, options: dict[str, Any]) -> tupl
 def _relative(
     b: Builder, rows: Any, columns: Any, options: dict[str, Any]
 ) -> tuple[MatrixExpr, str]:
+    from symattn.nodes.biases import RelativeBias
+
     clip = options.get("clip")
     size = options.get("buckets", 32) if clip is None else 2 * clip + 1
     table = b.given("table", size, 1, "a number for each bucket of distances", QUERY)

@@ -10,7 +10,6 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.plan import d_c, d_k, d_mem, d_model, d_v, m, n, n_vocab, p
 from symattn.nodes.affine import PlusVector, Stacked
-from symattn.nodes.encodings import Rotary, Sinusoidal
 
 _ROLES = {
     "Q": ("query", "The query asks: what is this token looking for?"),
@@ -75,6 +74,8 @@ def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
     if name == "learned":
         encoding = b.given("positions", n, d_model, "position vectors, learned like the words'")
     else:
+        from symattn.nodes.encodings import Sinusoidal
+
         why = "Sines and cosines of many wavelengths tell the positions apart."
         start = options.pop("start", 0) + (p if b.plan.cache else 0)
         node = Sinusoidal(n, d_model, start=start, **options)
@@ -102,6 +103,8 @@ def _cached(b: Builder) -> None:
 
 def _rotated(b: Builder) -> None:
     """Queries and keys turned by their positions."""
+    from symattn.nodes.encodings import Rotary
+
     assert b.plan.positions is not None
     options = dict(b.plan.positions[1])
     why = "Each pair of columns is turned by its own angle {theta_t}, once for every position."

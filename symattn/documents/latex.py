@@ -57,15 +57,20 @@ def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
     A display is never broken across pages, so that a long group becomes several.
     """
     group: list[Line] = []
+    height = 0
     for each in lines:
-        height = sum(max(len([*_rows(x.tree)]), len(box(x.tree).lines)) for x in (*group, each))
-        if group and (_has_grid(each.tree) or height > _MOST_LINES):
-            yield group
-            group = []
         if _has_grid(each.tree):
+            if group:
+                yield group
             yield [each]
-        else:
-            group.append(each)
+            group, height = [], 0
+            continue
+        rows = max(len([*_rows(each.tree)]), len(box(each.tree).lines))
+        if group and height + rows > _MOST_LINES:
+            yield group
+            group, height = [], 0
+        group.append(each)
+        height += rows
     if group:
         yield group
 

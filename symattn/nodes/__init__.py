@@ -1,60 +1,91 @@
-"""The matrix expressions that SymPy lacks, one file a family."""
+"""The matrix expressions that SymPy lacks, one file a family.
 
-from symattn.nodes.base import Node
-from symattn.nodes.biases import ALiBi, RelativeBias
-from symattn.nodes.encodings import Rotary, Sinusoidal
-from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
-from symattn.nodes.heads import Concat, Head
-from symattn.nodes.masks import (
-    MASKS,
-    Allowed,
-    AnyOf,
-    Causal,
-    Dilated,
-    Documents,
-    Global,
-    Kept,
-    Mask,
-    Masked,
-    Padding,
-    Prefix,
-    Strided,
-    Window,
-    mask_of,
-    reason_of,
-)
-from symattn.nodes.normalise import (
-    NORMALISERS,
-    OffByOneSoftmax,
-    RowRatio,
-    Sigmoid,
-    SinkSoftmax,
-    Softmax,
-    Unnormalised,
-)
-from symattn.nodes.normaliser import Normaliser
-from symattn.nodes.scale import Quotient
-from symattn.nodes.simplex import Hardmax, Sparsemax
+Names load when they are first used, so that a plain derivation does not pay for every family.
+"""
 
-#: Every node, for the contract that all of them keep.
-NODES: tuple[type[Node], ...] = (
-    Quotient,
-    *NORMALISERS.values(),
-    *MASKS.values(),
-    Allowed,
-    AnyOf,
-    Masked,
-    Kept,
-    Exponential,
-    LineSum,
-    LineQuotient,
-    Head,
-    Concat,
-    Sinusoidal,
-    Rotary,
-    ALiBi,
-    RelativeBias,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symattn.nodes.base import Node
+    from symattn.nodes.biases import ALiBi, RelativeBias
+    from symattn.nodes.catalogue import NODES
+    from symattn.nodes.encodings import Rotary, Sinusoidal
+    from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+    from symattn.nodes.heads import Concat, Head
+    from symattn.nodes.masks import (
+        MASKS,
+        Allowed,
+        AnyOf,
+        Causal,
+        Dilated,
+        Documents,
+        Global,
+        Kept,
+        Mask,
+        Masked,
+        Padding,
+        Prefix,
+        Strided,
+        Window,
+        mask_of,
+        reason_of,
+    )
+    from symattn.nodes.normalise import (
+        NORMALISERS,
+        OffByOneSoftmax,
+        RowRatio,
+        Sigmoid,
+        SinkSoftmax,
+        Softmax,
+        Unnormalised,
+    )
+    from symattn.nodes.normaliser import Normaliser
+    from symattn.nodes.scale import Quotient
+    from symattn.nodes.simplex import Hardmax, Sparsemax
+
+_HOMES = {
+    "ALiBi": "symattn.nodes.biases",
+    "Allowed": "symattn.nodes.masks",
+    "AnyOf": "symattn.nodes.masks",
+    "Causal": "symattn.nodes.masks",
+    "Concat": "symattn.nodes.heads",
+    "Dilated": "symattn.nodes.masks",
+    "Documents": "symattn.nodes.masks",
+    "Exponential": "symattn.nodes.exponential",
+    "Global": "symattn.nodes.masks",
+    "Hardmax": "symattn.nodes.simplex",
+    "Head": "symattn.nodes.heads",
+    "Kept": "symattn.nodes.masks",
+    "LineQuotient": "symattn.nodes.exponential",
+    "LineSum": "symattn.nodes.exponential",
+    "MASKS": "symattn.nodes.masks",
+    "Mask": "symattn.nodes.masks",
+    "Masked": "symattn.nodes.masks",
+    "NORMALISERS": "symattn.nodes.normalise",
+    "Node": "symattn.nodes.base",
+    "Normaliser": "symattn.nodes.normaliser",
+    "OffByOneSoftmax": "symattn.nodes.normalise",
+    "Padding": "symattn.nodes.masks",
+    "Prefix": "symattn.nodes.masks",
+    "Quotient": "symattn.nodes.scale",
+    "RelativeBias": "symattn.nodes.biases",
+    "Rotary": "symattn.nodes.encodings",
+    "RowRatio": "symattn.nodes.normalise",
+    "Sigmoid": "symattn.nodes.normalise",
+    "SinkSoftmax": "symattn.nodes.normalise",
+    "Sinusoidal": "symattn.nodes.encodings",
+    "Softmax": "symattn.nodes.normalise",
+    "Sparsemax": "symattn.nodes.simplex",
+    "Strided": "symattn.nodes.masks",
+    "Unnormalised": "symattn.nodes.normalise",
+    "Window": "symattn.nodes.masks",
+    "mask_of": "symattn.nodes.masks",
+    "reason_of": "symattn.nodes.masks",
+    "NODES": "symattn.nodes.catalogue",
+}
 
 __all__ = [
     "MASKS",
@@ -96,3 +127,12 @@ __all__ = [
     "mask_of",
     "reason_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a node's home when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'symattn.nodes' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

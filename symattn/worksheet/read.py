@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from symattn.arithmetic.reading import MAX_ENTRIES
 from symattn.attention.spec import Attention
-from symattn.attention.variants import variant
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.nodes.masks import MASKS
@@ -167,6 +166,8 @@ def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attentio
     _known(attention, ("variant", *_AXES, *_LABELS, *_SIZES), "attention")
     base = Attention()
     if "variant" in attention:
+        from symattn.attention.variants import variant
+
         base = variant(_label(attention["variant"], "variant")).spec
     axes = {name: getattr(base, name) for name in _AXES}
     axes |= {name: attention[name] for name in _AXES if name in attention}

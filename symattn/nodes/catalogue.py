@@ -1,0 +1,40 @@
+"""Every node, for the contract that all of them keep."""
+
+from __future__ import annotations
+
+from symattn.nodes.base import Node
+from symattn.nodes.biases import ALiBi, RelativeBias
+from symattn.nodes.encodings import Rotary, Sinusoidal
+from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.nodes.heads import Concat, Head
+from symattn.nodes.masks import (
+    MASKS,
+    Allowed,
+    AnyOf,
+    Kept,
+    Masked,
+)
+from symattn.nodes.normalise import (
+    NORMALISERS,
+)
+from symattn.nodes.scale import Quotient
+
+#: Every node.
+NODES: tuple[type[Node], ...] = (
+    Quotient,
+    *NORMALISERS.values(),
+    *MASKS.values(),
+    Allowed,
+    AnyOf,
+    Masked,
+    Kept,
+    Exponential,
+    LineSum,
+    LineQuotient,
+    Head,
+    Concat,
+    Sinusoidal,
+    Rotary,
+    ALiBi,
+    RelativeBias,
+)
