@@ -15,7 +15,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.base import as_matrix
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.normaliser import Normaliser, unless_all_hidden
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -65,11 +65,11 @@ class Softmax(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
-        safe = arithmetic.where(nothing, arithmetic.zero, scores)
-        powers = arithmetic.exp(arithmetic.shift(safe))
-        weights = arithmetic.share(powers, arithmetic.row_sum(powers))
-        return arithmetic.where(nothing, arithmetic.zero, weights)
+        def weigh(seen: Array) -> Array:
+            powers = arithmetic.exp(arithmetic.shift(seen))
+            return arithmetic.share(powers, arithmetic.row_sum(powers))
+
+        return unless_all_hidden(arithmetic, scores, weigh)
 
 
 class RowRatio(Normaliser):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self, cast
 
+import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
@@ -60,3 +62,12 @@ class Normaliser(Node):
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
         """The weights, each row on its own."""
         raise NotImplementedError
+
+
+def unless_all_hidden(
+    arithmetic: Arithmetic, scores: Array, weigh: Callable[[Array], Array]
+) -> Array:
+    """``weigh(scores)``, and 0 in every row that has nothing to attend to (−∞ alone)."""
+    nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
+    weights = weigh(arithmetic.where(nothing, arithmetic.zero, scores))
+    return arithmetic.where(nothing, arithmetic.zero, weights)

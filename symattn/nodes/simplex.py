@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.normaliser import Normaliser, unless_all_hidden
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -55,9 +55,7 @@ class Hardmax(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
-        safe = arithmetic.where(nothing, arithmetic.zero, scores)
-        return arithmetic.where(nothing, arithmetic.zero, arithmetic.first_largest(safe))
+        return unless_all_hidden(arithmetic, scores, arithmetic.first_largest)
 
 
 class Sparsemax(Normaliser):
@@ -90,9 +88,9 @@ class Sparsemax(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
-        low = arithmetic.lowered(arithmetic.where(nothing, arithmetic.zero, scores))
-        left = arithmetic.add(low, np.asarray(-arithmetic.threshold(low)))
-        one = arithmetic.scalar(sympy.S.One)
-        weights = arithmetic.share(arithmetic.apply("max0", left), one)
-        return arithmetic.where(nothing, arithmetic.zero, weights)
+        def weigh(seen: Array) -> Array:
+            low = arithmetic.lowered(seen)
+            left = arithmetic.add(low, np.asarray(-arithmetic.threshold(low)))
+            return arithmetic.share(arithmetic.apply("max0", left), arithmetic.scalar(sympy.S.One))
+
+        return unless_all_hidden(arithmetic, scores, weigh)
