@@ -121,7 +121,6 @@ def test_giving_all_inputs_changes_nothing(name: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "axis"),
     [
-        ({"latent": True}, "latent"),
         ({"positions": "learned"}, "positions"),
         ({"source": "given", "projection_bias": True}, "projection_bias"),
         ({"source": "bare", "scale": False, "heads": 2, "kv_heads": 1}, "kv_heads"),

@@ -169,8 +169,8 @@ def whole(value: Any, owner: type[Node], name: str, least: int = 0) -> sympy.Exp
 class Sinusoidal(Placed):
     """Sines and cosines: p_{i,2t} = sin(i / b^{2t/d}), p_{i,2t+1} = cos(i / b^{2t/d}).
 
-    Indices and positions count from 0 in this formula; row 0 is at position `start`. With an odd
-    number d of columns the last one is a sine.
+    Indices and positions count from 0 in this formula; row 0 is at position `start`, which may be
+    below 0 where positions are distances. With an odd number d of columns the last one is a sine.
 
     Shapes: n × d. Raises `SymattnError` if `base` is not positive or `start` no whole number.
     Source: Vaswani et al. 2017, section 3.5; its pos is our i, its i our t, its d_model our d.
@@ -186,7 +186,7 @@ class Sinusoidal(Placed):
 
     def __new__(cls, rows: Any, columns: Any, base: Any = 10000, start: Any = 0) -> Self:
         sizes = as_scalar(rows, "Sinusoidal"), as_scalar(columns, "Sinusoidal")
-        return super().__new__(cls, *sizes, base_of(base, cls), whole(start, cls, "start"))
+        return super().__new__(cls, *sizes, base_of(base, cls), whole(start, cls, "start", -_MOST))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -233,7 +233,7 @@ class Rotary(Placed):
     Source: Su et al., *RoFormer* (2021), section 3.2.2 and equation 34, which counts pairs and
     positions from 1 and 0: its θ_i = 10000^{−2(i−1)/d}. Half-split: Black et al., *GPT-NeoX-20B*
     (2022), and ONNX, operator RotaryEmbedding with ``interleaved = 0``; part of the columns:
-    GPT-NeoX-20B, section 2.1.1.
+    GPT-NeoX-20B, which turns a quarter.
 
     >>> print(Rotary(sympy.Matrix([[1, 0], [1, 0]])).doit())
     Matrix([[1, 0], [cos(1), sin(1)]])

@@ -236,13 +236,13 @@ class Unnormalised(Normaliser):
     For linear attention without a denominator, whose output is Q (Kᵀ V).
 
     Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix.
-    Source: Sun et al., *Retentive Network* (2023), section 2.1.
+    Source: Sun et al., *Retentive Network* (2023), equation 5.
 
     >>> print(Unnormalised(sympy.Matrix([[2, -sympy.oo, -1]])).doit())
     Matrix([[2, 0, -1]])
     """
 
-    source: ClassVar[str] = "Sun et al. 2023, section 2.1"
+    source: ClassVar[str] = "Sun et al. 2023, equation 5"
     sums_to_one: ClassVar[bool] = False
     additive_mask: ClassVar[bool] = False
     word: ClassVar[str] = "none"

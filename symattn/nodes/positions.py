@@ -113,7 +113,8 @@ class Padding(Mask):
     """Only the first keys are real, the rest is padding: m_ij = 0 if j ≤ length, else −∞.
 
     Shapes: n × m. Raises `SymattnError` if the length is negative or no whole number.
-    Source: Devlin et al., *BERT* (2019), appendix A.2, for padded batches.
+    Source: PyTorch, nn.MultiheadAttention, ``key_padding_mask`` (there True is masked); ONNX,
+    operator Attention, input ``nonpad_kv_seqlen``.
 
     >>> Padding(2, 3, 2).as_explicit()
     Matrix([
@@ -121,7 +122,7 @@ class Padding(Mask):
     [0, 0, -oo]])
     """
 
-    source: ClassVar[str] = "Devlin et al. 2019, appendix A.2"
+    source: ClassVar[str] = "PyTorch, nn.MultiheadAttention, key_padding_mask"
     word: ClassVar[str] = "padding"
     reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
     needs: ClassVar[str] = "say how many keys are real: {padding = 3}"

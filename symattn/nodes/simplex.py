@@ -66,13 +66,13 @@ class Sparsemax(Normaliser):
 
     Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix, and `Undecided`
     where exact scores can be neither told apart nor proven equal.
-    Source: Martins and Astudillo, *From Softmax to Sparsemax* (2016), section 2.2, proposition 1.
+    Source: Martins and Astudillo, *From Softmax to Sparsemax* (2016).
 
     >>> print(Sparsemax(sympy.Matrix([[2, sympy.Rational(3, 2), 0]])).doit())
     Matrix([[3/4, 1/4, 0]])
     """
 
-    source: ClassVar[str] = "Martins and Astudillo 2016, section 2.2"
+    source: ClassVar[str] = "Martins and Astudillo 2016"
     word: ClassVar[str] = "sparsemax"
     rule_name: ClassVar[str] = "sparsemax"
     reason: ClassVar[str] = (

@@ -58,7 +58,7 @@ class Speller:
                 size = self.sizes.get(expr)
                 return name_tree(expr.name) if size is None else number(str(size))
             case sympy.Add():
-                return t.plus([self.scalar(term) for term in expr.as_ordered_terms("grlex")])
+                return self._plus(expr.as_ordered_terms("grlex"))
             case sympy.exp():
                 return t.power(_E, t.inline(self.scalar(expr.args[0])))
             case sympy.Pow() | sympy.Mul():
@@ -93,9 +93,13 @@ class Speller:
         raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
 
     def difference(self, expr: sympy.Expr) -> Tree:
+        """A sum of any number of terms, one even."""
+        return self._plus(sympy.Add.make_args(expr))
+
+    def _plus(self, terms: Iterable[sympy.Expr]) -> Tree:
         """A sum that starts with what is added: j − i, not −i + j."""
-        terms = sorted(sympy.Add.make_args(expr), key=lambda term: term.could_extract_minus_sign())
-        return t.plus([self.scalar(term) for term in terms])
+        ordered = sorted(terms, key=lambda term: term.could_extract_minus_sign())
+        return t.plus([self.scalar(term) for term in ordered])
 
     def listed(self, items: Iterable[Tree], fences: str = "()") -> Tree:
         """The items in brackets with commas; of too many, the first ones and the last."""
