@@ -211,3 +211,8 @@ def test_set_pooling_does_not_see_the_order() -> None:
         turned["projected"].array, values["projected"].array, rtol=1e-12, atol=1e-12
     )
     assert not np.allclose(turned["weights"].array, values["weights"].array)
+
+
+def test_a_head_whose_keys_are_its_queries_has_its_own() -> None:
+    derivation = Attention(source="self", tie="query-key", heads=4, kv_heads=2).derivation()
+    assert str(derivation["scores"]) == "S⁽ⁱ⁾ = Q⁽ⁱ⁾ Q⁽ⁱ⁾ᵀ"

@@ -32,7 +32,8 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
     """The query and key matrices that are scored, keys as head i uses them."""
     query = b.made("Q_joined", "Q_rotated", "Q_absorbed", "Q", "placed", "X")
     names: tuple[str, ...] = ("K_joined", "K_rotated", "K_cached", "K", "placed", "X")
-    if b.plan.tie == "query-key":
+    tied = b.plan.tie == "query-key"
+    if tied:
         names = ("K_joined", "Q_rotated", "Q")
     elif b.plan.absorbed:
         names = ("K_joined", "latent_cached", "latent")
@@ -45,11 +46,11 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
                                 why, source, kind)  # fmt: skip
         if key == query:
             return query_features, query_features
-        kind = SHARED if b.plan.source == "bare" else GROUP
+        kind = SHARED if b.plan.source == "bare" else QUERY if tied else GROUP
         key = b.step("K_features", Features(key, b.plan.feature_map), "feature map", why, source,
                      kind)  # fmt: skip
         query = query_features
-    return query, b.of(key)
+    return query, key if tied else b.of(key)  # a head's own queries are its keys
 
 
 _COMPARE = "Each query is compared with each key: their dot product is the score."

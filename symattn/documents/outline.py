@@ -181,7 +181,8 @@ class _Writer:
     def _shape(self, item: Input) -> Prose:
         """3 × 4; for several heads, 2 heads, each 3 × 4."""
         sizes = {} if self.evaluation is None else self.evaluation.sizes
-        shape = [Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape]
+        spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
+        shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
         if self.notation.convention == "columns":
             shape.reverse()
         size = t.row(shape[0], t.Op("×"), shape[1])
