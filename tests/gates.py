@@ -24,7 +24,7 @@ EXAMPLES = tuple(sorted((Path(__file__).parent.parent / "examples").glob("*.toml
 #: What is spelled: every example with its numbers and every named variant in symbols.
 SUBJECTS = tuple(path.stem for path in EXAMPLES) + tuple(f"variant {row.name}" for row in VARIANTS)
 
-_PLAIN_SYMBOLS = {"weights": "alpha", "Q": "W_Q", "W_Q": "P_Q", "output": "Y", "projected": "J"}
+_PLAIN_SYMBOLS = {"weights": "alpha", "Q": "W_Q", "W_Q": "J_Q", "output": "Y", "projected": "J"}
 _LATEX_SYMBOLS = {
     "weights": r"\mathbf{A}",
     "X": r"\tilde{X}",

@@ -58,7 +58,7 @@ class Speller:
                 size = self.sizes.get(expr)
                 return name_tree(expr.name) if size is None else number(str(size))
             case sympy.Add():
-                return self._plus(expr.as_ordered_terms("grlex"))
+                return self.difference(*expr.as_ordered_terms("grlex"))
             case sympy.exp():
                 return t.power(_E, t.inline(self.scalar(expr.args[0])))
             case sympy.Pow() | sympy.Mul():
@@ -71,10 +71,10 @@ class Speller:
             case sympy.tanh() | sympy.cos() | sympy.sin():
                 return applied(type(expr).__name__, self.scalar(expr.args[0]))
             case sympy.Mod():
-                left = t.bracketed(self.difference(expr.args[0]), t.ATOM)
+                left = t.bracketed(self.difference(*sympy.Add.make_args(expr.args[0])), t.ATOM)
                 return t.row(left, t.Text(" mod "), self.scalar(expr.args[1]))
             case sympy.Abs():
-                return t.Fenced(self.difference(expr.args[0]), "|", "|")
+                return t.Fenced(self.difference(*sympy.Add.make_args(expr.args[0])), "|", "|")
             case Nth():
                 numbers, place = expr.args
                 return t.Script(self.listed(map(self.scalar, numbers)), self.index(place))
@@ -92,11 +92,7 @@ class Speller:
             return t.Ident("π")
         raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
 
-    def difference(self, expr: sympy.Expr) -> Tree:
-        """A sum of any number of terms, one even."""
-        return self._plus(sympy.Add.make_args(expr))
-
-    def _plus(self, terms: Iterable[sympy.Expr]) -> Tree:
+    def difference(self, *terms: sympy.Expr) -> Tree:
         """A sum that starts with what is added: j − i, not −i + j."""
         ordered = sorted(terms, key=lambda term: term.could_extract_minus_sign())
         return t.plus([self.scalar(term) for term in ordered])
