@@ -47,6 +47,7 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
         if key == query:
             return query_features, query_features
         kind = SHARED if b.plan.source == "bare" else QUERY if tied else GROUP
+        why = "The keys go through the same feature map."
         key = b.step("K_features", Features(key, b.plan.feature_map), "feature map", why, source,
                      kind)  # fmt: skip
         query = query_features
@@ -63,6 +64,7 @@ def _dot(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
 def _cosine(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     why = "Vectors of length 1 leave only the angle between query and key."
     one = b.step("Q_unit", UnitVectors(query), "unit vectors", why, UnitVectors.source)
+    why = "The keys are brought to length 1 too."
     other = b.step("K_unit", UnitVectors(key), "unit vectors", why, UnitVectors.source)
     why = "Each query is compared with each key: the score is the cosine of their angle."
     return b.step("scores", one * other.T, "matrix product", why, UnitVectors.source)
@@ -76,11 +78,12 @@ def _general(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
 
 
 def _additive(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
-    why = "Queries and keys are brought to the same hidden width."
+    why = "The queries are brought to the hidden width at which they meet the keys."
     left = b.given("W_a", query.shape[1], d_a, "weights on queries", QUERY)
     right = b.given("U_a", key.shape[1], d_a, "weights on keys", QUERY)
     vector = b.given("v_a", d_a, 1, "what the hidden units count for", QUERY)
     one = b.step("Q_hidden", query * left, "projection", why, Additive.source)
+    why = "The keys are brought to that width too."
     other = b.step("K_hidden", key * right, "projection", why, Additive.source)
     why = "A small network with one hidden layer scores each pair of query and key."
     return b.step("scores", Additive(one, other, vector), "additive score", why, Additive.source)

@@ -181,4 +181,5 @@ def _rotated(b: Builder) -> None:
     kind = SHARED if b.plan.decoupled else GROUP
     b.step("Q_rotated", Rotary(queries, start=later, **options), "rotation", why, source)
     if keys != queries:
+        why = "The keys are turned as the queries are, so that equal distances turn alike."
         b.step("K_rotated", Rotary(keys, start=starts, **options), "rotation", why, source, kind)

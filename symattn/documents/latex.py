@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from symattn.documents.outline import Line, Outline, Section
+from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
@@ -102,7 +103,7 @@ def _rows(tree: Tree) -> Iterator[str]:
     items = tree.items if isinstance(tree, Row) else (tree,)
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
     breaks = starts[1:] if len(line(tree)) > _WIDE and not _has_grid(tree) else []
-    left = latex(items[0])
+    left = latex(t.row(*items[: starts[0]]))
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
         yield f"{left} &{latex(Row(items[start:stop]))}".strip()
         left = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import sympy
@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, shown
 from symattn.nodes.base import Node, as_scalar
-from symattn.nodes.rule import Cases, Const, Index, Nth, Ordinal, Rule
+from symattn.nodes.rule import Cases, Condition, Const, Index, Nth, Ordinal, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -23,9 +23,6 @@ MOST, LONGEST = 1_000_000, 1024
 
 #: What a mask adds to a score that may be seen, and to one that may not.
 SEEN, HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
-
-#: A condition of an entry rule: left, sign, right.
-Condition: TypeAlias = tuple[Rule, str, Rule]
 
 
 class Mask(Node):

@@ -41,7 +41,7 @@ SYMBOLS: Mapping[str, str] = {
     "distances": "R_d", "W_R": "W_R", "distance_keys": "K_d", "u_c": "u_c", "v_d": "v_d",
     "by_content": "S_a", "by_distance": "S_b", "content_bias": "S_c", "distance_bias": "S_d",
     # from scores to the output
-    "scores": "S", "scaled": "Z", "capped": "T", "table": "tau", "bias": "R", "biased": "D",
+    "scores": "S", "scaled": "Z", "capped": "T", "table": "gamma", "bias": "R", "biased": "D",
     "mask": "M", "allowed": "B", "masked": "G", "sink": "beta", "exp": "F", "exp_sum": "r",
     "weights": "A", "latent_output": "O_L", "output": "O", "heads": "O", "concat": "H",
     "projected": "Y",

@@ -216,6 +216,22 @@ def commas(items: Iterable[Tree]) -> Tree:
     return row(*out) if out else Row(())
 
 
+def joined(items: Sequence[Tree], words: str) -> Tree:
+    """The items with words between them."""
+    out: list[Tree] = []
+    for item in items:
+        out += [Text(words), item] if out else [item]
+    return row(*out) if out else Row(())
+
+
+def cases(branches: Iterable[tuple[Tree, Tree]], otherwise: Tree) -> Tree:
+    """Values with their conditions, the first of which counts, and what holds otherwise."""
+    rows = [(value, row(Text("if "), condition)) for value, condition in branches]
+    if not rows:
+        return otherwise
+    return Fenced(Grid((*rows, (otherwise, Text("otherwise"))), align="l"), "{", "")
+
+
 def equation(left: Tree, *rest: tuple[Op, Tree]) -> Tree:
     """``left = a ≈ b``: the left side and what each relation sign leads to."""
     items: list[Tree] = [left]
