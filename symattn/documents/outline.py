@@ -160,7 +160,7 @@ class _Writer:
         return Section(step.name, number, self._shape(step), why, tuple(lines), left_out)
 
     def _definitions(self, step: Step) -> Iterator[Tree]:
-        """where ψ_it = (i − 1) θ_t and θ_t = …, then the numbers there are."""
+        """Definitions with a word before them, where … and …, each with the numbers there are."""
         word = "where "
         for definition in step.definitions(self.notation):
             if definition.statement in self.defined:

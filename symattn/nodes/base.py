@@ -62,8 +62,13 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         raise NotImplementedError
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        """What the letters and functions in the rule of entry (i, j) stand for, if it has any."""
-        yield from ()
+        """What the letters and functions in the rule of entry (i, j) stand for.
+
+        Without any of its own, those of the matrices that the node is made of entry by entry.
+        """
+        for arg in self.args:
+            if isinstance(arg, MatrixExpr) and tuple(arg.shape) == tuple(self.shape):
+                yield from definitions(arg, speller, i, j)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -155,9 +160,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         raise _no_derivative(self)
 
 
-def definitions(
-    expr: MatrixExpr, speller: Speller, i: Index, j: Index
-) -> Iterator[Definition]:
+def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
     """What the letters in the entry rule of an expression stand for, as its nodes say."""
     if isinstance(expr, Node):
         yield from expr._define(speller, i, j)

@@ -29,7 +29,7 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
-#: The letters of definitions: the largest power of 2 within the heads, a head, an index, a distance.
+#: The letters of definitions: the largest power of 2 within the heads, a head, a row, a distance.
 _POWER = sympy.Symbol("N", integer=True, positive=True)
 _ANY_HEAD = sympy.Symbol("t", integer=True)
 _ROW_OF_TABLE = sympy.Symbol("kappa", positive=True)
@@ -176,7 +176,7 @@ def _slope(head: sympy.Expr, heads: sympy.Expr) -> Named:
 
 
 def _power_within(heads: int) -> int:
-    return 2 ** (heads.bit_length() - 1)
+    return 1 << (heads.bit_length() - 1)
 
 
 class RelativeBias(Placed):
@@ -262,9 +262,10 @@ class RelativeBias(Placed):
         rows = t.cases([(row(i - j, 0), earlier)], later)
         yield Definition(t.equation(speller.scalar(_ROW_OF_TABLE), (t.EQUALS, rows)))
         distance = speller.scalar(_DISTANCE)
-        logs = (sympy.log(_DISTANCE / each), sympy.log(sympy.Rational(furthest, each)))
-        above, below = map(speller.scalar, logs)
-        steps = t.Frac(t.times([speller.scalar(half - each), above]), below)
+        ratios = (_DISTANCE / each, sympy.Rational(furthest, each))
+        above, below = (t.call(t.Ident("ln", roman=True), t.inline(speller.scalar(ratio)))
+                        for ratio in ratios)  # fmt: skip
+        steps = t.inline(t.Frac(t.times([speller.scalar(half - each), above]), below))
         spaced = t.plus([speller.scalar(each), t.Fenced(steps, "⌊", "⌋")])
         limits = (t.equation(distance, (t.Op("<"), speller.scalar(x))) for x in (each, furthest))
         listed = zip((distance, spaced), limits, strict=True)

@@ -114,7 +114,7 @@ def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
 
 
 def _pair_of(speller: Speller, column: Index, half: Any = None) -> Definition:
-    """Which pair a column is in, from 1: t = ⌈j/2⌉ of neighbours, (j − 1) mod (d/2) + 1 of halves."""
+    """Which pair a column is in: t = ⌈j/2⌉ of neighbours, (j − 1) mod (d/2) + 1 of halves."""
     if half is None:
         pair = speller.index(sympy.floor(sympy.sympify(column, strict=True) / 2))
     else:
@@ -321,14 +321,16 @@ class Rotary(Placed):
             across = Times((rule_of(matrix, i, partner), Apply("sin", angle)))
             return Plus((along, minus(across) if first else across))
 
-        def paired() -> Rule:
-            if interleaved:
-                return _by_pair(column, turned)
-            return at_most(column, half - 1, partial(turned, True), partial(turned, False))
+        def within(turning: Made) -> Rule:
+            """What becomes of a column that turns; those from `dims` on stay."""
+            if dims == self.shape[1]:
+                return turning()
+            return at_most(column, dims - 1, turning, lambda: rule_of(matrix, i, j))
 
-        if dims == self.shape[1]:
-            return paired()
-        return at_most(column, dims - 1, paired, lambda: rule_of(matrix, i, j))
+        if interleaved:
+            return within(lambda: _by_pair(column, turned))
+        rest = partial(within, partial(turned, False))
+        return at_most(column, half - 1, partial(turned, True), rest)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) θ_t and θ_t = b^{−2 (t − 1)/dims}, with t the pair of column j."""

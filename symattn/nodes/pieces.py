@@ -39,6 +39,7 @@ def _has_index(term: sympy.Expr) -> bool:
 
 
 def starts_with_number(tree: Tree) -> bool:
+    """Whether the first thing to read is a number, so that a product before it needs a dot."""
     if isinstance(tree, t.Row):
         return starts_with_number(tree.items[-1] if tree.items[0] == t.MINUS else tree.items[0])
     if isinstance(tree, t.Frac):

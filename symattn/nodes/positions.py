@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,8 +12,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Node, as_scalar
-from symattn.nodes.rule import Cases, Condition, Const, Index, Nth, Ordinal, Rule
+from symattn.nodes.base import Definition, Node, as_scalar
+from symattn.nodes.rule import Cases, Condition, Const, Index, Named, Nth, Ordinal, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -166,11 +166,11 @@ class Prefix(Mask):
 
 
 class Documents(Mask):
-    """A token sees only its own document: m_ij = 0 if c_i = c_j, else −∞, c numbering documents.
+    """A token sees only its own document: m_ij = 0 if ω_i = ω_j, else −∞, ω numbering documents.
 
     For several texts packed into one sequence; block-diagonal where each stays in one piece.
 
-    Shapes: n × n, with n numbers in c. Raises `SymattnError` if c is no list of whole numbers or
+    Shapes: n × n, with n numbers in ω. Raises `SymattnError` if ω is no list of whole numbers or
     has another length than the rows or the columns.
     Source: Grattafiori et al., *The Llama 3 Herd of Models* (2024), section 3.2.
 
@@ -200,8 +200,13 @@ class Documents(Mask):
         return self._called(speller, speller.listed(map(speller.scalar, self.args[2])))
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        numbers = self.args[2]
-        return when((Ordinal(Nth(numbers, i)), "=", Ordinal(Nth(numbers, j))))
+        one, other = (Named("omega", (k,), Ordinal(Nth(self.args[2], k))) for k in (i, j))
+        return when((one, "=", other))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """ω, which numbers the document of each token."""
+        numbers = speller.listed(map(speller.scalar, self.args[2]))
+        yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:

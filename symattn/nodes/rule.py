@@ -154,7 +154,19 @@ class Cases:
 
 
 Rule: TypeAlias = (
-    Entry | Const | Ordinal | Named | Plus | Times | Over | Total | Exp | Apply | Power | OfRow | Cases
+    Entry
+    | Const
+    | Ordinal
+    | Named
+    | Plus
+    | Times
+    | Over
+    | Total
+    | Exp
+    | Apply
+    | Power
+    | OfRow
+    | Cases
 )
 
 #: A condition of an entry rule: left, sign, right.

@@ -28,7 +28,6 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
-
 _AT_LEAST = t.Op("≥")
 
 

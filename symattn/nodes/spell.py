@@ -214,7 +214,7 @@ class Speller:
         """An index as the reader counts: a whole number is moved by the index base."""
         if isinstance(index, int | sympy.Integer):
             return number(str(int(index) + self.notation.index_base))
-        return self.scalar(self._counted(index))
+        return t.inline(self.scalar(self._counted(index)))
 
     def _counted(self, index: Index) -> sympy.Expr:
         """The index as the reader counts: (i − 1) d + j from 1 where it is i d + j from 0."""
@@ -261,7 +261,9 @@ class _RuleSpeller:
             case Ordinal(index):
                 return self.speller.index(index)
             case Named(letter, indices, _):
-                return t.Script(name_tree(letter), index_row(tuple(map(self.speller.index, indices))))
+                return t.Script(
+                    name_tree(letter), index_row(tuple(map(self.speller.index, indices)))
+                )
             case Plus(terms):
                 return self._sum(terms)
             case Times(factors):
@@ -346,7 +348,7 @@ class _RuleSpeller:
         lead = next(iter(one.free_symbols))
         return t.equation(
             self.speller.scalar(lead),
-            (t.Op(sign), self.speller.scalar(sympy.expand(gathered + lead))),
+            (t.Op(sign), t.inline(self.speller.scalar(sympy.expand(gathered + lead)))),
         )
 
 

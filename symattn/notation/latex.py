@@ -57,6 +57,9 @@ _OPERATORS = {
     "?": "?",
 }
 
+#: Functions that have a command of their own, which keeps them off what stands before.
+_FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
+
 _GREEK_COMMANDS = {
     letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].lower()
     for letter in "αβγδεζηθικμνξπρστυφχψω"
@@ -148,6 +151,8 @@ def _identifier(name: str, roman: bool) -> str:
         return _GREEK_COMMANDS[name]
     if len(name) == 1 and not roman:
         return name
+    if name in _FUNCTIONS:
+        return f"\\{name}"
     return rf"\mathrm{{{name}}}"
 
 
@@ -202,7 +207,7 @@ def _labelled(grid: Grid, left: str, right: str) -> str:
         line = max(body, key=lambda line: _length(line[column]))
         missing = len(label) - _length(line[column])
         if missing > 0:
-            line[column] = rf"\hphantom{{{text(label[-missing:])}}}{line[column]}"
+            line[column] = rf"\hphantom{{{text(label[-missing:])}}}{{{line[column]}}}"
         widest.append(rf"\hphantom{{{line[column]}}}")
     out = rf"\left{_fence(left, '.')} {_array(body, grid.align)} \right{_fence(right, '.')}"
     if widest:

@@ -195,7 +195,9 @@ def power(base: Tree, exponent: Tree) -> Tree:
 
 
 def inline(tree: Tree) -> Tree:
-    """A fraction written with a slash, where a tall one would be too small to read."""
+    """Fractions written with a slash, where tall ones would be too small to read."""
+    if isinstance(tree, Row) and (holds(tree) == ADDITIVE or is_negative(tree)):
+        return row(*map(inline, tree.items))
     if not isinstance(tree, Frac):
         return tree
     return row(bracketed(tree.num, MULTIPLICATIVE), Op("/"), bracketed(tree.den, ATOM))
