@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import cast
 
 import sympy
@@ -61,6 +60,8 @@ class Speller:
                 return self.difference(*expr.as_ordered_terms("grlex"))
             case sympy.exp():
                 return t.power(_E, t.inline(self.scalar(expr.args[0])))
+            case sympy.Pow(exp=sympy.Rational(q=root)) if root > 2:
+                return self._power(expr)
             case sympy.Pow() | sympy.Mul():
                 return self._product(expr)
             case sympy.log():
@@ -118,15 +119,16 @@ class Speller:
         return t.Frac(number(str(value.p)), number(str(value.q)))
 
     def _product(self, expr: sympy.Expr) -> Tree:
-        """Numerator over denominator, with √r / (r k) cancelled to 1 / (k √r)."""
+        """Numerator over denominator, with √r / (r k) cancelled to 1 / (k √r), other roots too."""
         above, below = sympy.fraction(expr)
         coefficient, rest = above.as_coeff_Mul()
         if isinstance(below, sympy.Integer) and isinstance(rest, sympy.Pow):
             base, exponent = rest.args
-            if exponent == sympy.S.Half and isinstance(base, sympy.Integer) and below % base == 0:
-                above, below = coefficient, sympy.Mul(below / base, rest, evaluate=False)
+            if base.is_Integer and exponent.is_Rational and exponent < 1 and below % base == 0:
+                root = base ** (1 - exponent)
+                above, below = coefficient, sympy.Mul(below / base, root, evaluate=False)
                 if below.args[0] == 1:
-                    below = rest
+                    below = root
         number, power = expr.as_coeff_Mul()
         if power.has(sympy.exp) and not isinstance(number, sympy.Integer):
             decimal = terminating(abs(number), max(self.notation.digits, 4))
@@ -150,6 +152,9 @@ class Speller:
             base, exponent = expr.args
             if exponent == sympy.S.Half:
                 return t.Root(self.scalar(base))
+            if isinstance(exponent, sympy.Rational) and exponent.q > 1:  # −1/4, never −0.25
+                root = t.row(number(str(exponent.p)), t.Op("/"), number(str(exponent.q)))
+                return t.power(self.scalar(base), root)
             return t.power(self.scalar(base), self.scalar(exponent))
         return self.scalar(expr)
 
@@ -241,11 +246,6 @@ class Speller:
         """An entry rule; `leaf` may put something else (a number) in place of a part."""
         return _RuleSpeller(self, leaf).spell(rule)
 
-    @cached_property
-    def cases_otherwise(self) -> Tree:
-        """The word for all other cases."""
-        return t.Text("otherwise")
-
 
 @dataclass(frozen=True)
 class _RuleSpeller:
@@ -325,7 +325,7 @@ class _RuleSpeller:
             condition = t.equation(self.spell(left), (t.Op(cases.sign), self.spell(right)))
         rows = (
             (self.spell(cases.value), t.row(t.Text("if "), condition)),
-            (self.spell(cases.otherwise), self.speller.cases_otherwise),
+            (self.spell(cases.otherwise), t.Text("otherwise")),
         )
         return t.Fenced(t.Grid(rows, align="l"), "{", "")
 

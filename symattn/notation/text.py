@@ -180,7 +180,8 @@ class _Layout:
         out = self.box(script.base)
         if script.sup is not None:
             raised = self._raised(script.sup)
-            if script.sub is None or raised[0] in "^":
+            broken = isinstance(script.sup, Row) and isinstance(script.sup.items[-1], Num)
+            if script.sub is None or (raised[0] == "^" and not broken):  # d_k^(−1/4)
                 # a power with indices below reads w^Q_ij, as it is typed
                 out = beside(out, Box((raised,)))
                 raised = ""
