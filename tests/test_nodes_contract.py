@@ -35,6 +35,7 @@ from symattn.nodes import (
     Node,
     OffByOneSoftmax,
     Padding,
+    PowerTimes,
     Prefix,
     Quotient,
     RelativeBias,
@@ -67,6 +68,7 @@ SIZES = {n: 3, m: 4, d_k: 2, d_v: 2, h: 2}
 #: One instance of every node, with symbolic sizes.
 SAMPLES: dict[type[Node], MatrixExpr] = {
     Quotient: Quotient(S, sympy.sqrt(d_k)),
+    PowerTimes: PowerTimes(S, d_k, sympy.Rational(-1, 4)),
     Softmax: Softmax(S),
     RowRatio: RowRatio(S),
     OffByOneSoftmax: OffByOneSoftmax(S),

@@ -16,7 +16,7 @@ from symattn.arithmetic.decide import BITS, USUAL_BITS, Digits, decide
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, read_array
 from symattn.arithmetic.rounded import Rounded
-from symattn.errors import ShapeError, SymattnError, nearest
+from symattn.errors import ShapeError, SymattnError, counted, nearest
 from symattn.evaluate.walk import size_error, split_heads, value_of
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation
@@ -294,4 +294,16 @@ def _bound(
                     f"{item.name}: is {found}; because of {other} it has to be {needed} "
                     f"({size} = {expected})"
                 )
+    _check_groups(known, told_by)
     return known
+
+
+def _check_groups(known: Mapping[sympy.Symbol, int], told_by: Mapping[sympy.Symbol, str]) -> None:
+    """Every group of keys and values serves equally many heads."""
+    heads, groups = _count(known, "h"), _count(known, "g")
+    if heads and groups and heads % groups:
+        names = {size.name: name for size, name in told_by.items()}
+        raise ShapeError(
+            f"kv_heads: {counted(heads, 'head')} (because of {names['h']}) cannot be shared evenly "
+            f"by {groups} (because of {names['g']})"
+        )

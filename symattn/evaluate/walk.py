@@ -11,7 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
-from symattn.errors import CannotSpell, SymattnError
+from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 
@@ -88,8 +88,8 @@ def split_heads(value: Array, heads: int, name: str) -> Array:
     columns = value.shape[-1]
     if columns % heads:
         raise SymattnError(
-            f"{name}: {columns} columns cannot be shared evenly by {heads} heads; give a "
-            f"multiple of {heads}, or one matrix a head: [[[…]], [[…]]]"
+            f"{name}: {counted(columns, 'column')} cannot be shared evenly by {heads} heads; give "
+            f"a multiple of {heads}, or one matrix a head: [[[…]], [[…]]]"
         )
     apart = value.reshape(*value.shape[:-1], heads, columns // heads)
     return np.moveaxis(apart, -2, -3)

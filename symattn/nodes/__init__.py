@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from symattn.nodes.normaliser import Normaliser
     from symattn.nodes.relative import ClippedShift, RelativeShift
-    from symattn.nodes.scale import Quotient
+    from symattn.nodes.scale import PowerTimes, Quotient
     from symattn.nodes.simplex import Hardmax, Sparsemax
 
 _HOMES = {
@@ -71,6 +71,7 @@ _HOMES = {
     "Normaliser": "symattn.nodes.normaliser",
     "OffByOneSoftmax": "symattn.nodes.normalise",
     "Padding": "symattn.nodes.masks",
+    "PowerTimes": "symattn.nodes.scale",
     "Prefix": "symattn.nodes.masks",
     "Quotient": "symattn.nodes.scale",
     "RelativeBias": "symattn.nodes.biases",
@@ -115,6 +116,7 @@ __all__ = [
     "Normaliser",
     "OffByOneSoftmax",
     "Padding",
+    "PowerTimes",
     "Prefix",
     "Quotient",
     "RelativeBias",

@@ -18,11 +18,12 @@ from symattn.nodes.normalise import (
     NORMALISERS,
 )
 from symattn.nodes.relative import ClippedShift, RelativeShift
-from symattn.nodes.scale import Quotient
+from symattn.nodes.scale import PowerTimes, Quotient
 
 #: Every node.
 NODES: tuple[type[Node], ...] = (
     Quotient,
+    PowerTimes,
     *NORMALISERS.values(),
     *MASKS.values(),
     Allowed,

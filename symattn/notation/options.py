@@ -36,7 +36,7 @@ SYMBOLS: Mapping[str, str] = {
     # what is compared
     "Q_absorbed": "Q_L", "Q_joined": "Q_J", "K_joined": "K_J",
     "Q_rotated": "Q_r", "K_rotated": "K_r", "Q_unit": "Q_u", "K_unit": "K_u",
-    "Q_features": "Q_f", "K_features": "K_f",
+    "Q_features": "Q_f", "K_features": "K_f", "Q_scaled": "Q_s", "K_scaled": "K_s",
     "W_S": "W_S", "W_a": "W_a", "U_a": "U_a", "v_a": "v_a", "Q_hidden": "Q_a", "K_hidden": "K_a",
     "distances": "R_d", "W_R": "W_R", "distance_keys": "K_d", "u_c": "u_c", "v_d": "v_d",
     "by_content": "S_a", "by_distance": "S_b", "content_bias": "S_c", "distance_bias": "S_d",
