@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -59,6 +59,10 @@ class Values:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
         return listed_sizes(self.sizes)
 
+    def step(self, letter: str) -> Step | None:
+        """The step that makes this matrix; None where it is given."""
+        return self._steps.get(letter)
+
     def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
         """The value of the matrix with this letter; each is computed once for each `key`."""
         known = self._values.setdefault(key, {})
@@ -92,13 +96,13 @@ class Values:
             and all(given.dtype == object for given in self.given.values())
         ):
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
-        value = value_of(
-            step.expr,
-            lambda operand: self.value(operand, arithmetic, key),
-            arithmetic,
-            self.sizes,
-            step.per_head,
-        )
+        return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
+
+    def follow(
+        self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic
+    ) -> Array:
+        """What a step gives for these values of its operands."""
+        value = value_of(step.expr, operand, arithmetic, self.sizes, step.per_head)
         if step.per_head and HEAD not in step.expr.atoms(sympy.Symbol):
             heads = _count(self.sizes, step.group)  # the same for every head
             value = np.broadcast_to(

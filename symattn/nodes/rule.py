@@ -7,7 +7,7 @@ and SymPy's ``_entry``. Indices count from 0 here; `Notation.index_base` is adde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -241,6 +241,24 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
                 return at(value if holds else otherwise, indices, sizes)
             branches = at(value, indices, sizes), at(otherwise, indices, sizes)
             return Cases(one, sign, other, *branches)
+
+
+def parts(rule: Rule) -> Iterator[Rule]:
+    """The rule and all that it is made of, the top first."""
+    yield rule
+    match rule:
+        case Plus(inside) | Times(inside) | OfRow(_, inside, _, _):
+            children = inside
+        case Over(num, den, _):
+            children = (num, den)
+        case Exp(body) | Apply(_, body) | Power(body, _) | Total(body, _, _):
+            children = (body,)
+        case Cases(left, _, right, value, otherwise):
+            children = (left, right, value, otherwise)
+        case _:
+            children = ()
+    for child in children:
+        yield from parts(child)
 
 
 def _index(

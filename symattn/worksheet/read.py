@@ -18,6 +18,7 @@ from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation
+from symattn.worksheet.claims import Policy, step_named
 from symattn.worksheet.source import parse, read_source, where
 
 Made = TypeVar("Made")
@@ -30,6 +31,7 @@ _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts 
 _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "b_O", "W_O", "mask",
            "allowed", "concat", "projected")  # fmt: skip
 _LABELS = ("tokens", "query_tokens", "key_tokens", "vocabulary", "features")
+_POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
@@ -44,7 +46,8 @@ class Worksheet:
     sizes: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notation: Notation = field(default_factory=Notation)
-    claims: tuple[str, ...] = ()
+    claims: Mapping[str, Any] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
     name: str = ""
     source: str = field(default="", repr=False)
 
@@ -92,7 +95,10 @@ def _worksheet(data: Mapping[str, Any]) -> Worksheet:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings = _spec(attention, given)
     labels = _labels(settings, given)
-    _check_claims(_table(data, "claims"), _table(data, "policy"))
+    claims, policy = _table(data, "claims"), _table(data, "policy")
+    _known(policy, _POLICY, "policy")
+    if {"exp", "exp_sum"} & {step_named(key) for key in claims}:
+        spec = replace(spec, unfold=True)
     sizes = {name: settings[name] for name in _SIZES if name in settings}
     return Worksheet(
         _label(data.get("title", ""), "title", 500),
@@ -101,7 +107,8 @@ def _worksheet(data: Mapping[str, Any]) -> Worksheet:
         sizes,
         labels,
         _notation(_table(data, "notation")),
-        tuple(_table(data, "claims")),
+        claims,
+        Policy(**policy),
     )
 
 
@@ -125,15 +132,6 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         if key in MASKS:
             hint = f'; write mask = "{key}"'
         raise ReadError(f"{shown(key)}{where} is not a known key{hint}")
-
-
-def _check_claims(claims: Mapping[str, Any], policy: Mapping[str, Any]) -> None:
-    """Claims and policy are not marked here, but a misspelt one is still caught."""
-    _known(policy, ("rounding", "min_digits"), "policy")
-    for key in claims:
-        name = key.split("[")[0]
-        if name not in SYMBOLS:
-            raise ReadError(f"{shown(key)} in [claims] is not a known step{nearest(name, SYMBOLS)}")
 
 
 def _given(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,41 @@
+"""Checking a worksheet: its marks, what they add up to, and what would explain them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from symattn.derivation import Evaluation
+from symattn.errors import ReadError
+from symattn.worksheet.claims import Policy, read_claims
+from symattn.worksheet.mark import EntryMark, Marker, StepMark
+from symattn.worksheet.read import Worksheet
+
+
+@dataclass(frozen=True)
+class Marking:
+    """A worksheet's marks, step by step."""
+
+    title: str
+    evaluation: Evaluation
+    policy: Policy
+    steps: tuple[StepMark, ...]
+
+    @cached_property
+    def first_wrong(self) -> EntryMark | None:
+        """The first entry, step by step, that the policy does not let pass."""
+        return next((e for step in self.steps for e in step.entries if not self.passes(e)), None)
+
+    def passes(self, entry: EntryMark) -> bool:
+        """Whether the policy lets this entry pass."""
+        return entry.verdict in self.policy.accept
+
+
+def check_worksheet(sheet: Worksheet) -> Marking:
+    """The marks of a worksheet's claims. Raises `ReadError` where it claims nothing."""
+    if not sheet.claims:
+        raise ReadError("claims: nothing is claimed; add [claims] with e.g. weights = [[…]]")
+    evaluation = sheet.evaluate()
+    claims = read_claims(sheet.claims, evaluation)
+    marker = Marker(evaluation, claims, sheet.policy)
+    return Marking(sheet.title, evaluation, sheet.policy, marker.marks())
