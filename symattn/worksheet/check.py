@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from symattn.derivation import Evaluation
 from symattn.errors import ReadError
 from symattn.worksheet.claims import Policy, read_claims
+from symattn.worksheet.explain import Explainer, Explanation, cannot_tell
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
+from symattn.worksheet.notes import notes
 from symattn.worksheet.read import Worksheet
 
 
 @dataclass(frozen=True)
 class Marking:
-    """A worksheet's marks, step by step."""
+    """A worksheet's marks, step by step, and the misconceptions that would explain them."""
 
     title: str
     evaluation: Evaluation
     policy: Policy
     steps: tuple[StepMark, ...]
+    notes: tuple[str, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
 
     @cached_property
     def first_wrong(self) -> EntryMark | None:
@@ -31,11 +35,19 @@ class Marking:
         return entry.verdict in self.policy.accept
 
 
-def check_worksheet(sheet: Worksheet) -> Marking:
+def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     """The marks of a worksheet's claims. Raises `ReadError` where it claims nothing."""
     if not sheet.claims:
         raise ReadError("claims: nothing is claimed; add [claims] with e.g. weights = [[…]]")
-    evaluation = sheet.evaluate()
+    derivation = sheet.derivation()
+    evaluation = sheet.evaluate(derivation)
     claims = read_claims(sheet.claims, evaluation)
-    marker = Marker(evaluation, claims, sheet.policy)
-    return Marking(sheet.title, evaluation, sheet.policy, marker.marks())
+    marks = Marker(evaluation, claims, sheet.policy).marks()
+    odd = notes(evaluation, claims, marks, sheet.policy)
+    marking = Marking(sheet.title, evaluation, sheet.policy, marks, odd)
+    first = marking.first_wrong
+    if not explain or first is None:
+        return marking
+    explainer = Explainer(derivation, evaluation)
+    found = explainer.explain(evaluation, claims, sheet.policy, marks, first.step)
+    return replace(marking, notes=(*odd, *cannot_tell(found)), explanations=found)
