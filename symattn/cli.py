@@ -256,6 +256,7 @@ def _print_text(page: Outline) -> None:
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
+    """Lines on the screen, each in its style where the screen is a terminal."""
     if sys.stdout is None:
         raise OSError(0, "standard output is closed")
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
@@ -275,6 +276,7 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
 
 
 def can_show_unicode() -> bool:
+    """Whether the screen has the signs of mathematics."""
     try:
         "√⋯Σᵀ⎡".encode((sys.stdout and sys.stdout.encoding) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -283,6 +285,7 @@ def can_show_unicode() -> bool:
 
 
 def write(document: str, output: str | None) -> None:
+    """A document to a file, or to standard output for None and ``-``."""
     from symattn.errors import SymattnError
 
     if output is None or output == "-":

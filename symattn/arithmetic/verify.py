@@ -51,9 +51,8 @@ class Quantity:
                 return -1
             if value.is_exact() and value == q:
                 return 0
-            if bits == BITS[1]:
-                if equals(self.exact(), sympy.Rational(int(q.p), int(q.q))):
-                    return 0
+            if bits == BITS[1] and equals(self.exact(), sympy.Rational(int(q.p), int(q.q))):
+                return 0
         raise Undecided(f"undecided at {self.most_bits:,} bits")
 
     def same(self, other: sympy.Expr) -> bool:

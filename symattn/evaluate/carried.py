@@ -6,20 +6,18 @@ instead of the computed ones; where nothing is claimed, over what follows from e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import sympy
 
-from symattn.arithmetic.balls import BALLS, Balls, ball, is_minus_infinity, precision
-from symattn.arithmetic.base import Arithmetic, Array, elementwise
+from symattn.arithmetic.balls import BALLS, Balls, ball, precision
+from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.decide import BITS
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.verify import Quantity, spread
-from symattn.arithmetic.written import Written
 from symattn.evaluate.values import Place, Values
-from symattn.nodes.rule import Entry, Rule, at, parts, rule_of
+from symattn.nodes.rule import Entry, at, parts, rule_of
 from symattn.step import HEAD
 
 #: What one entry of a step reads: an operand's letter and a place in it.
@@ -36,7 +34,8 @@ class Ranges(Balls):
         whole = np.broadcast_to(whole, part.shape)
         out = np.empty(part.shape, dtype=object)
         for index in np.ndindex(*part.shape):
-            p, total = part[index], whole[index]
+            p: Any = part[index]
+            total: Any = whole[index]
             if p.is_zero() or not (p.is_finite() and total.is_finite()):
                 out[index] = p / total
                 continue
@@ -107,7 +106,7 @@ class Carried:
     def _put_in(self, letter: str, value: Array, claimed: Array, arithmetic: Arithmetic) -> Array:
         out = np.array(value, dtype=object)
         for place in np.ndindex(*claimed.shape):
-            written: Written | None = claimed[place]
+            written: Any = claimed[place]
             if written is None:
                 continue
             if arithmetic is EXACT:

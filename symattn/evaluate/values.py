@@ -98,9 +98,7 @@ class Values:
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
         return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
 
-    def follow(
-        self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic
-    ) -> Array:
+    def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         """What a step gives for these values of its operands."""
         value = value_of(step.expr, operand, arithmetic, self.sizes, step.per_head)
         if step.per_head and HEAD not in step.expr.atoms(sympy.Symbol):

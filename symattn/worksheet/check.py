@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from symattn.derivation import Evaluation
+from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError
 from symattn.worksheet.claims import Policy, read_claims
 from symattn.worksheet.explain import Explainer, Explanation, cannot_tell
@@ -41,13 +41,19 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
         raise ReadError("claims: nothing is claimed; add [claims] with e.g. weights = [[…]]")
     derivation = sheet.derivation()
     evaluation = sheet.evaluate(derivation)
-    claims = read_claims(sheet.claims, evaluation)
-    marks = Marker(evaluation, claims, sheet.policy).marks()
-    odd = notes(evaluation, claims, marks, sheet.policy)
-    marking = Marking(sheet.title, evaluation, sheet.policy, marks, odd)
+    marker = Marker(evaluation, read_claims(sheet.claims, evaluation), sheet.policy)
+    return mark_claims(sheet.title, derivation, marker, explain)
+
+
+def mark_claims(title: str, derivation: Derivation, marker: Marker, explain: bool) -> Marking:
+    """What a marker says of its claims, with what would explain the first wrong one."""
+    evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
+    marks = marker.marks()
+    odd = notes(evaluation, claims, marks, policy)
+    marking = Marking(title, evaluation, policy, marks, odd)
     first = marking.first_wrong
     if not explain or first is None:
         return marking
     explainer = Explainer(derivation, evaluation)
-    found = explainer.explain(evaluation, claims, sheet.policy, marks, first.step)
+    found = explainer.explain(evaluation, claims, policy, marks, first.step)
     return replace(marking, notes=(*odd, *cannot_tell(found)), explanations=found)

@@ -11,16 +11,16 @@ A claim is a whole step, one head of it, a row, a column or an entry::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import read_written
-from symattn.derivation import Evaluation
+from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, nearest, shown
 from symattn.notation.options import SYMBOLS
 
@@ -70,8 +70,16 @@ def step_named(key: str) -> str:
     return match[1]
 
 
-def read_claims(table: Mapping[str, Any], evaluation: Evaluation) -> dict[str, Array]:
+#: Which number of which key claims an entry: (letter, place) to (key, how many before it).
+Origins: TypeAlias = dict[tuple[str, Place], tuple[str, int]]
+
+
+def read_claims(
+    table: Mapping[str, Any], evaluation: Evaluation, origins: Origins | None = None
+) -> dict[str, Array]:
     """The claims by letter: arrays of `Written` numbers, None where nothing is claimed.
+
+    `origins`, where it is given, is filled with what claims what.
 
     Raises `ReadError` for a step that the derivation has not, a place that does not exist, or
     a number that cannot be read.
@@ -85,7 +93,9 @@ def read_claims(table: Mapping[str, Any], evaluation: Evaluation) -> dict[str, A
         if len(item.shape) > 3:
             raise ReadError(f"{key}: several batches cannot be claimed; give one calculation")
         claimed = claims.setdefault(item.step.letter, np.full(item.shape, None, dtype=object))
-        _place(claimed, key, name, value)
+        for place, number in _put(claimed, key, name, value):
+            if origins is not None:
+                origins[item.step.letter, place] = key, number
     return claims
 
 
@@ -104,27 +114,30 @@ def _absent(name: str, names: Sequence[str]) -> str:
     return f"this attention has no such step; it has {', '.join(names)}"
 
 
-def _place(claimed: Array, key: str, name: str, value: Any) -> None:
-    """Put what a key claims where it belongs."""
+def _put(claimed: Array, key: str, name: str, value: Any) -> Iterator[tuple[Place, int]]:
+    """Put what a key claims where it belongs; the places, and which number each is of the key's."""
     index = _selected(key, name, claimed.shape)
-    part = claimed[index]
-    if not isinstance(part, np.ndarray):
-        part = claimed[tuple(slice(i, i + 1) for i in index)].reshape(())  # a view of one entry
-    value = _levelled(value, part.shape)
-    _check_shape(value, part.shape, key, name, claimed.shape)
-    for place in np.ndindex(*part.shape):
+    free = tuple(size for i, size in zip(index, claimed.shape, strict=False)
+                 if isinstance(i, slice)) + claimed.shape[len(index) :]  # fmt: skip
+    value = _levelled(value, free)
+    _check_shape(value, free, key, name, claimed.shape)
+    for number, inner in enumerate(np.ndindex(*free)):
         entry = value
-        for step in place:
+        for step in inner:
             entry = entry[step]
         if isinstance(entry, list | tuple | Mapping):
-            raise ReadError(f"{key}: {_dims(part.shape)} entries are needed, not more brackets")
-        where = key if not place else f"{key}, entry {','.join(str(i + 1) for i in place)}"
+            raise ReadError(f"{key}: {_dims(free)} entries are needed, not more brackets")
+        where = key if not inner else f"{key}, entry {','.join(str(i + 1) for i in inner)}"
         written = read_written(entry, where)
         if written is None:
             continue
-        if part[place] is not None:
+        rest = iter(inner)
+        fixed = [next(rest) if isinstance(i, slice) else i for i in index]
+        place = (*fixed, *rest)
+        if claimed[place] is not None:
             raise ReadError(f"{where}: is claimed twice; keep one")
-        part[place] = written
+        claimed[place] = written
+        yield place, number
 
 
 def _selected(key: str, name: str, shape: tuple[int, ...]) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -90,13 +91,10 @@ class Marker:
     def _step(self, name: str, letter: str) -> Iterator[EntryMark]:
         claimed = self.claims[letter]
         for place in np.ndindex(*claimed.shape):
-            written = claimed[place]
+            written: Any = claimed[place]
             if written is None:
                 continue
-            try:
-                verdict, remark = self._verdict(letter, place, written)
-            except Undecided as open_question:
-                verdict, remark = "undecided", str(open_question)
+            verdict, remark = self.judge(letter, place, written)
             self._verdicts[letter, place] = verdict
             self._steps[letter] = max(self._steps.get(letter, 0), _RANK[verdict])
             if verdict == "truncated":
@@ -109,6 +107,13 @@ class Marker:
             lambda bits: self.evaluation.balls(letter, bits)[place],
             lambda: self.evaluation.exact(letter)[place],
         )
+
+    def judge(self, letter: str, place: Place, written: Written) -> tuple[str, str]:
+        """The verdict on a number at a place, after the claims before it, and a remark."""
+        try:
+            return self._verdict(letter, place, written)
+        except Undecided as open_question:
+            return "undecided", str(open_question)
 
     def _verdict(self, letter: str, place: Place, written: Written) -> tuple[str, str]:
         x = self.true(letter, place)
@@ -179,5 +184,3 @@ def summary(marks: tuple[StepMark, ...]) -> dict[str, int]:
         for entry in mark.entries:
             counts[entry.verdict] = counts.get(entry.verdict, 0) + 1
     return {verdict: counts[verdict] for verdict in VERDICTS if verdict in counts}
-
-

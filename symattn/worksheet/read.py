@@ -76,7 +76,15 @@ def read_worksheet(path: str | Path) -> Worksheet:
     it is known, the line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
-    source = read_source(path, name)
+    return worksheet_of(read_source(path, name), name)
+
+
+def worksheet_of(source: str, name: str = "worksheet", first_line: int = 1) -> Worksheet:
+    """The worksheet that a text holds; its first line counts as `first_line` of the file `name`.
+
+    Raises as `read_worksheet` does.
+    """
+    source = "\n" * (first_line - 1) + source
     data = parse(source, name)
     try:
         return replace(_worksheet(data), name=name, source=source)

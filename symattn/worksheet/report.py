@@ -132,8 +132,9 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
     step = marking.evaluation[mark.name].step
     worked = None
     if first is not None and isinstance(step, Step):
-        *head, row, column = (i + notation.index_base for i in first.place)
-        worked = marking.evaluation[mark.name].worked(row, column, *head, notation=notation)
+        *heads, row, column = (i + notation.index_base for i in first.place)
+        head = heads[0] if heads else None
+        worked = marking.evaluation[mark.name].worked(row, column, head, notation)
     counts = tuple(summary((mark,)).items())
     tables = tuple(_tables(marking, mark, notation))
     passes = all(marking.passes(entry) for entry in mark.entries)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from symattn.documents.data import written
@@ -21,9 +21,10 @@ def json_report(marking: Marking) -> str:
     return written(as_data(marking)) + "\n"
 
 
-def json_reports(markings: dict[str, Marking]) -> str:
-    """Several files' markings as one JSON object, by file name."""
-    return written({"schema": 1, "files": {n: as_data(m) for n, m in markings.items()}}) + "\n"
+def json_reports(markings: Mapping[str, Sequence[Marking]]) -> str:
+    """Several files' markings as one JSON object: by file name, a list of its worksheets."""
+    files = {name: [as_data(one) for one in found] for name, found in markings.items()}
+    return written({"schema": 1, "files": files}) + "\n"
 
 
 # ---- terminal ----------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from symattn.worksheet.misconceptions.steps import (
     fits,
 )
 
+
 def _no_transpose(s: Steps) -> Change | None:
     if s.compared is None or s.compared[0].shape[1] != s.compared[1].shape[0]:
         return None
@@ -39,9 +40,10 @@ def scores_from(name: str) -> Callable[[Steps], Change | None]:
 
     def change(s: Steps) -> Change | None:
         other = s.symbol(name)
-        if s.compared is None or not fits(other, s.compared[1]) or other == s.compared[1]:
+        if other is None or s.compared is None or not fits(other, s.compared[1]):
             return None
-        return {"scores": s.compared[0] * other.T}
+        query, key = s.compared
+        return None if other == key else {"scores": query * other.T}
 
     return change
 
@@ -120,38 +122,96 @@ def _scaled_anyway(s: Steps) -> Change | None:
 
 
 COMPARING: tuple[Misconception, ...] = (
-    Misconception("not-scaled", "the scores are not divided by √d_k",
-                  "Divide every score by √d_k before the softmax; without it the weights are too "
-                  "peaked.", DOT_PRODUCT, _unscaled),
-    Misconception("scaled-by-d_k", "the scores are divided by d_k instead of √d_k",
-                  "The spread of q·k grows with √d_k, so that is what to divide by; d_k makes the "
-                  "weights too flat.", DOT_PRODUCT, _scaled_by(lambda width: width)),
-    Misconception("multiplied-by-root", "the scores are multiplied by √d_k",
-                  "Divide by √d_k; multiplying makes the spread larger, not smaller.", DOT_PRODUCT,
-                  _scaled_by(lambda width: 1 / sympy.sqrt(width))),
-    Misconception("scaled-by-d_model", "the scores are divided by √d_model instead of √d_k",
-                  "d_k is the width of one head's queries and keys, not of the tokens.", DOT_PRODUCT,
-                  _scaled_by_width_of("X")),
-    Misconception("scaled-by-all-heads", "the scores are divided by √(h d_k)",
-                  "Each head divides by the root of its own width.", DOT_PRODUCT, _scaled_by_all_heads),
-    Misconception("scaled-by-length", "the scores are divided by √m, the root of the number of keys",
-                  "The scale has to do with the width of the vectors, not with how many there are.",
-                  DOT_PRODUCT, _scaled_by_keys),
-    Misconception("scaled-by-d_v", "the scores are divided by √d_v instead of √d_k",
-                  "Scores compare queries with keys; the width of the values has no part in it.",
-                  DOT_PRODUCT, _scaled_by_width_of("V")),
-    Misconception("scaled-anyway", "the scores are divided by √d_k, though there is no scale here",
-                  "This attention takes the scores as they are.", DOT_PRODUCT, _scaled_anyway),
-    Misconception("keys-not-transposed", "Q K instead of Q Kᵀ",
-                  "Each query is compared with each key: row by row, so K is transposed.", DOT_PRODUCT,
-                  _no_transpose),
-    Misconception("query-key-exchanged", "K Qᵀ instead of Q Kᵀ",
-                  "Row i belongs to query i; K Qᵀ is the transpose of the scores.", DOT_PRODUCT, _swapped),
-    Misconception("values-as-keys", "queries are compared with the values",
-                  "Scores compare queries with keys; values are averaged afterwards.", DOT_PRODUCT,
-                  scores_from("V")),
-    Misconception("queries-as-keys", "queries are compared with each other",
-                  "Scores compare queries with keys.", DOT_PRODUCT, scores_from("Q")),
-    Misconception("cosine-for-dot", "cosines instead of dot products",
-                  "The score is the dot product; lengths count.", DOT_PRODUCT, _cosine),
-)  # fmt: skip
+    Misconception(
+        "not-scaled",
+        "the scores are not divided by √d_k",
+        "Divide every score by √d_k before the softmax; without it the weights are too peaked.",
+        DOT_PRODUCT,
+        _unscaled,
+    ),
+    Misconception(
+        "scaled-by-d_k",
+        "the scores are divided by d_k instead of √d_k",
+        "The spread of q·k grows with √d_k, so that is what to divide by; d_k makes the "
+        "weights too flat.",
+        DOT_PRODUCT,
+        _scaled_by(lambda width: width),
+    ),
+    Misconception(
+        "multiplied-by-root",
+        "the scores are multiplied by √d_k",
+        "Divide by √d_k; multiplying makes the spread larger, not smaller.",
+        DOT_PRODUCT,
+        _scaled_by(lambda width: 1 / sympy.sqrt(width)),
+    ),
+    Misconception(
+        "scaled-by-d_model",
+        "the scores are divided by √d_model instead of √d_k",
+        "d_k is the width of one head's queries and keys, not of the tokens.",
+        DOT_PRODUCT,
+        _scaled_by_width_of("X"),
+    ),
+    Misconception(
+        "scaled-by-all-heads",
+        "the scores are divided by √(h d_k)",
+        "Each head divides by the root of its own width.",
+        DOT_PRODUCT,
+        _scaled_by_all_heads,
+    ),
+    Misconception(
+        "scaled-by-length",
+        "the scores are divided by √m, the root of the number of keys",
+        "The scale has to do with the width of the vectors, not with how many there are.",
+        DOT_PRODUCT,
+        _scaled_by_keys,
+    ),
+    Misconception(
+        "scaled-by-d_v",
+        "the scores are divided by √d_v instead of √d_k",
+        "Scores compare queries with keys; the width of the values has no part in it.",
+        DOT_PRODUCT,
+        _scaled_by_width_of("V"),
+    ),
+    Misconception(
+        "scaled-anyway",
+        "the scores are divided by √d_k, though there is no scale here",
+        "This attention takes the scores as they are.",
+        DOT_PRODUCT,
+        _scaled_anyway,
+    ),
+    Misconception(
+        "keys-not-transposed",
+        "Q K instead of Q Kᵀ",
+        "Each query is compared with each key: row by row, so K is transposed.",
+        DOT_PRODUCT,
+        _no_transpose,
+    ),
+    Misconception(
+        "query-key-exchanged",
+        "K Qᵀ instead of Q Kᵀ",
+        "Row i belongs to query i; K Qᵀ is the transpose of the scores.",
+        DOT_PRODUCT,
+        _swapped,
+    ),
+    Misconception(
+        "values-as-keys",
+        "queries are compared with the values",
+        "Scores compare queries with keys; values are averaged afterwards.",
+        DOT_PRODUCT,
+        scores_from("V"),
+    ),
+    Misconception(
+        "queries-as-keys",
+        "queries are compared with each other",
+        "Scores compare queries with keys.",
+        DOT_PRODUCT,
+        scores_from("Q"),
+    ),
+    Misconception(
+        "cosine-for-dot",
+        "cosines instead of dot products",
+        "The score is the dot product; lengths count.",
+        DOT_PRODUCT,
+        _cosine,
+    ),
+)

@@ -55,7 +55,7 @@ def row_sum(row: list[EntryMark]) -> tuple[Fraction, Fraction]:
 def _invented(item: Input, mark: StepMark) -> bool:
     if not sums_to_one(item) or mark.verdict != "wrong":
         return False
-    wrong = [row for row in full_rows(mark) if any(e.verdict == "wrong" for e in row)]
+    wrong = [row for row in full_rows(mark) if sum(e.verdict == "wrong" for e in row) > 1]
     sums = [row_sum(row) for row in wrong]
     return bool(sums) and all(abs(total - 1) <= spread for total, spread in sums)
 

@@ -15,7 +15,6 @@ from symattn.nodes.elementwise import SoftCap
 from symattn.nodes.masks import Kept, Masked
 from symattn.nodes.normalise import Softmax
 from symattn.nodes.positions import Causal
-from symattn.worksheet.mistakes import Inverted, MaskedTo
 from symattn.worksheet.misconceptions.steps import (
     REPORTED,
     Change,
@@ -24,6 +23,8 @@ from symattn.worksheet.misconceptions.steps import (
     fits,
     square,
 )
+from symattn.worksheet.mistakes import Inverted, MaskedTo
+
 
 def _uncapped(s: Steps) -> Change | None:
     capped = s.expr("capped")
@@ -108,43 +109,97 @@ def _strictly_causal(s: Steps) -> Change | None:
 
 
 MASKING: tuple[Misconception, ...] = (
-    Misconception("not-masked", "the mask is left out",
-                  "Add the mask before the softmax: masked keys get no weight.",
-                  "Vaswani et al. 2017, section 3.2.3", _unmasked),
-    Misconception("mask-inverted", "the mask hides what should be seen and shows what it should hide",
-                  "True means that a query may attend; some libraries mean the opposite.",
-                  "PyTorch, nn.MultiheadAttention, attn_mask", _masked_with(Inverted)),
-    Misconception("mask-transposed", "the mask is transposed: queries see later tokens, not earlier",
-                  "Rows are queries: row i may see the keys up to i, below the diagonal.",
-                  "Vaswani et al. 2017, section 3.2.3", _masked_with(sympy.Transpose)),
-    Misconception("mask-strict", "a token does not see itself",
-                  "The causal mask hides what comes later; the diagonal stays.",
-                  "Vaswani et al. 2017, section 3.2.3", _strictly_causal),
-    Misconception("mask-other-corner", "the causal mask is aligned at the other corner",
-                  "With a cache, query i sees all cached keys and those up to its own; without "
-                  "one, the mask starts at the top left.", "PyTorch, scaled_dot_product_attention",
-                  _causal_shifted),
-    Misconception("masked-to-0", "masked scores are set to 0 instead of −∞",
-                  "e⁰ is 1, so a masked key still gets weight; it takes −∞.",
-                  "Vaswani et al. 2017, section 3.2.3", _masked_to(0)),
-    Misconception("masked-to-minus-1e9", "masked scores are set to −10⁹ instead of −∞",
-                  "The weights come out the same unless a whole row is masked; then they are "
-                  "1/m each instead of 0, and in half precision −10⁹ overflows.", REPORTED,
-                  _masked_to(-(10**9))),
-    Misconception("masked-to-minus-1e4", "masked scores are set to −10⁴ instead of −∞",
-                  "The weights come out the same unless scores are as low, or a whole row is "
-                  "masked.", REPORTED, _masked_to(-(10**4))),
-    Misconception("mask-after-softmax", "the mask is applied after the softmax, without "
-                  "renormalising", "Mask before the softmax; afterwards the rows no longer sum to "
-                  "1.", "Vaswani et al. 2017, section 3.2.3", _mask_after),
-    Misconception("soft-cap-left-out", "the soft cap is left out",
-                  "Cap the scores before the mask.", "Gemma Team, Gemma 2 (2024), section 2",
-                  _uncapped),
-    Misconception("soft-cap-after-mask", "the soft cap comes after the mask",
-                  "After the cap −∞ is only −cap, so that masked keys get weight; cap first.",
-                  "onnx/onnx#7867", _capped_after_mask),
-    Misconception("bias-left-out", "the bias is left out", "Add the bias to the scores.",
-                  "Press, Smith, Lewis 2021, section 3", _unbiased),
-    Misconception("bias-subtracted", "the bias is subtracted", "Add the bias to the scores.",
-                  "Press, Smith, Lewis 2021, section 3", _bias_subtracted),
-)  # fmt: skip
+    Misconception(
+        "not-masked",
+        "the mask is left out",
+        "Add the mask before the softmax: masked keys get no weight.",
+        "Vaswani et al. 2017, section 3.2.3",
+        _unmasked,
+    ),
+    Misconception(
+        "mask-inverted",
+        "the mask hides what should be seen and shows what it should hide",
+        "True means that a query may attend; some libraries mean the opposite.",
+        "PyTorch, nn.MultiheadAttention, attn_mask",
+        _masked_with(Inverted),
+    ),
+    Misconception(
+        "mask-transposed",
+        "the mask is transposed: queries see later tokens, not earlier",
+        "Rows are queries: row i may see the keys up to i, below the diagonal.",
+        "Vaswani et al. 2017, section 3.2.3",
+        _masked_with(sympy.Transpose),
+    ),
+    Misconception(
+        "mask-strict",
+        "a token does not see itself",
+        "The causal mask hides what comes later; the diagonal stays.",
+        "Vaswani et al. 2017, section 3.2.3",
+        _strictly_causal,
+    ),
+    Misconception(
+        "mask-other-corner",
+        "the causal mask is aligned at the other corner",
+        "With a cache, query i sees all cached keys and those up to its own; without "
+        "one, the mask starts at the top left.",
+        "PyTorch, scaled_dot_product_attention",
+        _causal_shifted,
+    ),
+    Misconception(
+        "masked-to-0",
+        "masked scores are set to 0 instead of −∞",
+        "e⁰ is 1, so a masked key still gets weight; it takes −∞.",
+        "Vaswani et al. 2017, section 3.2.3",
+        _masked_to(0),
+    ),
+    Misconception(
+        "masked-to-minus-1e9",
+        "masked scores are set to −10⁹ instead of −∞",
+        "The weights come out the same unless a whole row is masked; then they are "
+        "1/m each instead of 0, and in half precision −10⁹ overflows.",
+        REPORTED,
+        _masked_to(-(10**9)),
+    ),
+    Misconception(
+        "masked-to-minus-1e4",
+        "masked scores are set to −10⁴ instead of −∞",
+        "The weights come out the same unless scores are as low, or a whole row is masked.",
+        REPORTED,
+        _masked_to(-(10**4)),
+    ),
+    Misconception(
+        "mask-after-softmax",
+        "the mask is applied after the softmax, without renormalising",
+        "Mask before the softmax; afterwards the rows no longer sum to 1.",
+        "Vaswani et al. 2017, section 3.2.3",
+        _mask_after,
+    ),
+    Misconception(
+        "soft-cap-left-out",
+        "the soft cap is left out",
+        "Cap the scores before the mask.",
+        "Gemma Team, Gemma 2 (2024), section 2",
+        _uncapped,
+    ),
+    Misconception(
+        "soft-cap-after-mask",
+        "the soft cap comes after the mask",
+        "After the cap −∞ is only −cap, so that masked keys get weight; cap first.",
+        "onnx/onnx#7867",
+        _capped_after_mask,
+    ),
+    Misconception(
+        "bias-left-out",
+        "the bias is left out",
+        "Add the bias to the scores.",
+        "Press, Smith, Lewis 2021, section 3",
+        _unbiased,
+    ),
+    Misconception(
+        "bias-subtracted",
+        "the bias is subtracted",
+        "Add the bias to the scores.",
+        "Press, Smith, Lewis 2021, section 3",
+        _bias_subtracted,
+    ),
+)

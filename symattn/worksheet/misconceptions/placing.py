@@ -14,7 +14,6 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.nodes.encodings import Rotary, Sinusoidal
 from symattn.nodes.heads import Concat, Head
 from symattn.step import HEAD
-from symattn.worksheet.mistakes import MergedByReshape, ReversedConcat, SplitByReshape
 from symattn.worksheet.misconceptions.steps import (
     REPORTED,
     Change,
@@ -22,6 +21,8 @@ from symattn.worksheet.misconceptions.steps import (
     Steps,
     square,
 )
+from symattn.worksheet.mistakes import MergedByReshape, ReversedConcat, SplitByReshape
+
 
 def _projection(s: Steps, name: str) -> tuple[MatrixExpr, MatrixExpr] | None:
     product = s.expr(name)
@@ -50,7 +51,7 @@ def _split_by_reshape(s: Steps) -> Change | None:
     count = _heads(s)
     if count is None or s.symbols.get("X") is None:
         return None
-    changes = {
+    changes: dict[str, MatrixExpr] = {
         name: SplitByReshape(s.steps[name].expr, HEAD, count)
         for name in ("Q", "K", "V")
         if name in s.steps and s.steps[name].per_head and s.steps[name].group == "h"
@@ -104,8 +105,8 @@ def _positions_from_one(s: Steps) -> Change | None:
     node = s.expr("positions")
     if not isinstance(node, Sinusoidal):
         return None
-    *sizes, base, start = node.args
-    return {"positions": Sinusoidal(*sizes, base, start + 1)}
+    rows, columns, base, start = node.args
+    return {"positions": Sinusoidal(rows, columns, base, start + 1)}
 
 
 def _no_positions(s: Steps) -> Change | None:
@@ -121,33 +122,70 @@ def _no_positions(s: Steps) -> Change | None:
 
 
 PLACING: tuple[Misconception, ...] = (
-    Misconception("projection-transposed", "X Wᵀ instead of X W",
-                  "Rows are tokens, so a projection multiplies from the right; PyTorch's Linear "
-                  "keeps the transpose of W.", "PyTorch, nn.Linear",
-                  _weights_of_projections_transposed),
-    Misconception("output-projection-transposed", "the heads are multiplied with W_Oᵀ",
-                  "Multiply the joined heads with W_O from the right.", "PyTorch, nn.Linear",
-                  _output_weights_transposed),
-    Misconception("split-by-reshape", "the heads are split by reshape without exchanging axes",
-                  "Reshape to (tokens, heads, width) first and exchange the axes then; otherwise a "
-                  "head mixes tokens.", REPORTED, _split_by_reshape),
-    Misconception("merged-by-reshape", "the heads are merged without exchanging the axes back",
-                  "Exchange the axes back to (tokens, heads, width) before joining the heads.",
-                  REPORTED, _joined(MergedByReshape)),
-    Misconception("heads-reversed", "the heads are joined in the wrong order",
-                  "The first head comes first; W_O counts on it.",
-                  "Vaswani et al. 2017, section 3.2.2", _joined(ReversedConcat)),
-    Misconception("groups-tiled", "query head i uses key head i mod g",
-                  "Neighbouring query heads share: head i uses key head ⌊i g/h⌋, counted from 0.",
-                  "Ainslie et al. 2023, section 2.2", _tiled),
-    Misconception("other-rotary-pairs", "rotary positions turn other pairs of columns",
-                  "Neighbouring columns (interleaved) and columns half the width apart (half) "
-                  "are two conventions; keep to one.", "Su et al. 2021, section 3.2.2",
-                  _other_pairing),
-    Misconception("positions-from-1", "positions are counted from 1 instead of 0",
-                  "The first token is at position 0.", "Vaswani et al. 2017, section 3.5",
-                  _positions_from_one),
-    Misconception("no-positions", "the positions are left out",
-                  "Positions come in before the scores.", "Vaswani et al. 2017, section 3.5",
-                  _no_positions),
-)  # fmt: skip
+    Misconception(
+        "projection-transposed",
+        "X Wᵀ instead of X W",
+        "Rows are tokens, so a projection multiplies from the right; PyTorch's Linear "
+        "keeps the transpose of W.",
+        "PyTorch, nn.Linear",
+        _weights_of_projections_transposed,
+    ),
+    Misconception(
+        "output-projection-transposed",
+        "the heads are multiplied with W_Oᵀ",
+        "Multiply the joined heads with W_O from the right.",
+        "PyTorch, nn.Linear",
+        _output_weights_transposed,
+    ),
+    Misconception(
+        "split-by-reshape",
+        "the heads are split by reshape without exchanging axes",
+        "Reshape to (tokens, heads, width) first and exchange the axes then; otherwise a "
+        "head mixes tokens.",
+        REPORTED,
+        _split_by_reshape,
+    ),
+    Misconception(
+        "merged-by-reshape",
+        "the heads are merged without exchanging the axes back",
+        "Exchange the axes back to (tokens, heads, width) before joining the heads.",
+        REPORTED,
+        _joined(MergedByReshape),
+    ),
+    Misconception(
+        "heads-reversed",
+        "the heads are joined in the wrong order",
+        "The first head comes first; W_O counts on it.",
+        "Vaswani et al. 2017, section 3.2.2",
+        _joined(ReversedConcat),
+    ),
+    Misconception(
+        "groups-tiled",
+        "query head i uses key head i mod g",
+        "Neighbouring query heads share: head i uses key head ⌊i g/h⌋, counted from 0.",
+        "Ainslie et al. 2023, section 2.2",
+        _tiled,
+    ),
+    Misconception(
+        "other-rotary-pairs",
+        "rotary positions turn other pairs of columns",
+        "Neighbouring columns (interleaved) and columns half the width apart (half) "
+        "are two conventions; keep to one.",
+        "Su et al. 2021, section 3.2.2",
+        _other_pairing,
+    ),
+    Misconception(
+        "positions-from-1",
+        "positions are counted from 1 instead of 0",
+        "The first token is at position 0.",
+        "Vaswani et al. 2017, section 3.5",
+        _positions_from_one,
+    ),
+    Misconception(
+        "no-positions",
+        "the positions are left out",
+        "Positions come in before the scores.",
+        "Vaswani et al. 2017, section 3.5",
+        _no_positions,
+    ),
+)

@@ -16,7 +16,6 @@ from symattn.nodes.exponential import Exponential, LineQuotient
 from symattn.nodes.masks import Kept, Masked
 from symattn.nodes.normalise import Softmax
 from symattn.nodes.normaliser import Normaliser
-from symattn.nodes.scores import UnitVectors
 from symattn.step import Step
 
 #: Where a misconception is known from, if from many places.
@@ -118,5 +117,3 @@ def fits(one: MatrixExpr | None, other: MatrixExpr | None) -> bool:
 def square(matrix: MatrixExpr | None) -> bool:
     """Whether a matrix is there, square, and more than one number."""
     return matrix is not None and bool(matrix.shape[0] == matrix.shape[1] != 1)
-
-

@@ -11,7 +11,8 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
-from symattn.nodes.normalise import Hardmax, RowRatio, Softmax
+from symattn.nodes.normalise import RowRatio, Softmax
+from symattn.nodes.simplex import Hardmax
 from symattn.worksheet.misconceptions.comparing import scores_from
 from symattn.worksheet.misconceptions.steps import (
     DOT_PRODUCT,
@@ -22,6 +23,7 @@ from symattn.worksheet.misconceptions.steps import (
     fits,
     square,
 )
+
 
 def _weights(make: Callable[[MatrixExpr], MatrixExpr]) -> Callable[[Steps], Change | None]:
     """Another way from the logits of a softmax to the weights."""
@@ -106,47 +108,117 @@ def _scores_as_weights(s: Steps) -> Change | None:
 
 
 WEIGHING: tuple[Misconception, ...] = (
-    Misconception("softmax-over-columns", "the softmax runs down each column",
-                  "Each query shares out its attention over the keys, so it is the rows of the "
-                  "weights that sum to 1.", DOT_PRODUCT, _columns),
-    Misconception("ratio", "the scores are divided by their sum, without exponentials",
-                  "The softmax takes e to each score first; a plain ratio breaks on negative "
-                  "scores.", "Raschka, Build a Large Language Model (2024), section 3.3",
-                  _weights(RowRatio)),
-    Misconception("softmax-for-ratio", "a softmax, though here the scores are divided by their sum",
-                  "This attention divides each score by the sum of its row; no exponentials.",
-                  "Raschka, Build a Large Language Model (2024), section 3.3", _ratio_as_softmax),
-    Misconception("row-sums-along-columns", "column j is divided by the sum of row j "
-                  "(r / r.sum(axis=1) without keepdims)",
-                  "Keep the axis: r / r.sum(axis=1, keepdims=True) divides each row by its own "
-                  "sum.", "NumPy manual, broadcasting", _row_sums_along_columns),
-    Misconception("over-everything", "everything is divided by one sum over the whole matrix",
-                  "Each row is a query of its own and sums to 1 by itself.", REPORTED,
-                  _over_everything),
-    Misconception("softmax-of-one", "the softmax runs over an axis of length 1, so every weight is 1",
-                  "The axis of the keys is the last one of the scores.", REPORTED, _weights(_ones)),
-    Misconception("softmax-twice", "the softmax is applied twice",
-                  "Apply it once: weights that went through it again are nearly equal.", REPORTED,
-                  _weights(lambda logits: Softmax(Softmax(logits)))),
-    Misconception("exponentials-only", "the exponentials are not divided by their sum",
-                  "Divide each row by its sum, so that it sums to 1.", DOT_PRODUCT, _weights(Exponential)),
-    Misconception("base-2", "powers of 2 are taken instead of powers of e",
-                  "The softmax is built on e ≈ 2.718.", DOT_PRODUCT,
-                  _weights(lambda logits: Softmax(sympy.log(2) * logits))),
-    Misconception("all-on-the-largest", "all weight goes to the largest score",
-                  "The softmax lets every key have a share.", DOT_PRODUCT, _weights(Hardmax)),
-    Misconception("keys-as-values", "the weights average the keys",
-                  "The weights average the values.", DOT_PRODUCT, _values_from("K")),
-    Misconception("queries-as-values", "the weights average the queries",
-                  "The weights average the values.", DOT_PRODUCT, _values_from("Q")),
-    Misconception("tokens-as-values", "the weights average the tokens themselves",
-                  "The weights average the values, V = X W_V.", DOT_PRODUCT, _values_from("X")),
-    Misconception("keys-values-exchanged", "keys and values change places",
-                  "Scores use the keys, the average uses the values.", DOT_PRODUCT,
-                  _keys_and_values_exchanged),
-    Misconception("weights-transposed", "Aᵀ V instead of A V",
-                  "Row i of the weights averages the values for query i.", DOT_PRODUCT,
-                  _weights_transposed),
-    Misconception("scores-as-weights", "the scores are multiplied with the values, not the weights",
-                  "Normalise first; the weights average the values.", DOT_PRODUCT, _scores_as_weights),
-)  # fmt: skip
+    Misconception(
+        "softmax-over-columns",
+        "the softmax runs down each column",
+        "Each query shares out its attention over the keys, so it is the rows of the "
+        "weights that sum to 1.",
+        DOT_PRODUCT,
+        _columns,
+    ),
+    Misconception(
+        "ratio",
+        "the scores are divided by their sum, without exponentials",
+        "The softmax takes e to each score first; a plain ratio breaks on negative scores.",
+        "Raschka, Build a Large Language Model (2024), section 3.3",
+        _weights(RowRatio),
+    ),
+    Misconception(
+        "softmax-for-ratio",
+        "a softmax, though here the scores are divided by their sum",
+        "This attention divides each score by the sum of its row; no exponentials.",
+        "Raschka, Build a Large Language Model (2024), section 3.3",
+        _ratio_as_softmax,
+    ),
+    Misconception(
+        "row-sums-along-columns",
+        "column j is divided by the sum of row j (r / r.sum(axis=1) without keepdims)",
+        "Keep the axis: r / r.sum(axis=1, keepdims=True) divides each row by its own sum.",
+        "NumPy manual, broadcasting",
+        _row_sums_along_columns,
+    ),
+    Misconception(
+        "over-everything",
+        "everything is divided by one sum over the whole matrix",
+        "Each row is a query of its own and sums to 1 by itself.",
+        REPORTED,
+        _over_everything,
+    ),
+    Misconception(
+        "softmax-of-one",
+        "the softmax runs over an axis of length 1, so every weight is 1",
+        "The axis of the keys is the last one of the scores.",
+        REPORTED,
+        _weights(_ones),
+    ),
+    Misconception(
+        "softmax-twice",
+        "the softmax is applied twice",
+        "Apply it once: weights that went through it again are nearly equal.",
+        REPORTED,
+        _weights(lambda logits: Softmax(Softmax(logits))),
+    ),
+    Misconception(
+        "exponentials-only",
+        "the exponentials are not divided by their sum",
+        "Divide each row by its sum, so that it sums to 1.",
+        DOT_PRODUCT,
+        _weights(Exponential),
+    ),
+    Misconception(
+        "base-2",
+        "powers of 2 are taken instead of powers of e",
+        "The softmax is built on e ≈ 2.718.",
+        DOT_PRODUCT,
+        _weights(lambda logits: Softmax(sympy.log(2) * logits)),
+    ),
+    Misconception(
+        "all-on-the-largest",
+        "all weight goes to the largest score",
+        "The softmax lets every key have a share.",
+        DOT_PRODUCT,
+        _weights(Hardmax),
+    ),
+    Misconception(
+        "keys-as-values",
+        "the weights average the keys",
+        "The weights average the values.",
+        DOT_PRODUCT,
+        _values_from("K"),
+    ),
+    Misconception(
+        "queries-as-values",
+        "the weights average the queries",
+        "The weights average the values.",
+        DOT_PRODUCT,
+        _values_from("Q"),
+    ),
+    Misconception(
+        "tokens-as-values",
+        "the weights average the tokens themselves",
+        "The weights average the values, V = X W_V.",
+        DOT_PRODUCT,
+        _values_from("X"),
+    ),
+    Misconception(
+        "keys-values-exchanged",
+        "keys and values change places",
+        "Scores use the keys, the average uses the values.",
+        DOT_PRODUCT,
+        _keys_and_values_exchanged,
+    ),
+    Misconception(
+        "weights-transposed",
+        "Aᵀ V instead of A V",
+        "Row i of the weights averages the values for query i.",
+        DOT_PRODUCT,
+        _weights_transposed,
+    ),
+    Misconception(
+        "scores-as-weights",
+        "the scores are multiplied with the values, not the weights",
+        "Normalise first; the weights average the values.",
+        DOT_PRODUCT,
+        _scores_as_weights,
+    ),
+)
