@@ -69,7 +69,7 @@ def test_imports_go_down(path: Path) -> None:
 
 
 def test_an_import_that_goes_up_is_caught() -> None:
-    assert violations("nodes", "from symattn.evaluate.walk import value_of") == [
+    assert violations("nodes", "from symattn.evaluate.walk import program_of") == [
         "symattn.evaluate.walk"
     ]
     assert violations("documents", "def f():\n    import symattn.attention.spec") == [

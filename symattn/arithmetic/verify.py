@@ -83,9 +83,9 @@ def rounds_to(x: Quantity, written: Written, accepted: Accepted = "either") -> b
     if accepted == "truncated":
         return cuts_to(x, written)
     value = x.ball_at(BITS[0])
-    low, high = written.bounds
-    if value > low and value < high:
+    if surely_rounds(value, written):
         return True
+    low, high = written.bounds
     if value < low or value > high:
         return False
     c, half = written.number, written.unit / 2
@@ -98,6 +98,14 @@ def rounds_to(x: Quantity, written: Written, accepted: Accepted = "either") -> b
     if abs(tie) < abs(c) and accepted != "half-even":  # half-up: away from zero
         return True
     return accepted != "half-up" and _is_even(c / written.unit)
+
+
+def surely_rounds(value: Any, written: Written) -> bool:
+    """Whether a ball lies within half a unit of what is written: True is a proof."""
+    if written.places is None:
+        return False
+    low, high = written.bounds
+    return bool(value > low and value < high)
 
 
 def _is_even(units: Any) -> bool:

@@ -62,7 +62,7 @@ class Carried:
         self.cut: set[Read] = set()
         self._known: dict[tuple[str, object], Array] = {}
         self._taken: dict[tuple[str, object], Array] = {}
-        self._reads: dict[Read, tuple[Read, ...]] = {}
+        self._reads: dict[Read, tuple[Read, ...]] = values.known("reads", dict)
 
     def quantity(self, letter: str, place: Place) -> Quantity:
         """An entry recomputed from the claimed numbers before it, as they stand."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivation import Evaluation
 from symattn.errors import ReadError
 from symattn.worksheet.claims import Policy, read_claims
-from symattn.worksheet.explain import Explainer, Explanation, cannot_tell
+from symattn.worksheet.explain import Explanation, cannot_tell
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.notes import notes
+from symattn.worksheet.prepared import Prepared, prepared
 from symattn.worksheet.read import Worksheet
 
 
@@ -39,13 +40,13 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     """The marks of a worksheet's claims. Raises `ReadError` where it claims nothing."""
     if not sheet.claims:
         raise ReadError("claims: nothing is claimed; add [claims] with e.g. weights = [[…]]")
-    derivation = sheet.derivation()
-    evaluation = sheet.evaluate(derivation)
+    form = prepared(sheet)
+    evaluation = form.evaluate(sheet)
     marker = Marker(evaluation, read_claims(sheet.claims, evaluation), sheet.policy)
-    return mark_claims(sheet.title, derivation, marker, explain)
+    return mark_claims(sheet.title, form, marker, explain)
 
 
-def mark_claims(title: str, derivation: Derivation, marker: Marker, explain: bool) -> Marking:
+def mark_claims(title: str, form: Prepared, marker: Marker, explain: bool) -> Marking:
     """What a marker says of its claims, with what would explain the first wrong one."""
     evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
     marks = marker.marks()
@@ -54,6 +55,5 @@ def mark_claims(title: str, derivation: Derivation, marker: Marker, explain: boo
     first = marking.first_wrong
     if not explain or first is None:
         return marking
-    explainer = Explainer(derivation, evaluation)
-    found = explainer.explain(evaluation, claims, policy, marks, first.step)
+    found = form.explainer.explain(evaluation, claims, policy, marks, first.step)
     return replace(marking, notes=(*odd, *cannot_tell(found)), explanations=found)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.decide import Digits
-from symattn.arithmetic.verify import Quantity, cuts_to, near, overlaps, rounds_to
+from symattn.arithmetic.decide import BITS, Digits
+from symattn.arithmetic.verify import Quantity, cuts_to, near, overlaps, rounds_to, surely_rounds
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError, Undecided
@@ -90,11 +90,14 @@ class Marker:
 
     def _step(self, name: str, letter: str) -> Iterator[EntryMark]:
         claimed = self.claims[letter]
+        true = self.evaluation.balls(letter, BITS[0])
         for place in np.ndindex(*claimed.shape):
             written: Any = claimed[place]
             if written is None:
                 continue
-            verdict, remark = self.judge(letter, place, written)
+            verdict, remark = "right", ""
+            if self.policy.rounding == "truncated" or not surely_rounds(true[place], written):
+                verdict, remark = self.judge(letter, place, written)
             self._verdicts[letter, place] = verdict
             self._steps[letter] = max(self._steps.get(letter, 0), _RANK[verdict])
             if verdict == "truncated":
@@ -141,7 +144,9 @@ class Marker:
         try:
             again = self.carried.quantity(letter, place)
             try:
-                if rounds_to(again, written, self.policy.rounding):
+                if rounds_to(again, written, self.policy.rounding) or (
+                    written.places and cuts_to(again, written)
+                ):
                     return True
             except Undecided:
                 pass  # the range around it holds it

@@ -22,9 +22,10 @@ def notes(
 ) -> tuple[str, ...]:
     """One sentence for each thing that is odd, the same kind together."""
     found: list[str] = []
-    for kind in (_sums, _orders, _ranges, _remarks, _few_digits):
-        lines = [line for mark in marks for line in kind(evaluation, claims, mark)]
-        found += _shortened(lines)
+    odd = [mark for mark in marks if mark.verdict != "right"]  # right ones keep sums and orders
+    for kind in (_sums, _orders, _ranges, _remarks):
+        found += _shortened([line for mark in odd for line in kind(evaluation, claims, mark)])
+    found += _shortened([line for mark in marks for line in _few_digits(evaluation, mark)])
     found += _shortened(list(_too_few(marks, policy)))
     return tuple(dict.fromkeys(found))
 
@@ -110,9 +111,7 @@ def _remarks(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark
             yield f"{entry}: {entry.remark}"
 
 
-def _few_digits(
-    evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark
-) -> Iterator[str]:
+def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
     """Whole numbers that are right only because nearly anything would round to them."""
     if not sums_to_one(evaluation[mark.name].step):
         return

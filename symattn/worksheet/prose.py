@@ -18,6 +18,7 @@ from symattn.worksheet.check import Marking, mark_claims
 from symattn.worksheet.claims import Origins, read_claims
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.pages import SYNTAXES, Anchor, Block, Found, place_of
+from symattn.worksheet.prepared import prepared
 from symattn.worksheet.read import Worksheet, worksheet_of
 from symattn.worksheet.report import shown_true
 from symattn.worksheet.rewrite import rewritten
@@ -153,8 +154,8 @@ class _Sheet:
 
     def marking(self, explain: bool) -> Marking:
         """The marking of its own claims and of the first claim in prose of every other entry."""
-        derivation = self.sheet.derivation()
-        evaluation = self.sheet.evaluate(derivation)
+        form = prepared(self.sheet)
+        evaluation = form.evaluate(self.sheet)
         claims = read_claims(self.sheet.claims, evaluation, self.origins)
         for anchor in self.anchors:
             letter, place, written = self._in_prose(anchor, evaluation)
@@ -164,7 +165,7 @@ class _Sheet:
             elif claims[letter][place] is None:
                 claims[letter][place] = written
         self.marker = Marker(evaluation, claims, self.sheet.policy)
-        return mark_claims(self.sheet.title, derivation, self.marker, explain)
+        return mark_claims(self.sheet.title, form, self.marker, explain)
 
     def _in_prose(self, anchor: Anchor, evaluation: Evaluation) -> tuple[str, Place, Written]:
         """The entry that a claim in prose means, and its number."""

@@ -13,7 +13,6 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.elementwise import SoftCap
 from symattn.nodes.masks import Kept, Masked
-from symattn.nodes.normalise import Softmax
 from symattn.nodes.positions import Causal
 from symattn.worksheet.misconceptions.steps import (
     REPORTED,
@@ -80,9 +79,11 @@ def _unmasked(s: Steps) -> Change | None:
 
 
 def _mask_after(s: Steps) -> Change | None:
-    if s.mask is None or s.softmax != s.symbol("masked"):
+    weights, masked = s.expr("weights"), s.symbol("masked")
+    if s.mask is None or weights is None or not weights.has(masked):
         return None
-    return {"weights": Kept(Softmax(s.before_mask), s.mask)}
+    unmasked = weights.subs(masked, s.before_mask)
+    return {"masked": s.before_mask, "weights": Kept(unmasked, s.mask)}
 
 
 def _causal_mask(s: Steps) -> MatrixExpr | None:
