@@ -17,7 +17,7 @@ import sympy
 from flint import arb, fmpq
 
 from symattn.arithmetic.balls import ball, is_minus_infinity, precision
-from symattn.arithmetic.decide import BITS, USUAL_BITS, equals
+from symattn.arithmetic.decide import BITS, LOOSE, USUAL_BITS, equals
 from symattn.arithmetic.written import Written
 from symattn.errors import Undecided
 
@@ -43,16 +43,22 @@ class Quantity:
 
         Raises `Undecided` where neither balls nor exact arithmetic can tell.
         """
+        known: sympy.Expr | None = None
         for bits in (bits for bits in BITS if bits <= self.most_bits):
-            value = self.ball_at(bits)
+            with precision(bits):
+                value = self.ball_at(bits) if known is None else ball(known)
             if value > q:
                 return 1
             if value < q:
                 return -1
             if value.is_exact() and value == q:
                 return 0
-            if bits == BITS[1] and equals(self.exact(), sympy.Rational(int(q.p), int(q.q))):
-                return 0
+            if bits == BITS[1]:
+                exact = self.exact()
+                if equals(exact, sympy.Rational(int(q.p), int(q.q))):
+                    return 0
+                if value.rel_accuracy_bits() < LOOSE:
+                    known = exact  # a comparison (hardmax) may be open at any precision
         raise Undecided(f"undecided at {self.most_bits:,} bits")
 
     def same(self, other: sympy.Expr) -> bool:

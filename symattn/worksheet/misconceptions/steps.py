@@ -13,6 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.derivation import Derivation
 from symattn.nodes.base import shape_of
 from symattn.nodes.exponential import Exponential, LineQuotient
+from symattn.nodes.heads import Head
 from symattn.nodes.masks import Kept, Masked
 from symattn.nodes.normalise import Softmax
 from symattn.nodes.normaliser import Normaliser
@@ -52,8 +53,23 @@ class Steps:
         return self.steps[name].expr if name in self.steps else None
 
     def symbol(self, name: str) -> MatrixExpr | None:
-        """The symbol of a step or of what is given."""
-        return self.symbols.get(name)
+        """The symbol of a step or of what is given; keys and values in groups as head i uses them."""
+        symbol = self.symbols.get(name)
+        if isinstance(symbol, Head) and self._group is not None and name in self._grouped:
+            return Head(symbol.args[0], self._group)
+        return symbol
+
+    @cached_property
+    def _grouped(self) -> set[str]:
+        """What there is one of for each group of heads."""
+        items = (*self.derivation.inputs, *self.derivation.steps)
+        return {item.name for item in items if item.group == "g"}
+
+    @cached_property
+    def _group(self) -> sympy.Expr | None:
+        """Which group head i belongs to, where heads share keys and values."""
+        heads = {head for step in self.derivation.steps for head in step.expr.atoms(Head)}
+        return next((h.head for h in heads if not isinstance(h.head, sympy.Symbol)), None)
 
     @cached_property
     def logits(self) -> MatrixExpr | None:
