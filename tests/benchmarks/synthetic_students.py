@@ -192,8 +192,9 @@ def main(count: int) -> None:
                 alone += found == [wanted]
             if "-v" in sys.argv and hits < seen:
                 print(f"   {' + '.join(names)}: named {hits} of {seen}")
-        print(f"{label} mistakes: {total}; flagged {flagged / total:.2%}, named {named / total:.2%},"
-              f" first {first / total:.2%}, alone {alone / total:.2%}")  # fmt: skip
+        shares = {"flagged": flagged, "named": named, "first": first, "alone": alone}
+        listed = ", ".join(f"{word} {count / total:.2%}" for word, count in shares.items())
+        print(f"{label} mistakes: {total}; {listed}")
     print(f"{time.perf_counter() - start:.0f} s")
 
 

@@ -53,7 +53,7 @@ class Steps:
         return self.steps[name].expr if name in self.steps else None
 
     def symbol(self, name: str) -> MatrixExpr | None:
-        """The symbol of a step or of what is given; keys and values in groups as head i uses them."""
+        """The symbol of what is made or given; in groups, as head i uses it."""
         symbol = self.symbols.get(name)
         if isinstance(symbol, Head) and self._group is not None and name in self._grouped:
             return Head(symbol.args[0], self._group)
