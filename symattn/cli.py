@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -26,8 +27,23 @@ _VIEWS = ("all", "formula", "entry", "worked", "value")
 _LONGEST_MESSAGE = 400
 
 
+#: Commands in files of their own, imported when they are called.
+_ELSEWHERE = {"check": "symattn.cli_check"}
+
+
 class OneLine(click.Group):
     """A group whose refusals are one line and status 2, whatever was wrong."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return sorted({*super().list_commands(ctx), *_ELSEWHERE})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command by its name."""
+        if cmd_name in _ELSEWHERE:
+            command: click.Command = getattr(import_module(_ELSEWHERE[cmd_name]), cmd_name)
+            return command
+        return super().get_command(ctx, cmd_name)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line; see `click.Command.main`."""
@@ -88,7 +104,7 @@ def derive(source: str, form: str, output: str | None, symbolic: bool, **options
     if output is None and form == "text":
         in_file(lambda: _print_text(in_file(job.outline)))
     else:
-        _write(in_file(lambda: _document(form, job)), output)
+        write(in_file(lambda: _document(form, job)), output)
     return 0 if job.check is None or job.check.agrees else 1
 
 
@@ -103,7 +119,7 @@ def variants() -> None:
     for row in VARIANTS:
         lines.append(("plain", f"{row.name:<{longest}}  {row.about}"))
         lines.append(("note", f"{indent}{row.source}"))
-    _print_lines(lines)
+    print_lines(lines)
 
 
 @main.command()
@@ -114,7 +130,7 @@ def ladder(name: str | None) -> None:
     from symattn.documents.outline import outline
     from symattn.documents.text import styled_lines
 
-    charset: Any = "unicode" if _can_show_unicode() else "ascii"
+    charset: Any = "unicode" if can_show_unicode() else "ascii"
     lines: list[tuple[str, str]] = []
     if name is None:
         lines += [("plain", before_attention()), ("plain", "")]
@@ -125,7 +141,7 @@ def ladder(name: str | None) -> None:
         page = outline(derivation, values, views=("formula", "value"), only=rung.shown)
         lines += list(styled_lines(page, charset))
         lines += [("note", f"In numbers: {rung.wrong(values)}"), ("plain", "")]
-    _print_lines(lines)
+    print_lines(lines)
 
 
 class Job:
@@ -236,10 +252,11 @@ def _print_text(page: Outline) -> None:
     """Text for the screen: coloured in a terminal, ASCII where the terminal has no Unicode."""
     from symattn.documents.text import styled_lines
 
-    _print_lines(styled_lines(page, "unicode" if _can_show_unicode() else "ascii"))
+    print_lines(styled_lines(page, "unicode" if can_show_unicode() else "ascii"))
 
 
-def _print_lines(lines: Iterable[tuple[str, str]]) -> None:
+def print_lines(lines: Iterable[tuple[str, str]]) -> None:
+    """Lines on the screen, each in its style where the screen is a terminal."""
     if sys.stdout is None:
         raise OSError(0, "standard output is closed")
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
@@ -258,7 +275,8 @@ def _print_lines(lines: Iterable[tuple[str, str]]) -> None:
     sys.stdout.flush()
 
 
-def _can_show_unicode() -> bool:
+def can_show_unicode() -> bool:
+    """Whether the screen has the signs of mathematics."""
     try:
         "√⋯Σᵀ⎡".encode((sys.stdout and sys.stdout.encoding) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -266,7 +284,8 @@ def _can_show_unicode() -> bool:
     return True
 
 
-def _write(document: str, output: str | None) -> None:
+def write(document: str, output: str | None) -> None:
+    """A document to a file, or to standard output for None and ``-``."""
     from symattn.errors import SymattnError
 
     if output is None or output == "-":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -83,7 +84,7 @@ class Step(Input):
                 f"{dims(right)}; give {letter_of(self.symbol)} that shape"
             )
 
-    @property
+    @cached_property
     def operands(self) -> tuple[str, ...]:
         """The letters of the matrices the expression reads."""
         return letters_in(self.expr)

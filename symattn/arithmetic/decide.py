@@ -32,7 +32,7 @@ USUAL_BITS = 16384
 _LONG = 16
 
 #: A ball with fewer good bits than this, at a precision that should do, hides a comparison.
-_LOOSE = 16
+LOOSE = 16
 
 #: Exact values that would have more terms than this over one denominator are not multiplied out.
 _MOST_TERMS = 20_000
@@ -75,7 +75,7 @@ def decide(
             found = _attempt(value, exact, digits, rounding, significant)
         if found is not None:
             return found
-        if bits == BITS[1] and value.rel_accuracy_bits() < _LOOSE:
+        if bits == BITS[1] and value.rel_accuracy_bits() < LOOSE:
             settled = exact()  # a comparison (hardmax) may be open at any precision
             ball_at = ball_at if settled is None else _enclosed(settled)
     return _unproven(value, digits)

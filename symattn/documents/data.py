@@ -61,19 +61,25 @@ def json_document(
         data["check"] = _check(check)
     if notes:
         data["notes"] = list(notes)
-    return _written(data) + "\n"
+    return written(data) + "\n"
 
 
-def _written(value: Any, indent: str = "") -> str:
+def _is_short(value: dict[str, Any]) -> bool:
+    """Whether an object stands on one line: nothing in it but scalars and a few numbers."""
+    flat = all(not isinstance(part, dict | list) or (isinstance(part, list) and len(part) < 4
+               and not any(isinstance(x, dict | list) for x in part))
+               for part in value.values())  # fmt: skip
+    return flat and len(json.dumps(value)) < 100
+
+
+def written(value: Any, indent: str = "") -> str:
     """JSON with an object's keys and a matrix's rows on lines of their own."""
     deeper = indent + "  "
-    if isinstance(value, dict) and value:
-        pairs = (
-            f"{deeper}{_written(key)}: {_written(part, deeper)}" for key, part in value.items()
-        )
+    if isinstance(value, dict) and value and (indent == "" or not _is_short(value)):
+        pairs = (f"{deeper}{written(key)}: {written(part, deeper)}" for key, part in value.items())
         return "{\n" + ",\n".join(pairs) + f"\n{indent}}}"
-    if isinstance(value, list) and value and isinstance(value[0], list):
-        lines = (f"{deeper}{_written(part, deeper)}" for part in value)
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        lines = (f"{deeper}{written(part, deeper)}" for part in value)
         return "[\n" + ",\n".join(lines) + f"\n{indent}]"
     return _HIDDEN.sub(lambda c: f"\\u{ord(c[0]):04x}", json.dumps(value, ensure_ascii=False))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sympy
@@ -17,7 +18,7 @@ from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, read_array
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import ShapeError, SymattnError, counted, nearest
-from symattn.evaluate.walk import size_error, split_heads, value_of
+from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation
 from symattn.step import HEAD, Input, Step, listed_sizes
@@ -52,12 +53,18 @@ class Values:
         _check_batches(self.inputs, self.given)
         self._values: dict[object, dict[str, Array]] = {}
         self._digits: dict[object, Digits] = {}
+        #: What depends on the steps and sizes alone: shared by `again`.
+        self._known: dict[Any, Any] = {}
         self._check_labels()
 
     @property
     def known_sizes(self) -> dict[str, int]:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
         return listed_sizes(self.sizes)
+
+    def step(self, letter: str) -> Step | None:
+        """The step that makes this matrix; None where it is given."""
+        return self._steps.get(letter)
 
     def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
         """The value of the matrix with this letter; each is computed once for each `key`."""
@@ -78,36 +85,48 @@ class Values:
         step = self._steps[letter]
         if not isinstance(arithmetic, Arrays):
             self._check_size(step)
-        missing = sorted(
-            str(s)
-            for s in step.expr.free_symbols
-            if isinstance(s, sympy.Symbol) and s.is_positive and s not in self.sizes
-        )
-        if missing:
-            raise size_error(step.name, missing)
-        partial = any(node.partial for node in step.expr.atoms(Node))
-        if (
-            partial
-            and isinstance(arithmetic, Arrays)
-            and all(given.dtype == object for given in self.given.values())
-        ):
+        elif self._is_partial(step) and all(g.dtype == object for g in self.given.values()):
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
-        value = value_of(
-            step.expr,
-            lambda operand: self.value(operand, arithmetic, key),
-            arithmetic,
-            self.sizes,
-            step.per_head,
-        )
-        if step.per_head and HEAD not in step.expr.atoms(sympy.Symbol):
-            heads = _count(self.sizes, step.group)  # the same for every head
+        return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
+
+    def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+        """What a step gives for these values of its operands."""
+        run, heads = self._program(step)
+        value = run(operand, arithmetic)
+        if heads:  # the same for every head
             value = np.broadcast_to(
                 value[..., None, :, :], (*value.shape[:-2], heads, *value.shape[-2:])
             )
         return value
 
+    def _program(self, step: Step) -> tuple[Program, int]:
+        """How a step is evaluated, and how many heads share what it gives (0 if they do not)."""
+        key = ("program", step)
+        if key not in self._known:
+            missing = sorted(
+                str(s)
+                for s in step.expr.free_symbols
+                if isinstance(s, sympy.Symbol) and s.is_positive and s not in self.sizes
+            )
+            if missing:
+                raise size_error(step.name, missing)
+            shared = step.per_head and HEAD not in step.expr.atoms(sympy.Symbol)
+            heads = _count(self.sizes, step.group) if shared else 0
+            self._known[key] = program_of(step.expr, self.sizes, step.per_head), heads
+        known: tuple[Program, int] = self._known[key]
+        return known
+
+    def _is_partial(self, step: Step) -> bool:
+        """Whether some numbers have no value under the step."""
+        key = ("partial", step.letter)
+        if key not in self._known:
+            self._known[key] = any(node.partial for node in step.expr.atoms(Node))
+        return bool(self._known[key])
+
     def _check_size(self, step: Step) -> None:
         """Refuse a step too large to be derived entry by entry."""
+        if ("size", step.letter) in self._known:
+            return
         rows, columns = (size.subs(self.sizes) for size in step.shape)
         count = rows * columns * (_count(self.sizes, step.group) if step.per_head else 1)
         if count.is_Integer and count > 4 * MAX_ENTRIES:
@@ -115,6 +134,27 @@ class Values:
                 f"{step.name}: would have {count} entries, too many to derive step by step; "
                 f"{4 * MAX_ENTRIES} at most"
             )
+        self._known["size", step.letter] = True
+
+    def known(self, name: str, make: Callable[[], Any]) -> Any:
+        """Something that depends on the steps and sizes alone, made once."""
+        if name not in self._known:
+            self._known[name] = make()
+        return self._known[name]
+
+    def again(self, **given: Any) -> Self:
+        """The same derivation with other numbers of the same shapes; what is known of it is kept.
+
+        Raises `ShapeError` for other shapes.
+        """
+        other = copy(self)
+        other.given = _read(self.inputs, given, self.sizes)
+        for letter, array in other.given.items():
+            if array.shape != self.given[letter].shape:
+                raise ShapeError(f"{letter}: other numbers have to have the same shape")
+        other._values, other._digits = {}, {}
+        other.__dict__.pop("_is_symbolic", None)
+        return other
 
     def exact(self, letter: str) -> Array:
         """Exact values of a matrix, as an object array of SymPy numbers."""
@@ -151,9 +191,12 @@ class Values:
 
     def shape(self, letter: str) -> tuple[int, ...]:
         """The shape of a matrix's value: batches, heads, rows, columns."""
-        if self._is_symbolic:
-            return self.exact(letter).shape
-        return self.array(letter).shape
+        key = ("shape", letter)
+        if key not in self._known:
+            value = self.exact(letter) if self._is_symbolic else self.array(letter)
+            self._known[key] = value.shape
+        found: tuple[int, ...] = self._known[key]
+        return found
 
     @cached_property
     def _is_symbolic(self) -> bool:

@@ -1,9 +1,9 @@
-"""One formula, many arithmetics: the value of a matrix expression, given its symbols' values."""
+"""One formula, many arithmetics: how a matrix expression's value follows from its symbols'."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
@@ -15,72 +15,93 @@ from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 
+#: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
+Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
 
-def value_of(
-    expr: MatrixExpr,
-    values: Callable[[str], Array],
-    arithmetic: Arithmetic,
-    sizes: Mapping[sympy.Symbol, int],
-    per_head: bool,
-) -> Array:
-    """The value of `expr` in `arithmetic`.
 
-    `values(letter)` is a matrix's value, (…, rows, columns) or, one for each head,
-    (…, heads, rows, columns). In a per-head step, shared matrices get an axis for the heads.
+def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bool) -> Program:
+    """How the value of `expr` is found at these sizes: made once, run in any arithmetic.
+
+    The value of a matrix is (…, rows, columns) or, one for each head, (…, heads, rows, columns).
+    In a per-head step, shared matrices get an axis for the heads.
     """
 
-    def visit(part: MatrixExpr, per_head: bool) -> Array:
+    def made(part: MatrixExpr, per_head: bool) -> Program:
         match part:
             case Head():
-                return _of_heads(values(part.name), part.head, sizes)
+                return _of_heads(part.name, part.head, sizes)
             case sympy.MatrixSymbol():
-                value = values(part.name)
-                return value[..., None, :, :] if per_head and value.ndim > 2 else value
+                return _named(part.name, per_head)
             case Node():
-                inside = per_head or part.has(Head)
-                args = [
-                    visit(arg, inside) if isinstance(arg, MatrixExpr) else scalar(arg)
-                    for arg in part.args
-                ]
-                return part._compute(arithmetic, *args)
+                return _node(type(part), part.args, per_head or part.has(Head))
             case sympy.Transpose():
-                return arithmetic.transpose(visit(part.arg, per_head))
+                inner = made(part.arg, per_head)
+                return lambda values, arithmetic: arithmetic.transpose(inner(values, arithmetic))
             case sympy.MatAdd():
-                terms = [visit(term, per_head) for term in part.args]
-                return _folded(arithmetic.add, terms)
+                return _folded(Arithmetic.add, [made(term, per_head) for term in part.args])
             case sympy.HadamardProduct():
-                return _folded(arithmetic.multiply, [visit(f, per_head) for f in part.args])
+                return _folded(Arithmetic.multiply, [made(f, per_head) for f in part.args])
             case sympy.MatMul():
                 coefficient, factors = part.as_coeff_matrices()
-                product = _folded(arithmetic.matmul, [visit(f, per_head) for f in factors])
+                product = _folded(Arithmetic.matmul, [made(f, per_head) for f in factors])
                 if coefficient == 1:
                     return product
-                return arithmetic.scaled(product, scalar(coefficient))
+                factor = at_size(coefficient)
+                return lambda values, arithmetic: arithmetic.scaled(
+                    product(values, arithmetic), factor
+                )
             case sympy.MatrixBase():
-                return arithmetic.array(filled(part.shape, list(part)))
+                entries = filled(part.shape, list(part))
+                return lambda values, arithmetic: arithmetic.array(entries)
         raise CannotSpell(f"{type(part).__name__} cannot be evaluated here")
 
-    def scalar(value: sympy.Basic) -> sympy.Basic:
+    def _node(kind: type[Node], args: tuple[Any, ...], inside: bool) -> Program:
+        parts = [made(arg, inside) if isinstance(arg, MatrixExpr) else None for arg in args]
+        scalars = [None if isinstance(arg, MatrixExpr) else at_size(arg) for arg in args]
+        pairs = list(zip(parts, scalars, strict=True))
+        return lambda values, arithmetic: kind._compute(
+            arithmetic,
+            *(scalar if part is None else part(values, arithmetic) for part, scalar in pairs),
+        )
+
+    def at_size(value: sympy.Basic) -> Any:
         return value if isinstance(value, sympy.Integer) else value.subs(sizes)
 
-    return visit(expr, per_head)
+    return made(expr, per_head)
 
 
-def _of_heads(value: Array, index: sympy.Expr, sizes: Mapping[sympy.Symbol, int]) -> Array:
+def _named(letter: str, per_head: bool) -> Program:
+    def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+        value = values(letter)
+        return value[..., None, :, :] if per_head and value.ndim > 2 else value
+
+    return run
+
+
+def _of_heads(letter: str, index: sympy.Expr, sizes: Mapping[sympy.Symbol, int]) -> Program:
     """The matrices that the query heads use: their own, or those of the group they belong to."""
     if isinstance(index, sympy.Symbol):
-        return value
-    (letter,) = (s for s in index.free_symbols if s.is_positive is not True)
+        return lambda values, arithmetic: values(letter)
+    (symbol,) = (s for s in index.free_symbols if s.is_positive is not True)
     heads = next(count for size, count in sizes.items() if size.name == "h")
-    used = [int(index.subs(letter, head).subs(sizes)) for head in range(heads)]
-    return np.take(value, used, axis=-3)
+    used = [int(index.subs(symbol, head).subs(sizes)) for head in range(heads)]
+    return lambda values, arithmetic: np.take(values(letter), used, axis=-3)
 
 
-def _folded(operation: Callable[[Array, Array], Array], values: list[Array]) -> Array:
-    out = values[0]
-    for value in values[1:]:
-        out = operation(out, value)
-    return out
+def _folded(
+    operation: Callable[[Arithmetic, Array, Array], Array], parts: list[Program]
+) -> Program:
+    """The operation from left to right; `operation` is a method of the arithmetic."""
+    name = operation.__name__
+
+    def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+        apply = getattr(arithmetic, name)
+        out = parts[0](values, arithmetic)
+        for part in parts[1:]:
+            out = apply(out, part(values, arithmetic))
+        return out
+
+    return run
 
 
 def split_heads(value: Array, heads: int, name: str) -> Array:

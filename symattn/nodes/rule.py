@@ -276,6 +276,26 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             return Cases(one, sign, other, *branches)
 
 
+def parts(rule: Rule) -> Iterator[Rule]:
+    """The rule and all that it is made of, the top first."""
+    yield rule
+    match rule:
+        case Plus(inside) | Times(inside) | OfRow(_, inside, _, _):
+            children = inside
+        case Over(num, den, _):
+            children = (num, den)
+        case Exp(body) | Apply(_, body) | Power(body, _) | Total(body, _, _):
+            children = (body,)
+        case Cases(left, _, right, value, otherwise):
+            children = (left, right, value, otherwise)
+        case Named(_, _, value):
+            children = (value,)
+        case _:
+            children = ()
+    for child in children:
+        yield from parts(child)
+
+
 def _index(
     index: Index, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]
 ) -> Index:

@@ -1,5 +1,24 @@
 """One calculation in a file: what attention, what is given, what somebody claims."""
 
-from symattn.worksheet.read import Worksheet, read_worksheet
+from __future__ import annotations
 
-__all__ = ["Worksheet", "read_worksheet"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symattn.worksheet.check import Marking, check_worksheet
+    from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
+
+#: Where each public name lives; its module is imported on first use.
+_HOMES = {
+    "Marking": "check", "check_worksheet": "check",
+    "Worksheet": "read", "read_worksheet": "read", "worksheet_of": "read",
+}  # fmt: skip
+
+__all__ = ["Marking", "Worksheet", "check_worksheet", "read_worksheet", "worksheet_of"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

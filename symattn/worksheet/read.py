@@ -19,6 +19,7 @@ from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation
+from symattn.worksheet.claims import Policy, step_named
 from symattn.worksheet.source import parse, read_source, where
 
 Made = TypeVar("Made")
@@ -32,6 +33,7 @@ _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_
            "Q_latent", "W_KR", "K_position", "K_position_past", "distances", "b_O", "W_O", "mask",
            "allowed", "concat", "projected")  # fmt: skip
 _LABELS = ("tokens", "query_tokens", "key_tokens", "vocabulary", "features")
+_POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
@@ -46,7 +48,8 @@ class Worksheet:
     sizes: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notation: Notation = field(default_factory=Notation)
-    claims: tuple[str, ...] = ()
+    claims: Mapping[str, Any] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
     name: str = ""
     source: str = field(default="", repr=False)
 
@@ -75,7 +78,15 @@ def read_worksheet(path: str | Path) -> Worksheet:
     it is known, the line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
-    source = read_source(path, name)
+    return worksheet_of(read_source(path, name), name)
+
+
+def worksheet_of(source: str, name: str = "worksheet", first_line: int = 1) -> Worksheet:
+    """The worksheet that a text holds; its first line counts as `first_line` of the file `name`.
+
+    Raises as `read_worksheet` does.
+    """
+    source = "\n" * (first_line - 1) + source
     data = parse(source, name)
     try:
         return replace(_worksheet(data), name=name, source=source)
@@ -94,7 +105,10 @@ def _worksheet(data: Mapping[str, Any]) -> Worksheet:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings = _spec(attention, given)
     labels = _labels(settings, given)
-    _check_claims(_table(data, "claims"), _table(data, "policy"))
+    claims, policy = _table(data, "claims"), _table(data, "policy")
+    _known(policy, _POLICY, "policy")
+    if {"exp", "exp_sum"} & {step_named(key) for key in claims}:
+        spec = replace(spec, unfold=True)
     sizes = {name: settings[name] for name in _SIZES if name in settings}
     return Worksheet(
         _label(data.get("title", ""), "title", 500),
@@ -103,7 +117,8 @@ def _worksheet(data: Mapping[str, Any]) -> Worksheet:
         sizes,
         labels,
         _notation(_table(data, "notation")),
-        tuple(_table(data, "claims")),
+        claims,
+        Policy(**policy),
     )
 
 
@@ -127,15 +142,6 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         if key in MASKS:
             hint = f'; write mask = "{key}"'
         raise ReadError(f"{shown(key)}{where} is not a known key{hint}")
-
-
-def _check_claims(claims: Mapping[str, Any], policy: Mapping[str, Any]) -> None:
-    """Claims and policy are not marked here, but a misspelt one is still caught."""
-    _known(policy, ("rounding", "min_digits"), "policy")
-    for key in claims:
-        name = key.split("[")[0]
-        if name not in SYMBOLS:
-            raise ReadError(f"{shown(key)} in [claims] is not a known step{nearest(name, SYMBOLS)}")
 
 
 def _given(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,172 @@
+"""Whether a written number is a correct rounding of a true one: decided, not sampled.
+
+Each question comes down to the sign of x − q for a rational q (half a unit above or below what
+was written). Arb decides it as soon as its ball lies on one side; where the ball straddles q, x
+may be q itself, which exact arithmetic settles, and if it is not, more bits will (see
+`symattn.arithmetic.decide` for why that ends). Beyond the bound on effort the answer is
+"undecided", with the bits that were tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import sympy
+from flint import arb, fmpq
+
+from symattn.arithmetic.balls import ball, is_minus_infinity, precision
+from symattn.arithmetic.decide import BITS, LOOSE, USUAL_BITS, equals
+from symattn.arithmetic.written import Written
+from symattn.errors import Undecided
+
+#: The ways of rounding that count as right; "either" takes half-up and half-even.
+Accepted: TypeAlias = Literal["either", "half-up", "half-even", "truncated"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A true number: balls of it at any precision, and its exact value (None if there is none)."""
+
+    ball_at: Callable[[int], Any]
+    exact: Callable[[], sympy.Expr | None]
+    most_bits: int = USUAL_BITS
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is −∞."""
+        return is_minus_infinity(self.ball_at(BITS[0]))
+
+    def side(self, q: Any) -> int:
+        """The sign of x − q for a rational q, proven.
+
+        Raises `Undecided` where neither balls nor exact arithmetic can tell.
+        """
+        known: sympy.Expr | None = None
+        for bits in (bits for bits in BITS if bits <= self.most_bits):
+            with precision(bits):
+                value = self.ball_at(bits) if known is None else ball(known)
+            if value > q:
+                return 1
+            if value < q:
+                return -1
+            if value.is_exact() and value == q:
+                return 0
+            if bits == BITS[1]:
+                exact = self.exact()
+                if equals(exact, sympy.Rational(int(q.p), int(q.q))):
+                    return 0
+                if value.rel_accuracy_bits() < LOOSE:
+                    known = exact  # a comparison (hardmax) may be open at any precision
+        raise Undecided(f"undecided at {self.most_bits:,} bits")
+
+    def same(self, other: sympy.Expr) -> bool:
+        """Whether x is exactly `other`. Raises `Undecided` where that cannot be told."""
+        if isinstance(other, sympy.Rational):
+            return self.side(fmpq(int(other.p), int(other.q))) == 0
+        for bits in BITS[:3]:
+            with precision(bits):
+                apart = self.ball_at(bits) - ball(other)
+            if not apart.contains(0):
+                return False
+        value = self.exact()
+        answer = None if value is None else equals(value - other, sympy.S.Zero)
+        if answer is None:
+            raise Undecided(f"undecided at {BITS[2]:,} bits")
+        return answer
+
+
+def rounds_to(x: Quantity, written: Written, accepted: Accepted = "either") -> bool:
+    """Whether what is written is a correct rounding of x at its own digits.
+
+    An exact claim has to be x itself; −∞ only −∞. Raises `Undecided`.
+    """
+    if written.hidden or x.hidden:
+        return written.hidden and x.hidden
+    if written.places is None:
+        return x.same(written.value)
+    if accepted == "truncated":
+        return cuts_to(x, written)
+    value = x.ball_at(BITS[0])
+    if surely_rounds(value, written):
+        return True
+    low, high = written.bounds
+    if value < low or value > high:
+        return False
+    c, half = written.number, written.unit / 2
+    below, above = x.side(c - half), x.side(c + half)
+    if below < 0 or above > 0:
+        return False
+    if below > 0 and above < 0:
+        return True
+    tie = c - half if below == 0 else c + half
+    if abs(tie) < abs(c) and accepted != "half-even":  # half-up: away from zero
+        return True
+    return accepted != "half-up" and _is_even(c / written.unit)
+
+
+def surely_rounds(value: Any, written: Written) -> bool:
+    """Whether a ball lies within half a unit of what is written: True is a proof."""
+    if written.places is None:
+        return False
+    low, high = written.bounds
+    return bool(value > low and value < high)
+
+
+def _is_even(units: Any) -> bool:
+    return bool(int(units.p) % 2 == 0)
+
+
+def cuts_to(x: Quantity, written: Written) -> bool:
+    """Whether what is written is x with the digits after its last one cut off."""
+    if written.places is None or written.hidden or x.hidden:
+        return False
+    c, unit = written.number, written.unit
+    if c == 0:
+        return x.side(-unit) > 0 and x.side(unit) < 0
+    if c > 0:
+        return x.side(c) >= 0 and x.side(c + unit) < 0
+    return x.side(c) <= 0 and x.side(c - unit) > 0
+
+
+def near(x: Quantity, written: Written) -> bool:
+    """Whether what is written is within one unit of its last place of x."""
+    if written.places is None or written.hidden or x.hidden:
+        return False
+    return x.side(written.number - written.unit) >= 0 and x.side(written.number + written.unit) <= 0
+
+
+def overlaps(enclosure: Any, written: Written) -> bool:
+    """Whether some number of the enclosure may round to what is written."""
+    if written.hidden or is_minus_infinity(enclosure):
+        return written.hidden and is_minus_infinity(enclosure)
+    if written.places is None:
+        with precision(BITS[0]):
+            return bool((enclosure - ball(written.value)).contains(0))
+    low, high = written.bounds
+    return not (enclosure < low or enclosure > high)
+
+
+def spread(written: Written, computed: Any, cut: bool = False) -> Any:
+    """The numbers that were perhaps rounded to what is written, as a ball.
+
+    Where the number computed at that place ends within the digits written, nothing was rounded
+    and the number stands for itself. With `cut`, digits may have been cut off instead.
+    """
+    exact = ball(written.value)
+    if written.places is None or written.hidden or _ends(computed, written):
+        return exact
+    half = arb(written.unit / 2)
+    if not cut:
+        return exact + arb(0, half.upper())
+    away = -1 if written.number < 0 else 1
+    return exact + away * half / 2 + arb(0, (3 * half / 2).upper())
+
+
+def _ends(computed: Any, written: Written) -> bool:
+    """Whether the computed number cannot be told from a multiple of the unit."""
+    if not computed.is_finite():
+        return True
+    units = computed / arb(written.unit)
+    return bool(units.contains_integer() and units.rad() < 2**-20)

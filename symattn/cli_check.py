@@ -1,0 +1,187 @@
+"""``symattn check``: somebody's numbers marked, in worksheets and in the middle of prose."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from symattn.worksheet.prose import Checked
+    from symattn.worksheet.report import Report
+
+_FORMATS = ("text", "md", "html", "json")
+
+
+@click.command()
+@click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True)
+@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
+@click.option("--full", is_flag=True, help="List every entry that is not right.")
+@click.option("--no-explain", is_flag=True, help="Do not look for misconceptions behind mistakes.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change.")
+@click.option("--fix", is_flag=True, help="Put wrong numbers right in place, at their own digits.")
+@click.option("--if-any", is_flag=True, help="Pass over files that hold no worksheet.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
+def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool) -> int:
+    """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
+
+    Pages are Markdown, MyST, reStructuredText, LaTeX and notebooks; folders are searched. Exit
+    status: 0 if every number is right or within its worksheet's policy, 1 if one is not.
+    """
+    from symattn.worksheet.reporting import json_report, json_reports
+
+    checked = list(_checked(paths, explain=not options["no_explain"], if_any=options["if_any"]))
+    if options["diff"] or options["fix"]:
+        return _mend(checked, options["diff"], options["fix"], output)
+    if form == "json":
+        from symattn.cli import write
+
+        markings = {one.name: list(one.markings) for one in checked}
+        single = len(checked) == 1 and len(checked[0].markings) == 1
+        write(json_report(checked[0].markings[0]) if single else json_reports(markings), output)
+    else:
+        _show(checked, form, options["full"], output)
+    return 0 if all(one.passes for one in checked) else 1
+
+
+def _checked(paths: tuple[str, ...], explain: bool, if_any: bool) -> Iterator[Checked]:
+    """Every file that holds claims. Raises `ReadError` for a named file that holds none."""
+    from symattn.errors import ReadError
+    from symattn.worksheet.prose import check_file, files_in
+
+    for path in paths:
+        folder = path != "-" and Path(path).is_dir()
+        for name in files_in(path) if folder else (path,):
+            one = check_file(name, explain)
+            if one is not None and one.markings:
+                yield one
+            elif not (folder or if_any):
+                raise ReadError(f"{path}: claims: nothing is claimed; add [claims] to a worksheet, "
+                                "or a claim to the prose after one")  # fmt: skip
+
+
+def _show(checked: list[Checked], form: str, full: bool, output: str | None) -> None:
+    """Reports in full for a single worksheet, else a line a wrong number."""
+    from symattn.cli import can_show_unicode, print_lines, write
+    from symattn.worksheet.report import report
+    from symattn.worksheet.reporting import html_report, markdown_report
+
+    reports: list[tuple[str, Report]] = []
+    for one in checked:
+        for sheet, marking in zip(one.sheets, one.markings, strict=True):
+            notation = sheet.notation.but(**({"limit": 0} if full else {}))
+            reports.append((one.name, sheet.in_file(report, marking, notation)))
+    if form == "html":
+        write("".join(html_report(found) for _, found in reports), output)
+        return
+    if form == "md":
+        write("\n".join(markdown_report(found) for _, found in reports), output)
+        return
+    plain = output is not None or can_show_unicode()
+    charset: Literal["unicode", "ascii"] = "unicode" if plain else "ascii"
+    lines = _lines(checked, reports, full, charset)
+    if output is None:
+        print_lines(lines)
+    else:
+        write("\n".join(words for _, words in lines) + "\n", output)
+
+
+def _lines(
+    checked: list[Checked],
+    reports: list[tuple[str, Report]],
+    full: bool,
+    charset: Literal["unicode", "ascii"],
+) -> Iterator[tuple[str, str]]:
+    from symattn.worksheet.pages import SYNTAXES
+    from symattn.worksheet.report import MEANINGS
+    from symattn.worksheet.reporting import styled_report
+
+    alone = len(reports) == 1 and Path(checked[0].name).suffix.lower() not in SYNTAXES
+    if alone or full:
+        for name, page in reports:
+            if not alone:
+                yield "heading", f"{name}:"
+            yield from styled_report(page, charset)
+            if not alone:
+                yield "plain", ""
+    if alone:
+        return
+    counts: dict[str, int] = {}
+    for one in checked:
+        for found in one.findings:
+            counts[found.verdict] = counts.get(found.verdict, 0) + 1
+            if not found.passes:
+                yield (
+                    "bad",
+                    (
+                        f"{one.name}:{found.line}:{found.column}: {found.entry} is claimed "
+                        f"{found.claimed}, true is {found.true}: {MEANINGS[found.verdict]}"
+                    ),
+                )
+        for marking in one.markings:
+            for explanation in marking.explanations:
+                yield "note", f"{one.name}: consistent with {explanation.name}"
+    total = sum(counts.values())
+    others = [f"{count} {verdict}" for verdict, count in counts.items() if verdict != "right"]
+    passes = all(one.passes for one in checked)
+    words = f"{_count(len(checked), 'file')}, {_count(total, 'number')}: "
+    words += ", ".join([f"{counts.get('right', 0)} right", *others]) if total else "none claimed"
+    yield ("good" if passes else "bad"), words
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _mend(checked: list[Checked], diff: bool, fix: bool, output: str | None) -> int:
+    """Show, or make, the changes that put wrong numbers right; 1 where some are left wrong."""
+    from symattn.cli import write
+    from symattn.errors import SymattnError
+
+    left = 0
+    shown: list[str] = []
+    for one in checked:
+        after = one.mended()
+        left += sum(1 for f in one.findings if not f.passes and (f.mend is None or not fix))
+        if diff and after != one.text:
+            before, now = one.text.splitlines(True), after.splitlines(True)
+            shown += difflib.unified_diff(before, now, one.name, one.name)
+        if fix and after != one.text:
+            if one.name == "<stdin>":
+                raise SymattnError("--fix: standard input cannot be rewritten; give a file")
+            _replace(Path(one.name), one.text, after)
+        shown += [
+            f"{one.name}:{f.line}:{f.column}: {f.entry}: {f.claimed} is left as it is; true is "
+            f"{f.true}\n" for f in one.findings if not f.passes and f.mend is None
+        ]  # fmt: skip
+    mended = sum(1 for one in checked for f in one.findings if not f.passes and f.mend is not None)
+    if not diff:
+        shown.append(f"{_count(mended, 'number')} put right\n")
+    write("".join(shown), output)
+    return 1 if left else 0
+
+
+def _replace(path: Path, before: str, after: str) -> None:
+    """Write the new text in one step, with the file's mode and byte order mark kept."""
+    raw = path.read_bytes()
+    mark = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
+    from symattn.errors import SymattnError
+
+    if raw != mark + before.encode():
+        raise SymattnError(f"{path}: changed while it was checked; nothing was written")
+    target = path.resolve()
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(mark + after.encode())
+        shutil.copymode(target, name)
+        Path(name).replace(target)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,80 @@
+"""A pytest plugin: ``pytest --symattn`` checks worksheets, and the numbers in prose, as tests.
+
+Each worksheet in a collected file is a test, which fails with a line for each wrong number.
+Nothing else is imported unless the option is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from symattn.worksheet.prose import Checked
+
+_SUFFIXES = (".toml", ".md", ".markdown", ".qmd", ".rst", ".tex", ".ipynb")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--symattn``."""
+    group = parser.getgroup("symattn")
+    group.addoption("--symattn", action="store_true",
+                    help="check the numbers of attention worksheets and pages")  # fmt: skip
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A file that may hold claims, if the option is given."""
+    if file_path.suffix.lower() not in _SUFFIXES or not parent.config.getoption("--symattn"):
+        return None
+    collected: pytest.Collector = _File.from_parent(parent, path=file_path)
+    return collected
+
+
+class _File(pytest.File):
+    """A file with worksheets; one without is passed over."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from symattn.errors import SymattnError
+        from symattn.worksheet.prose import check_file
+
+        try:
+            checked = check_file(self.path)
+        except SymattnError as error:
+            yield _Item.from_parent(self, name="worksheet", problem=str(error))
+            return
+        if checked is not None and checked.markings:
+            yield _Item.from_parent(self, name="claims", checked=checked)
+
+
+class NumberWrong(Exception):
+    """A claimed number is wrong."""
+
+
+class _Item(pytest.Item):
+    """The claims of one file."""
+
+    def __init__(self, *, checked: Checked | None = None, problem: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.checked, self.problem = checked, problem
+
+    def runtest(self) -> None:
+        if self.checked is None:
+            raise NumberWrong(self.problem)
+        wrong = [
+            f"{self.path}:{found.line}:{found.column}: {found.entry} is claimed {found.claimed}, "
+            f"true is {found.true}: {found.verdict}"
+            for found in self.checked.findings if not found.passes
+        ]  # fmt: skip
+        if wrong:
+            raise NumberWrong("\n".join(wrong))
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        if isinstance(excinfo.value, NumberWrong):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, f"{self.path.name}: claims"

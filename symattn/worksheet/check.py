@@ -1,0 +1,59 @@
+"""Checking a worksheet: its marks, what they add up to, and what would explain them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from symattn.derivation import Evaluation
+from symattn.errors import ReadError
+from symattn.worksheet.claims import Policy, read_claims
+from symattn.worksheet.explain import Explanation, cannot_tell
+from symattn.worksheet.mark import EntryMark, Marker, StepMark
+from symattn.worksheet.notes import notes
+from symattn.worksheet.prepared import Prepared, prepared
+from symattn.worksheet.read import Worksheet
+
+
+@dataclass(frozen=True)
+class Marking:
+    """A worksheet's marks, step by step, and the misconceptions that would explain them."""
+
+    title: str
+    evaluation: Evaluation
+    policy: Policy
+    steps: tuple[StepMark, ...]
+    notes: tuple[str, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
+
+    @cached_property
+    def first_wrong(self) -> EntryMark | None:
+        """The first entry, step by step, that the policy does not let pass."""
+        return next((e for step in self.steps for e in step.entries if not self.passes(e)), None)
+
+    def passes(self, entry: EntryMark) -> bool:
+        """Whether the policy lets this entry pass."""
+        return entry.verdict in self.policy.accept
+
+
+def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
+    """The marks of a worksheet's claims. Raises `ReadError` where it claims nothing."""
+    if not sheet.claims:
+        raise ReadError("claims: nothing is claimed; add [claims] with e.g. weights = [[…]]")
+    form = prepared(sheet)
+    evaluation = form.evaluate(sheet)
+    marker = Marker(evaluation, read_claims(sheet.claims, evaluation), sheet.policy)
+    return mark_claims(sheet.title, form, marker, explain)
+
+
+def mark_claims(title: str, form: Prepared, marker: Marker, explain: bool) -> Marking:
+    """What a marker says of its claims, with what would explain the first wrong one."""
+    evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
+    marks = marker.marks()
+    odd = notes(evaluation, claims, marks, policy)
+    marking = Marking(title, evaluation, policy, marks, odd)
+    first = marking.first_wrong
+    if not explain or first is None:
+        return marking
+    found = form.explainer.explain(evaluation, claims, policy, marks, first.step)
+    return replace(marking, notes=(*odd, *cannot_tell(found)), explanations=found)

@@ -1,0 +1,17 @@
+"""Misconceptions: what people do instead, as a small change to one or two steps.
+
+Each is a row in the file of its part of attention: a name, what is done instead, what to tell the
+learner, where it is known from, and a function from the steps of a derivation to the expressions
+that are changed, or to nothing where it does not apply.
+"""
+
+from symattn.worksheet.misconceptions.comparing import COMPARING
+from symattn.worksheet.misconceptions.masking import MASKING
+from symattn.worksheet.misconceptions.placing import PLACING
+from symattn.worksheet.misconceptions.steps import Change, Misconception, Steps
+from symattn.worksheet.misconceptions.weighing import WEIGHING
+
+__all__ = ["MISCONCEPTIONS", "Change", "Misconception", "Steps"]
+
+#: All of them; of several that explain as much, the one that stands first is named first.
+MISCONCEPTIONS: tuple[Misconception, ...] = (*WEIGHING, *COMPARING, *MASKING, *PLACING)

@@ -1,0 +1,191 @@
+"""Mistakes with projections, heads and positions.
+
+Adding a misconception is adding a row here, and the change it makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.nodes.encodings import Rotary, Sinusoidal
+from symattn.nodes.heads import Concat, Head
+from symattn.step import HEAD
+from symattn.worksheet.misconceptions.steps import (
+    REPORTED,
+    Change,
+    Misconception,
+    Steps,
+    square,
+)
+from symattn.worksheet.mistakes import MergedByReshape, ReversedConcat, SplitByReshape
+
+
+def _projection(s: Steps, name: str) -> tuple[MatrixExpr, MatrixExpr] | None:
+    product = s.expr(name)
+    if not isinstance(product, sympy.MatMul) or len(product.args) != 2:
+        return None
+    return product.args[0], product.args[1]
+
+
+def _weights_of_projections_transposed(s: Steps) -> Change | None:
+    changes = {}
+    for name in ("Q", "K", "V"):
+        parts = _projection(s, name)
+        if parts is not None and square(parts[1]):
+            changes[name] = parts[0] * parts[1].T
+    return changes or None
+
+
+def _output_weights_transposed(s: Steps) -> Change | None:
+    parts = _projection(s, "projected")
+    if parts is None or not square(parts[1]):
+        return None
+    return {"projected": parts[0] * parts[1].T}
+
+
+def _split_by_reshape(s: Steps) -> Change | None:
+    count = _heads(s)
+    if count is None or s.symbols.get("X") is None:
+        return None
+    changes: dict[str, MatrixExpr] = {
+        name: SplitByReshape(s.steps[name].expr, HEAD, count)
+        for name in ("Q", "K", "V")
+        if name in s.steps and s.steps[name].per_head and s.steps[name].group == "h"
+    }
+    return changes or None
+
+
+def _heads(s: Steps) -> Any:
+    concat = s.expr("concat")
+    return concat.args[2] if isinstance(concat, Concat) else None
+
+
+def _joined(make: Callable[..., MatrixExpr]) -> Callable[[Steps], Change | None]:
+    def change(s: Steps) -> Change | None:
+        concat = s.expr("concat")
+        if not isinstance(concat, Concat) or concat.args[2] == 1:
+            return None
+        return {"concat": make(*concat.args[:3])}
+
+    return change
+
+
+def _tiled(s: Steps) -> Change | None:
+    """Query head i with key head i mod g instead of ⌊i g/h⌋."""
+    groups = next((n for size, n in s.derivation.sizes.items() if size.name == "g"), None)
+    if groups in (None, 1):
+        return None
+    changes = {}
+    for step in s.derivation.steps:
+        shared = {
+            head: Head(head.args[0], sympy.Mod(HEAD, groups))
+            for head in step.expr.atoms(Head)
+            if not isinstance(head.head, sympy.Symbol)
+        }
+        if shared:
+            changes[step.name] = step.expr.xreplace(shared)
+    return changes or None
+
+
+def _other_pairing(s: Steps) -> Change | None:
+    changes = {}
+    for name in ("Q_rotated", "K_rotated"):
+        node = s.expr(name)
+        if isinstance(node, Rotary) and node.args[2] > 2:
+            matrix, base, dims, code, start = node.args
+            changes[name] = Rotary(matrix, base, dims, 1 - int(code), start)
+    return changes or None
+
+
+def _positions_from_one(s: Steps) -> Change | None:
+    node = s.expr("positions")
+    if not isinstance(node, Sinusoidal):
+        return None
+    rows, columns, base, start = node.args
+    return {"positions": Sinusoidal(rows, columns, base, start + 1)}
+
+
+def _no_positions(s: Steps) -> Change | None:
+    placed, x = s.expr("placed"), s.symbol("X")
+    if placed is not None and x is not None:
+        return {"placed": x}
+    changes = {}
+    for name in ("Q_rotated", "K_rotated"):
+        node = s.expr(name)
+        if isinstance(node, Rotary):
+            changes[name] = node.args[0]
+    return changes or None
+
+
+PLACING: tuple[Misconception, ...] = (
+    Misconception(
+        "projection-transposed",
+        "X Wᵀ instead of X W",
+        "Rows are tokens, so a projection multiplies from the right; PyTorch's Linear "
+        "keeps the transpose of W.",
+        "PyTorch, nn.Linear",
+        _weights_of_projections_transposed,
+    ),
+    Misconception(
+        "output-projection-transposed",
+        "the heads are multiplied with W_Oᵀ",
+        "Multiply the joined heads with W_O from the right.",
+        "PyTorch, nn.Linear",
+        _output_weights_transposed,
+    ),
+    Misconception(
+        "split-by-reshape",
+        "the heads are split by reshape without exchanging axes",
+        "Reshape to (tokens, heads, width) first and exchange the axes then; otherwise a "
+        "head mixes tokens.",
+        REPORTED,
+        _split_by_reshape,
+    ),
+    Misconception(
+        "merged-by-reshape",
+        "the heads are merged without exchanging the axes back",
+        "Exchange the axes back to (tokens, heads, width) before joining the heads.",
+        REPORTED,
+        _joined(MergedByReshape),
+    ),
+    Misconception(
+        "heads-reversed",
+        "the heads are joined in the wrong order",
+        "The first head comes first; W_O counts on it.",
+        "Vaswani et al. 2017, section 3.2.2",
+        _joined(ReversedConcat),
+    ),
+    Misconception(
+        "groups-tiled",
+        "query head i uses key head i mod g",
+        "Neighbouring query heads share: head i uses key head ⌊i g/h⌋, counted from 0.",
+        "Ainslie et al. 2023, section 2.2",
+        _tiled,
+    ),
+    Misconception(
+        "other-rotary-pairs",
+        "rotary positions turn other pairs of columns",
+        "Neighbouring columns (interleaved) and columns half the width apart (half) "
+        "are two conventions; keep to one.",
+        "Su et al. 2021, section 3.2.2",
+        _other_pairing,
+    ),
+    Misconception(
+        "positions-from-1",
+        "positions are counted from 1 instead of 0",
+        "The first token is at position 0.",
+        "Vaswani et al. 2017, section 3.5",
+        _positions_from_one,
+    ),
+    Misconception(
+        "no-positions",
+        "the positions are left out",
+        "Positions come in before the scores.",
+        "Vaswani et al. 2017, section 3.5",
+        _no_positions,
+    ),
+)

@@ -1,0 +1,224 @@
+"""Mistakes from the logits to the weighted values.
+
+Adding a misconception is adding a row here, and the change it makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.nodes.normalise import RowRatio, Softmax
+from symattn.nodes.simplex import Hardmax
+from symattn.worksheet.misconceptions.comparing import scores_from
+from symattn.worksheet.misconceptions.steps import (
+    DOT_PRODUCT,
+    REPORTED,
+    Change,
+    Misconception,
+    Steps,
+    fits,
+    square,
+)
+
+
+def _weights(make: Callable[[MatrixExpr], MatrixExpr]) -> Callable[[Steps], Change | None]:
+    """Another way from the logits of a softmax to the weights."""
+
+    def change(s: Steps) -> Change | None:
+        return None if s.softmax is None else {"weights": make(s.softmax)}
+
+    return change
+
+
+def _columns(s: Steps) -> Change | None:
+    weights = s.expr("weights")
+    if s.softmax is not None:
+        return {"weights": Softmax(s.softmax, 0)}
+    if isinstance(weights, RowRatio):
+        return {"weights": RowRatio(weights.args[0], 0)}
+    return None
+
+
+def _over_everything(s: Steps) -> Change | None:
+    weights = s.expr("weights")
+    if s.softmax is not None:
+        parts: MatrixExpr = Exponential(s.softmax)
+    elif isinstance(weights, RowRatio):
+        parts = weights.args[0]
+    else:
+        return None
+    rows = parts.shape[0]
+    if rows == 1:
+        return None
+    ones = sympy.ImmutableDenseMatrix(rows, 1, [1] * int(rows))
+    return {"weights": LineQuotient(parts, ones * LineSum(LineSum(parts), 0))}
+
+
+def _row_sums_along_columns(s: Steps) -> Change | None:
+    weights = s.expr("weights")
+    if s.softmax is not None:
+        parts: MatrixExpr = Exponential(s.softmax)
+    elif isinstance(weights, RowRatio):
+        parts = weights.args[0]
+    else:
+        return None
+    return {"weights": LineQuotient(parts, LineSum(parts).T, 0)} if square(parts) else None
+
+
+def _ones(logits: MatrixExpr) -> MatrixExpr:
+    rows, columns = map(int, logits.shape)
+    return sympy.ImmutableDenseMatrix(rows, columns, [1] * rows * columns)
+
+
+def _ratio_as_softmax(s: Steps) -> Change | None:
+    weights = s.expr("weights")
+    return {"weights": Softmax(weights.args[0])} if isinstance(weights, RowRatio) else None
+
+
+def _weights_transposed(s: Steps) -> Change | None:
+    if s.averaged is None or not square(s.averaged[0]):
+        return None
+    weights, values = s.averaged
+    return {s.result: weights.T * values}
+
+
+def _values_from(name: str) -> Callable[[Steps], Change | None]:
+    def change(s: Steps) -> Change | None:
+        other = s.symbol(name)
+        if s.averaged is None or not fits(other, s.averaged[1]) or other == s.averaged[1]:
+            return None
+        return {s.result: s.averaged[0] * other}
+
+    return change
+
+
+def _keys_and_values_exchanged(s: Steps) -> Change | None:
+    keys, values = _values_from("K")(s), scores_from("V")(s)
+    return None if keys is None or values is None else {**values, **keys}
+
+
+def _scores_as_weights(s: Steps) -> Change | None:
+    if s.averaged is None or not fits(s.logits, s.averaged[0]):
+        return None
+    return {s.result: s.logits * s.averaged[1]}
+
+
+WEIGHING: tuple[Misconception, ...] = (
+    Misconception(
+        "softmax-over-columns",
+        "the softmax runs down each column",
+        "Each query shares out its attention over the keys, so it is the rows of the "
+        "weights that sum to 1.",
+        DOT_PRODUCT,
+        _columns,
+    ),
+    Misconception(
+        "ratio",
+        "the scores are divided by their sum, without exponentials",
+        "The softmax takes e to each score first; a plain ratio breaks on negative scores.",
+        "Raschka, Build a Large Language Model (2024), section 3.3",
+        _weights(RowRatio),
+    ),
+    Misconception(
+        "softmax-for-ratio",
+        "a softmax, though here the scores are divided by their sum",
+        "This attention divides each score by the sum of its row; no exponentials.",
+        "Raschka, Build a Large Language Model (2024), section 3.3",
+        _ratio_as_softmax,
+    ),
+    Misconception(
+        "row-sums-along-columns",
+        "column j is divided by the sum of row j (r / r.sum(axis=1) without keepdims)",
+        "Keep the axis: r / r.sum(axis=1, keepdims=True) divides each row by its own sum.",
+        "NumPy manual, broadcasting",
+        _row_sums_along_columns,
+    ),
+    Misconception(
+        "over-everything",
+        "everything is divided by one sum over the whole matrix",
+        "Each row is a query of its own and sums to 1 by itself.",
+        REPORTED,
+        _over_everything,
+    ),
+    Misconception(
+        "softmax-of-one",
+        "the softmax runs over an axis of length 1, so every weight is 1",
+        "The axis of the keys is the last one of the scores.",
+        REPORTED,
+        _weights(_ones),
+    ),
+    Misconception(
+        "softmax-twice",
+        "the softmax is applied twice",
+        "Apply it once: weights that went through it again are nearly equal.",
+        REPORTED,
+        _weights(lambda logits: Softmax(Softmax(logits))),
+    ),
+    Misconception(
+        "exponentials-only",
+        "the exponentials are not divided by their sum",
+        "Divide each row by its sum, so that it sums to 1.",
+        DOT_PRODUCT,
+        _weights(Exponential),
+    ),
+    Misconception(
+        "base-2",
+        "powers of 2 are taken instead of powers of e",
+        "The softmax is built on e ≈ 2.718.",
+        DOT_PRODUCT,
+        _weights(lambda logits: Softmax(sympy.log(2) * logits)),
+    ),
+    Misconception(
+        "all-on-the-largest",
+        "all weight goes to the largest score",
+        "The softmax lets every key have a share.",
+        DOT_PRODUCT,
+        _weights(Hardmax),
+    ),
+    Misconception(
+        "keys-as-values",
+        "the weights average the keys",
+        "The weights average the values.",
+        DOT_PRODUCT,
+        _values_from("K"),
+    ),
+    Misconception(
+        "queries-as-values",
+        "the weights average the queries",
+        "The weights average the values.",
+        DOT_PRODUCT,
+        _values_from("Q"),
+    ),
+    Misconception(
+        "tokens-as-values",
+        "the weights average the tokens themselves",
+        "The weights average the values, V = X W_V.",
+        DOT_PRODUCT,
+        _values_from("X"),
+    ),
+    Misconception(
+        "keys-values-exchanged",
+        "keys and values change places",
+        "Scores use the keys, the average uses the values.",
+        DOT_PRODUCT,
+        _keys_and_values_exchanged,
+    ),
+    Misconception(
+        "weights-transposed",
+        "Aᵀ V instead of A V",
+        "Row i of the weights averages the values for query i.",
+        DOT_PRODUCT,
+        _weights_transposed,
+    ),
+    Misconception(
+        "scores-as-weights",
+        "the scores are multiplied with the values, not the weights",
+        "Normalise first; the weights average the values.",
+        DOT_PRODUCT,
+        _scores_as_weights,
+    ),
+)

@@ -1,0 +1,184 @@
+"""Matrix expressions that only a mistake calls for: what people compute by accident.
+
+They are nodes like any other, so that a mistaken step is evaluated, certified and printed by the
+same code as a right one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.rule import Cases, Const, Index, Plus, Rule, rule_of
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
+
+_SEEN, _HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
+
+
+class Inverted(Node):
+    """A mask with its meaning turned round: −∞ where it was seen, 0 where it was hidden."""
+
+    word: ClassVar[str] = "not"
+
+    def __new__(cls, mask: Any) -> Self:
+        return super().__new__(cls, as_matrix(mask, "Inverted"))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of the mask."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return Cases(rule_of(self.args[0], i, j), "=", _HIDDEN, _SEEN, _HIDDEN)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident(self.word, roman=True), speller.matrix(self.args[0]))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        return arithmetic.where(
+            arithmetic.hidden(args[0]), arithmetic.zero, arithmetic.minus_infinity
+        )
+
+
+class MaskedTo(Node):
+    """Scores with a finite number where −∞ belongs: leftover weight on masked keys."""
+
+    def __new__(cls, scores: Any, mask: Any, value: Any = 0) -> Self:
+        parts = as_matrix(scores, "MaskedTo"), as_matrix(mask, "MaskedTo")
+        return super().__new__(cls, *parts, as_scalar(value, "MaskedTo"))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of the scores."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        scores, mask, value = self.args
+        hidden = rule_of(mask, i, j)
+        added = Plus((rule_of(scores, i, j), hidden))
+        return Cases(hidden, "=", _HIDDEN, Const(value), added)
+
+    def _spell(self, speller: Speller) -> Tree:
+        scores, mask, value = self.args
+        inside = speller.matrix(scores), speller.matrix(mask), speller.scalar(value)
+        return t.call(t.Ident("fill", roman=True), *inside)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        scores, mask, value = args
+        hidden = arithmetic.hidden(mask)
+        kept = arithmetic.where(hidden, arithmetic.zero, arithmetic.add(
+            arithmetic.where(hidden, arithmetic.zero, scores),
+            arithmetic.where(hidden, arithmetic.zero, mask),
+        ))  # fmt: skip
+        return arithmetic.where(hidden, arithmetic.scalar(value), kept)
+
+
+class _OfHeads(Node):
+    """A mistaken way between the matrices of h heads and one matrix."""
+
+    word: ClassVar[str] = ""
+
+    def __new__(cls, matrix: Any, index: Any, count: Any) -> Self:
+        body = as_matrix(matrix, cls.__name__)
+        return super().__new__(cls, body, index, as_scalar(count, cls.__name__))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The heads side by side."""
+        rows, columns = shape_of(self.args[0])
+        return rows, self.args[2] * columns
+
+    @property
+    def free_symbols(self) -> set[sympy.Basic]:
+        """All symbols but the head index, which belongs to the node."""
+        body, index, count = self.args
+        return (body.free_symbols - {index}) | count.free_symbols  # type: ignore[no-any-return]
+
+    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
+        return self if old == self.args[1] else None
+
+    def _entry_of(self, head: Any, i: Any, j: Any) -> Rule:
+        body, index, _ = self.args
+        return rule_of(body.subs(index, head), i, j)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident(self.word, roman=True), speller.matrix(self.args[0]))
+
+
+class ReversedConcat(_OfHeads):
+    """The heads joined in the wrong order, the last one first."""
+
+    word: ClassVar[str] = "reversed"
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        body, _, count = self.args
+        columns = body.shape[1]
+        return self._entry_of(count - 1 - sympy.floor(j / columns), i, sympy.Mod(j, columns))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        heads: Array = args[0]
+        return np.concatenate(list(np.moveaxis(heads, -3, 0)[::-1]), axis=-1)
+
+
+class MergedByReshape(_OfHeads):
+    """The heads merged without exchanging axes back: tokens of one head end up side by side."""
+
+    word: ClassVar[str] = "reshape"
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        body, _, count = self.args
+        rows, columns = shape_of(body)
+        place = i * count * columns + j
+        return self._entry_of(
+            sympy.floor(place / (rows * columns)),
+            sympy.floor(sympy.Mod(place, rows * columns) / columns),
+            sympy.Mod(place, columns),
+        )
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        heads: Array = args[0]
+        *lead, count, rows, columns = heads.shape
+        return heads.reshape(*lead, rows, count * columns)
+
+
+class SplitByReshape(_OfHeads):
+    """A projection split into heads by reshape alone: a head gets pieces of several tokens."""
+
+    word: ClassVar[str] = "reshape"
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """One head's matrix."""
+        return shape_of(self.args[0])
+
+    @property
+    def free_symbols(self) -> set[sympy.Basic]:
+        """All symbols; the head index says which head this is."""
+        return self.args[0].free_symbols | {self.args[1]}  # type: ignore[no-any-return]
+
+    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
+        return None
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        body, head, count = self.args
+        rows, columns = shape_of(body)
+        place = (head * rows + i) * columns + j
+        across = sympy.Mod(place, count * columns)
+        one = body.subs(head, sympy.floor(across / columns))
+        return rule_of(one, sympy.floor(place / (count * columns)), sympy.Mod(across, columns))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        heads: Array = args[0]
+        joined = np.concatenate(list(np.moveaxis(heads, -3, 0)), axis=-1)
+        return joined.reshape(heads.shape)

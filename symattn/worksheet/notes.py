@@ -1,0 +1,131 @@
+"""Sanity notes beside the verdicts: what the claimed numbers show about themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import sympy
+
+from symattn.arithmetic.base import Array
+from symattn.derivation import Evaluation, Step
+from symattn.nodes.normaliser import Normaliser
+from symattn.worksheet.claims import Policy
+from symattn.worksheet.mark import EntryMark, StepMark
+from symattn.worksheet.misconceptions.inventing import full_rows, row_sum, sums_to_one
+
+#: How many notes of one kind are written out.
+_MOST = 6
+
+
+def notes(
+    evaluation: Evaluation, claims: Mapping[str, Array], marks: Sequence[StepMark], policy: Policy
+) -> tuple[str, ...]:
+    """One sentence for each thing that is odd, the same kind together."""
+    found: list[str] = []
+    odd = [mark for mark in marks if mark.verdict != "right"]  # right ones keep sums and orders
+    for kind in (_sums, _orders, _ranges, _remarks):
+        found += _shortened([line for mark in odd for line in kind(evaluation, claims, mark)])
+    found += _shortened([line for mark in marks for line in _few_digits(evaluation, mark)])
+    found += _shortened(list(_too_few(marks, policy)))
+    return tuple(dict.fromkeys(found))
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    if len(lines) <= _MOST:
+        return lines
+    return [*lines[:_MOST], f"… and {len(lines) - _MOST} more of this kind"]
+
+
+def _row_name(mark: StepMark, entry: EntryMark) -> str:
+    return f"{mark.name}[{','.join(str(i + 1) for i in entry.place[:-1])},:]"
+
+
+def _sums(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
+    """Rows that do not sum to 1 within their rounding."""
+    if not sums_to_one(evaluation[mark.name].step):
+        return
+    for row in full_rows(mark):
+        total, spread = row_sum(row)
+        if total == 0 and all(entry.verdict == "right" for entry in row):
+            continue  # a row with nothing to attend to
+        if abs(total - 1) > spread:
+            yield f"{_row_name(mark, row[0])} sums to {_decimal(total)}, not to 1"
+
+
+def _decimal(value: object) -> str:
+    return str(sympy.Rational(str(value)).evalf(12)).rstrip("0").rstrip(".")
+
+
+def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
+    """Equal scores with unequal weights, and weights that are not in the order of the scores."""
+    step = evaluation[mark.name].step
+    expr = step.expr if isinstance(step, Step) else None
+    if not isinstance(expr, Normaliser) or not isinstance(expr.args[0], sympy.MatrixSymbol):
+        return
+    logits, before = str(expr.args[0].name), claims.get(str(expr.args[0].name))
+    name = next(n for n in evaluation if evaluation[n].step.letter == logits)
+    if before is None and evaluation[name].step.letter not in evaluation.given:
+        return
+    for row in full_rows(mark):
+        line = row[0].place[:-1]
+        scores = before[line] if before is not None else evaluation.given[logits][line]
+        values = [getattr(score, "value", score) for score in scores]
+        weights = [entry.claimed.value for entry in row]
+        known = [j for j, value in enumerate(values) if value is not None and value.is_finite]
+        for j in known:
+            for k in (k for k in known if k > j):
+                higher, apart = values[j] - values[k], weights[j] - weights[k]
+                where = _row_name(mark, row[0])
+                if higher == 0 and apart != 0:
+                    yield (f"{where}: keys {j + 1} and {k + 1} have equal {name}, but weights "
+                           f"{row[j].claimed} and {row[k].claimed}")  # fmt: skip
+                elif higher * apart < 0:
+                    yield (f"{where}: of keys {j + 1} and {k + 1} the one with the higher {name} "
+                           "has the lower weight")  # fmt: skip
+
+
+def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
+    """Outputs outside the range of the values that they are averages of."""
+    step = evaluation[mark.name].step
+    expr = step.expr if isinstance(step, Step) else None
+    if mark.name not in ("output", "heads") or not isinstance(expr, sympy.MatMul):
+        return
+    if not sums_to_one(evaluation["weights"].step):
+        return
+    values = evaluation.array(str(expr.args[-1].name))
+    for entry in mark.entries:
+        column = values[..., entry.place[-1]]
+        own = column[entry.place[0]] if column.ndim > 1 and len(column) == mark.shape[0] else column
+        if entry.claimed.places is None or own.ndim != 1:
+            continue
+        claimed, unit = float(entry.claimed.value), float(entry.claimed.unit)
+        if not own.min() - unit <= claimed <= own.max() + unit:
+            yield (f"{entry}: {entry.claimed} is outside the range of the values it averages, "
+                   f"{own.min():.6g} to {own.max():.6g}")  # fmt: skip
+
+
+def _remarks(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
+    """Why a claim that follows earns nothing, and why one is undecided."""
+    for entry in mark.entries:
+        if entry.remark:
+            yield f"{entry}: {entry.remark}"
+
+
+def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
+    """Whole numbers that are right only because nearly anything would round to them."""
+    if not sums_to_one(evaluation[mark.name].step):
+        return
+    vague = [e for e in mark.entries
+             if e.verdict == "right" and e.claimed.places is not None and e.claimed.places < 1
+             and float(e.claimed.value) != evaluation.array(mark.letter)[e.place]]  # fmt: skip
+    if vague:
+        listed = ", ".join(map(str, vague[:_MOST]))
+        yield f"too few digits to tell: {listed} without decimals would be right for many weights"
+
+
+def _too_few(marks: Sequence[StepMark], policy: Policy) -> Iterator[str]:
+    for mark in marks:
+        for entry in mark.entries:
+            places = entry.claimed.places
+            if places is not None and places < policy.min_digits and not entry.claimed.hidden:
+                yield f"{entry}: {entry.claimed} has fewer decimals than {policy.min_digits}"

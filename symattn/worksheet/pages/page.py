@@ -1,0 +1,72 @@
+"""A page of prose with worksheets in it and numbers claimed where they stand.
+
+Every syntax finds the same two things: a `Block`, which holds a worksheet, and an `Anchor`, a
+number in the prose that claims to be an entry of the worksheet before it. Both know where they
+stand in the file, to the character, so that a wrong number can be put right in place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from symattn.errors import ReadError
+
+#: What stands between the brackets of a claim: an entry, a relation, a number.
+_CLAIM = re.compile(r"\s*([A-Za-z_]+(?:\[[^\[\]]*\])+)\s*(?:=|≈|≃|~=)\s*(\S(?:.*\S)?)\s*\Z", re.S)
+
+
+@dataclass(frozen=True)
+class Block:
+    """The text of a worksheet and where it begins in the file.
+
+    `places` says where each of its characters stands, if not one after the other.
+    """
+
+    text: str
+    start: int
+    places: Callable[[int], int] | None = None
+
+    def place(self, at: int) -> int:
+        """Where a character of the text stands in the file."""
+        return self.start + at if self.places is None else self.places(at)
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A number in the prose: which entry it claims, its text, and where that stands."""
+
+    key: str
+    number: str
+    start: int
+
+
+Found: TypeAlias = "Block | Anchor"
+
+#: A syntax: the text of a page to what stands in it, in order.
+Syntax: TypeAlias = Callable[[str], Iterator[Found]]
+
+
+def anchor(inside: str, start: int, line: Callable[[int], int]) -> Anchor:
+    """The claim in a role's text, ``weights[1,2] = 0.47``, which starts at `start`.
+
+    Raises `ReadError`, which begins with the line, for a text that is no claim.
+    """
+    match = _CLAIM.match(inside)
+    if match is None:
+        raise ReadError(
+            f"{line(start)}: {inside[:40]!r} is no claim; write e.g. weights[1,2] = 0.47"
+        )
+    return Anchor(match[1], match[2], start + match.start(2))
+
+
+def line_of(text: str, place: int) -> int:
+    """The line that a place in a text is on, from 1."""
+    return text.count("\n", 0, place) + 1
+
+
+def place_of(text: str, place: int) -> tuple[int, int]:
+    """Line and column of a place in a text, both from 1."""
+    return line_of(text, place), place - text.rfind("\n", 0, place)

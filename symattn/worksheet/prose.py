@@ -1,0 +1,221 @@
+"""Checking files: worksheets, and pages with worksheets and claims in the middle of prose.
+
+Every wrong number is reported where it stands, and can be put right in place, at its own digits,
+with every other byte of the file as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from symattn.arithmetic.written import Written
+from symattn.derivation import Evaluation, Place
+from symattn.errors import ReadError, SymattnError
+from symattn.worksheet.check import Marking, mark_claims
+from symattn.worksheet.claims import Origins, read_claims
+from symattn.worksheet.mark import EntryMark, Marker, StepMark
+from symattn.worksheet.pages import SYNTAXES, Anchor, Block, Found, place_of
+from symattn.worksheet.prepared import prepared
+from symattn.worksheet.read import Worksheet, worksheet_of
+from symattn.worksheet.report import shown_true
+from symattn.worksheet.rewrite import rewritten
+from symattn.worksheet.source import parse, read_source
+from symattn.worksheet.spans import table_spans
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claimed number where it stands in a file, with its verdict."""
+
+    line: int
+    column: int
+    entry: str
+    claimed: str
+    true: str
+    verdict: str
+    passes: bool
+    #: Where the number begins in the file, and what belongs there; None where that is not known.
+    start: int
+    mend: str | None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A file that was checked: its markings, and every claimed number where it stands."""
+
+    name: str
+    text: str
+    markings: tuple[Marking, ...] = ()
+    sheets: tuple[Worksheet, ...] = ()
+    findings: tuple[Finding, ...] = field(default=())
+
+    @property
+    def passes(self) -> bool:
+        """Whether the policy of its worksheets lets every number pass."""
+        return all(finding.passes for finding in self.findings)
+
+    def mended(self) -> str:
+        """The text with the wrong numbers put right, everything else as it was."""
+        text = self.text
+        for finding in sorted(self.findings, key=lambda f: -f.start):
+            if not finding.passes and finding.mend is not None:
+                end = finding.start + len(finding.claimed)
+                text = text[: finding.start] + finding.mend + text[end:]
+        return text
+
+
+def check_file(path: str | Path, explain: bool = True) -> Checked | None:
+    """A file's numbers checked; None where it holds neither a worksheet nor a claim.
+
+    Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
+    """
+    name = "<stdin>" if str(path) == "-" else str(path)
+    text = read_source(path, name)
+    syntax = SYNTAXES.get(Path(name).suffix.lower())
+    if syntax is None:
+        if name != "<stdin>" and not _holds_worksheet(text, name):
+            return None
+        found: Sequence[Found] = [Block(text, 0)]
+    elif "symattn" not in text and "claim" not in text and "attention" not in text:
+        return None
+    else:
+        try:
+            found = list(syntax(text))
+        except ReadError as error:
+            raise ReadError(f"{name}:{error}") from None
+    if not found:
+        return None
+    return _checked(name, text, found, explain)
+
+
+def files_in(path: str | Path) -> Iterator[Path]:
+    """The files of a folder that may hold claims, in order; hidden and built ones left out."""
+    for found in sorted(Path(path).rglob("*")):
+        inside = found.relative_to(path).parts
+        if any(part.startswith((".", "_build")) or part == "node_modules" for part in inside):
+            continue
+        if found.is_file() and found.suffix.lower() in (".toml", *SYNTAXES):
+            yield found
+
+
+def _holds_worksheet(text: str, name: str) -> bool:
+    """Whether a TOML file is a worksheet rather than something else."""
+    data = parse(text, name)
+    return any(table in data for table in ("given", "attention", "claims"))
+
+
+def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Checked:
+    """All worksheets of a file, each with the claims that follow it."""
+    markings: list[Marking] = []
+    sheets: list[Worksheet] = []
+    findings: list[Finding] = []
+    block: Block | None = None
+    anchors: list[Anchor] = []
+
+    def finish() -> None:
+        if block is None:
+            return
+        sheet = worksheet_of(block.text, name, place_of(text, block.start)[0])
+        if not sheet.claims and not anchors:
+            return
+        one = _Sheet(name, text, block, sheet, anchors)
+        marking = sheet.in_file(one.marking, explain)
+        markings.append(marking)
+        sheets.append(sheet)
+        findings.extend(one.findings(marking))
+
+    for item in found:
+        if isinstance(item, Block):
+            finish()
+            block, anchors = item, []
+        elif block is None:
+            line = place_of(text, item.start)[0]
+            raise ReadError(f"{name}:{line}: {item.key}: no worksheet stands before this claim")
+        else:
+            anchors.append(item)
+    finish()
+    ordered = tuple(sorted(findings, key=lambda finding: finding.start))
+    return Checked(name, text, tuple(markings), tuple(sheets), ordered)
+
+
+class _Sheet:
+    """One worksheet of a file and the claims in the prose after it."""
+
+    def __init__(
+        self, name: str, text: str, block: Block, sheet: Worksheet, anchors: Sequence[Anchor]
+    ) -> None:
+        self.name, self.text, self.block, self.sheet = name, text, block, sheet
+        self.anchors = anchors
+        self.origins: Origins = {}
+        self.claimed: list[tuple[Anchor, str, Place, Written]] = []
+
+    def marking(self, explain: bool) -> Marking:
+        """The marking of its own claims and of the first claim in prose of every other entry."""
+        form = prepared(self.sheet)
+        evaluation = form.evaluate(self.sheet)
+        claims = read_claims(self.sheet.claims, evaluation, self.origins)
+        for anchor in self.anchors:
+            letter, place, written = self._in_prose(anchor, evaluation)
+            self.claimed.append((anchor, letter, place, written))
+            if letter not in claims:
+                claims |= read_claims({anchor.key: anchor.number}, evaluation)
+            elif claims[letter][place] is None:
+                claims[letter][place] = written
+        self.marker = Marker(evaluation, claims, self.sheet.policy)
+        return mark_claims(self.sheet.title, form, self.marker, explain)
+
+    def _in_prose(self, anchor: Anchor, evaluation: Evaluation) -> tuple[str, Place, Written]:
+        """The entry that a claim in prose means, and its number."""
+        try:
+            ((letter, claimed),) = read_claims({anchor.key: anchor.number}, evaluation).items()
+        except SymattnError as error:
+            line, column = place_of(self.text, anchor.start)
+            raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
+        places = [place for place, entry in _entries(claimed) if entry is not None]
+        if len(places) != 1:
+            line, column = place_of(self.text, anchor.start)
+            raise ReadError(f"{self.name}:{line}:{column}: {anchor.key}: claims no number; "
+                            "write e.g. weights[1,2] = 0.47")  # fmt: skip
+        return letter, places[0], claimed[places[0]]
+
+    def findings(self, marking: Marking) -> Iterator[Finding]:
+        """Every claimed number where it stands in the file."""
+        spans = table_spans(self.sheet.source, "claims")
+        padding = len(self.sheet.source) - len(self.block.text)
+        marks = {mark.letter: mark for mark in marking.steps}
+        for mark in marking.steps:
+            for entry in mark.entries:
+                origin = self.origins.get((mark.letter, entry.place))
+                if origin is None:
+                    continue
+                key, number = origin
+                span = spans[key][number]
+                start = self.block.place(span.start - padding)
+                yield self._finding(marking, mark, entry, start, span.text)
+        for anchor, letter, place, written in self.claimed:
+            mark = marks[letter]
+            verdict, remark = self.marker.judge(letter, place, written)
+            entry = EntryMark(mark.name, place, written, verdict, remark)
+            yield self._finding(marking, mark, entry, anchor.start, anchor.number)
+
+    def _finding(
+        self, marking: Marking, mark: StepMark, entry: EntryMark, start: int, text: str
+    ) -> Finding:
+        line, column = place_of(self.text, start)
+        passes = marking.passes(entry)
+        found = self.text.startswith(text, start)  # and not spelled with escapes
+        mend = None
+        if found and not passes:
+            mend = rewritten(marking.evaluation, mark.letter, entry, text)
+        true = shown_true(marking, mark, entry)
+        return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
+
+
+def _entries(claimed: Any) -> Iterator[tuple[Place, Written | None]]:
+    import numpy as np
+
+    for place in np.ndindex(*claimed.shape):
+        yield place, claimed[place]

@@ -1,0 +1,59 @@
+"""A true value written as somebody else would have: with as many digits, in the same form."""
+
+from __future__ import annotations
+
+import re
+
+import sympy
+
+from symattn.derivation import Evaluation
+from symattn.notation.options import Notation
+from symattn.worksheet.mark import EntryMark
+
+_FORM = re.compile(r"[+-]?[0-9]*(?:\.([0-9]*))?(?:([eE])([+-]?[0-9]+))?\Z")
+
+#: Decimals of a number that stands where −∞ was claimed.
+_DEFAULT_DIGITS = 4
+
+
+def rewritten(evaluation: Evaluation, letter: str, entry: EntryMark, text: str) -> str | None:
+    """The true value in the form of `text`; None where it cannot be written so, or not be proven.
+
+    >>> from symattn import Attention
+    >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])
+    >>> from symattn.arithmetic.written import read_written
+    >>> claim = EntryMark("weights", (0, 1), read_written("0.30", ""), "wrong")
+    >>> rewritten(values, "A", claim, "0.30")
+    '0.33'
+    """
+    minus = "−" if "−" in text else "-"
+    form = _FORM.match(text.strip().replace("−", "-"))
+    if entry.claimed.places is None and not entry.claimed.hidden:
+        value = evaluation.exact(letter)[entry.place]
+        return str(value).replace("-", minus) if isinstance(value, sympy.Rational) else None
+    places = _DEFAULT_DIGITS if entry.claimed.places is None else entry.claimed.places
+    if places < 0:
+        return None
+    digits = evaluation.digits(letter, entry.place, Notation(digits=places))
+    if not digits.proven:
+        return None
+    if digits.text == "-inf":
+        return f"{minus}inf"
+    if "e" in digits.text:
+        return None
+    units = _units(digits.text, places)
+    if form is not None and form[2]:
+        after, exponent = len(form[1] or ""), form[3]
+        return (_fixed(units, after) + form[2] + exponent).replace("-", minus, units < 0)
+    return _fixed(units, places).replace("-", minus)
+
+
+def _units(decimal: str, places: int) -> int:
+    whole, _, fraction = decimal.partition(".")
+    return int(whole + fraction.ljust(places, "0"))
+
+
+def _fixed(units: int, places: int) -> str:
+    """An integer count of 10^-places as a decimal with all its digits."""
+    sign, body = ("-" if units < 0 else ""), str(abs(units)).rjust(places + 1, "0")
+    return f"{sign}{body[:-places]}.{body[-places:]}" if places else sign + body
