@@ -269,8 +269,9 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             return OfRow(name, tuple(at(terms[0], place, sizes) for place in told))
         case Cases(left, sign, right, value, otherwise):
             one, other = at(left, indices, sizes), at(right, indices, sizes)
-            if isinstance(one, Const) and isinstance(other, Const):
-                holds = SIGNS[sign](one.value.subs(sizes), other.value.subs(sizes)) == sympy.true
+            if not any(isinstance(part, Entry) for side in (one, other) for part in parts(side)):
+                sides = (to_sympy(side).subs(sizes) for side in (one, other))
+                holds = SIGNS[sign](*sides) == sympy.true
                 return at(value if holds else otherwise, indices, sizes)
             branches = at(value, indices, sizes), at(otherwise, indices, sizes)
             return Cases(one, sign, other, *branches)
