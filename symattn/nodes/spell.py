@@ -189,8 +189,8 @@ class Speller:
                 return t.times([self.matrix(factor) for factor in expr.args], t.Op("∘"))
             case sympy.Identity():
                 return t.Ident("I")
-            case sympy.ZeroMatrix():
-                return t.Num("0")
+            case sympy.ZeroMatrix() | sympy.OneMatrix():
+                return t.Num("0" if isinstance(expr, sympy.ZeroMatrix) else "1")
             case sympy.BlockMatrix():
                 return self.bracketed_grid([[self.matrix(b) for b in r]
                                             for r in expr.blocks.tolist()])  # fmt: skip

@@ -1,0 +1,413 @@
+"""`equal(A, B)`: whether two expressions or derivations are the same function of their inputs.
+
+The answer is a decision, not a sample. First both sides are brought to a normal form over symbolic
+indices, which settles many identities for all sizes (`indexed.py`). Otherwise the entries are
+computed at small sizes in an exact field of functions (`field.py`): "equal" then means that every
+entry of the difference is the function 0, and "different" comes with numbers for which Arb proves
+it. What neither settles is "undecided", with the reason; Richardson, *Some Undecidable Problems
+Involving Elementary Functions of a Real Variable* (1968), is why there has to be such an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra.entries import Entries
+from symattn.algebra.field import Element, Undefined
+from symattn.algebra.functions import Again, Functions, Known, NeedSign, TooHard
+from symattn.algebra.grammar import sides as split_sides
+from symattn.algebra.statement import build
+from symattn.algebra.witness import Counterexample, Letter, Side, broadcast, candidates, differ
+from symattn.arithmetic.base import Array
+from symattn.arithmetic.exact import filled
+from symattn.derivation import Derivation
+from symattn.errors import CannotSpell, SymattnError
+from symattn.nodes.base import shape_of
+from symattn.step import Step, check_shapes, listed_sizes
+
+Answer = Literal["equal", "different", "undecided"]
+
+#: How often signs may be split, and how many entries the difference may have.
+_MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS = 128, 400, 200
+
+#: The sizes at which a statement is decided if none are given; two, so that no accident of one
+#: size (√d = d/√2 at d = 2) passes.
+_SMALL: tuple[Mapping[str, int], ...] = (
+    {"m": 3, "g": 1},
+    {"n": 3, "d": 3, "d_k": 3, "g": 1},
+)
+_EVEN: tuple[Mapping[str, int], ...] = ({"m": 3, "g": 1}, {"n": 3, "d_k": 4, "d": 4, "g": 1})
+
+
+@dataclass(frozen=True)
+class Equality:
+    """The answer of `equal`; true if and only if the two are equal.
+
+    `scope` is "for all sizes" or says at which sizes it was decided. A "different" has a
+    counterexample, an "undecided" a reason.
+    """
+
+    verdict: Answer
+    scope: str
+    reason: str
+    counterexample: Counterexample | None = field(default=None)
+
+    def __bool__(self) -> bool:
+        return self.verdict == "equal"
+
+    def __str__(self) -> str:
+        told = f" ({self.scope})" if self.scope else ""
+        shown = f": {self.counterexample}" if self.counterexample else f": {self.reason}"
+        return f"{self.verdict}{told}{shown}"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Two sides and what is assumed: equations, and names whose entries are positive."""
+
+    left: Side
+    right: Side
+    where: tuple[tuple[Side, Side], ...] = ()
+    positive: frozenset[str] = frozenset()
+
+    @property
+    def all_sides(self) -> tuple[Side, ...]:
+        """Both sides, and those of the hypotheses."""
+        return (self.left, self.right, *(side for pair in self.where for side in pair))
+
+    def letters(self) -> dict[str, Letter]:
+        """The matrices that are given, without those that a hypothesis defines."""
+        out: dict[str, Letter] = {}
+        for side in self.all_sides:
+            for name, letter in side.letters().items():
+                if name in out and out[name].shape != letter.shape:
+                    raise SymattnError(
+                        f"{name}: is {_dims(out[name])} in one place and {_dims(letter)} in another"
+                    )
+                boolean = letter.boolean or (name in out and out[name].boolean)
+                out[name] = Letter(letter.shape, letter.group, boolean)
+        return out
+
+
+def equal(
+    left: Any,
+    right: Any = None,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    shapes: Mapping[str, tuple[Any, Any]] | None = None,
+    where: str | Sequence[Any] = (),
+    positive: Sequence[str] = (),
+) -> Equality:
+    """Decide whether two matrix expressions, steps or derivations are equal.
+
+    Each side is a text (see `symattn.algebra.grammar`), a SymPy expression, a `Step` or a
+    `Derivation` (its last step is meant); one text may hold both sides around ``=``. `sizes` are
+    the sizes to decide at (small ones, if none are given), `shapes` those of letters that a text
+    does not tell, `where` equations that are assumed, `positive` letters whose entries are > 0.
+
+    Raises `SymattnError` for what cannot be read and for shapes that do not fit.
+
+    >>> equal("softmax(S + c 1^T)", "softmax(S)").verdict
+    'equal'
+    >>> answer = equal("Q K^T = K Q^T", shapes={"Q": (2, 1), "K": (2, 1)})
+    >>> print(answer.verdict, answer.counterexample.left, answer.counterexample.right)
+    different 0 1
+    """
+    statement = stated(left, right, shapes=shapes, where=where, positive=positive)
+    return decide(statement, sizes)
+
+
+def stated(
+    left: Any, right: Any = None, *, shapes: Any = None, where: Any = (), positive: Any = ()
+) -> Statement:
+    """The statement that the arguments of `equal` make."""
+    if right is None:
+        halves = split_sides(left) if isinstance(left, str) else [left]
+        if len(halves) != 2:
+            raise SymattnError("two sides are needed: equal(A, B), or a text with =")
+        left, right = halves
+    assumed = [_halves(one) for one in ([where] if isinstance(where, str) else where)]
+    pairs = [[left, right], *assumed]
+    texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
+    built = build(texts, {**_known_shapes(pairs), **(shapes or {})}, tuple(positive))
+    meant = []
+    for pair, told in zip(pairs, built, strict=True):
+        left_over = iter(told)
+        meant.append([next(left_over) if isinstance(one, str) else _meant(one) for one in pair])
+    for pair in meant:
+        for one in pair:
+            if isinstance(one, MatrixExpr):
+                check_shapes(one, "equal")
+    (one, two), *rest = [tuple(map(Side, pair)) for pair in meant]
+    return Statement(one, two, tuple((a, b) for a, b in rest), frozenset(positive))
+
+
+def _halves(one: Any) -> list[Any]:
+    halves = split_sides(one) if isinstance(one, str) else list(one)
+    if len(halves) != 2:
+        raise SymattnError(f"where: {one} is no equation")
+    return halves
+
+
+def _meant(one: Any) -> Any:
+    if isinstance(one, Step):
+        return one.expr
+    if isinstance(one, Derivation):
+        return one
+    if isinstance(one, sympy.MatrixBase):
+        return sympy.ImmutableDenseMatrix(one)
+    if isinstance(one, sympy.Expr | int):
+        return sympy.sympify(one, strict=True)
+    raise SymattnError(f"{type(one).__name__}: give a text, a SymPy expression or a derivation")
+
+
+def _known_shapes(pairs: list[list[Any]]) -> dict[str, tuple[Any, Any]]:
+    """The shapes of the letters in the sides that are no texts."""
+    return {
+        name: letter.shape
+        for pair in pairs
+        for one in pair
+        if not isinstance(one, str)
+        for name, letter in Side(_meant(one)).letters().items()
+        if letter.group is None
+    }
+
+
+def decide(statement: Statement, sizes: Mapping[str, int] | None = None) -> Equality:
+    """Decide a statement: for all sizes if possible, else at these sizes or at small ones."""
+    symbols = _sizes_of(statement)
+    if not sizes and symbols:
+        from symattn.algebra.indexed import proven_for_all_sizes
+
+        if proven_for_all_sizes(statement):
+            return Equality(
+                "equal", "for all sizes", "both sides have the same normal form over indices"
+            )
+    answers = []
+    for chosen in [sizes] if sizes else _chosen(statement, symbols):
+        told = {symbol: int(chosen.get(symbol.name, 2)) for symbol in symbols}
+        answer = _decided_at(statement, told)
+        if answer.verdict != "equal":
+            return answer
+        answers.append(answer)
+        if not symbols:
+            break
+    scopes = "; ".join(dict.fromkeys(answer.scope for answer in answers))
+    return Equality("equal", scopes, answers[-1].reason)
+
+
+def _chosen(statement: Statement, symbols: set[sympy.Symbol]) -> tuple[Mapping[str, int], ...]:
+    rotary = any("Rotary" in sympy.srepr(expr) for side in statement.all_sides
+                 for expr in _expressions(side))  # fmt: skip
+    return _EVEN if rotary else _SMALL
+
+
+def _expressions(side: Side) -> list[Any]:
+    if isinstance(side.meaning, Derivation):
+        return [step.expr for step in side.meaning.steps]
+    return [side.meaning]
+
+
+def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
+    """The symbols that are sizes: those in shapes, and positive whole ones."""
+    found: set[sympy.Symbol] = set()
+    for side in statement.all_sides:
+        for letter in side.letters().values():
+            for size in letter.shape:
+                found |= sympy.sympify(size, strict=True).free_symbols
+            if letter.group is not None:
+                found.add(sympy.Symbol(letter.group, integer=True, positive=True))
+        found |= {s for s in side.scalars() if s.is_integer and s.is_positive}
+        if isinstance(side.meaning, MatrixExpr):
+            for size in shape_of(side.meaning):
+                found |= size.free_symbols
+    return found
+
+
+def _decided_at(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Equality:
+    listed = listed_sizes(sizes) or {s.name: k for s, k in sizes.items()}
+    rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
+    told = ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
+    scope = f"decided for {told}" if told else "decided for these sizes"
+    try:
+        cases, doubts = _cases(statement, sizes)
+    except (TooHard, CannotSpell, Undefined) as trouble:
+        cases, doubts = None, {str(trouble): None}
+    if cases == []:
+        return Equality("equal", scope, "every entry of the difference is the function 0")
+    found = counterexample(statement, sizes)
+    if found is not None:
+        return Equality("different", scope, "Arb proves that the values differ", found)
+    why = "; ".join(doubts) or "the normal forms differ, but no numbers were found that show it"
+    return Equality("undecided", scope, why)
+
+
+def _cases(
+    statement: Statement, sizes: dict[sympy.Symbol, int]
+) -> tuple[list[dict[str, int]], dict[str, None]]:
+    """The assumptions about signs under which an entry differs (none: equal), and doubts."""
+    waiting, wrong, doubts, seen = [Known()], [], {}, 0
+    while waiting:
+        known = waiting.pop()
+        try:
+            same, functions = _round(statement, sizes, known)
+        except NeedSign as need:
+            seen += 1
+            if seen > _MOST_CASES:
+                raise TooHard("too many cases of signs") from None
+            waiting += [known.assuming(need.key, 1), known.assuming(need.key, -1)]
+            continue
+        doubts.update(functions.doubts)
+        if not same:
+            wrong.append(known.signs)
+            break
+    return wrong, doubts
+
+
+def _round(
+    statement: Statement, sizes: dict[sympy.Symbol, int], known: Known
+) -> tuple[bool, Functions]:
+    """Whether all entries agree under what is known about signs."""
+    for _ in range(_MOST_ROUNDS):
+        functions = Functions(known)
+        entries = Entries(functions, statement.positive)
+        try:
+            given = _given(statement, entries, sizes)
+            one, two = broadcast(
+                *(side.value(given, entries, sizes) for side in (statement.left, statement.right))
+            )
+            if one.size > _MOST_ENTRIES:
+                raise TooHard(f"{one.size} entries are too many; choose smaller sizes")
+            pairs = zip(one.ravel(), two.ravel(), strict=True)
+            return all(a == b for a, b in pairs), functions
+        except Again:
+            continue
+    raise TooHard("the scales of the exponents do not come to rest")
+
+
+def _given(statement: Statement, entries: Entries, sizes: Any) -> dict[str, Array]:
+    """Every matrix that is given, its entries inputs of the field, as the hypotheses allow."""
+    out: dict[str, Array] = {}
+    for name, letter in statement.letters().items():
+        dims = letter.dims(sizes)
+        cells = [entries.symbol(cell_name(name, place)) for place in np.ndindex(*dims)]
+        if letter.boolean:
+            signs = (entries.functions.sign(cell) for cell in cells)
+            cells = [entries.ring.number(int(sign > 0)) for sign in signs]
+        elif name in statement.positive:
+            cells = [entries.symbol(cell_name(name, place), True) for place in np.ndindex(*dims)]
+        out[name] = filled(dims, cells)
+    for one, two in statement.where:
+        _assume(one, two, out, entries, sizes)
+    return out
+
+
+def cell_name(name: str, place: tuple[int, ...]) -> str:
+    """An entry's name: Q[1,2]."""
+    return f"{name}[{','.join(str(k + 1) for k in place)}]"
+
+
+def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, sizes: Any) -> None:
+    """A hypothesis put in: a letter that is defined, or entries solved for."""
+    if isinstance(one.meaning, sympy.MatrixSymbol):
+        name = one.meaning.name
+        if name not in two.letters():
+            value = two.value(given, entries, sizes)
+            given[name] = np.broadcast_to(value, given[name].shape)
+            return
+    left, right = broadcast(*(side.value(given, entries, sizes) for side in (one, two)))
+    for a, b in zip(left.ravel(), right.ravel(), strict=True):
+        solved = solution(a, b, given, entries)
+        if solved is not None:
+            place, value = solved
+            for name, array in given.items():
+                given[name] = filled(array.shape, [x.put(place, value) for x in array.ravel()])
+
+
+def solution(
+    a: Element, b: Element, given: dict[str, Array], entries: Entries
+) -> tuple[int, Element] | None:
+    """An entry and what it has to be for a = b: one that occurs once, to a power."""
+    num, _ = (a - b).parts()
+    ring = entries.ring
+    if num.is_zero():
+        return None
+    if num.is_constant():
+        raise Undefined("the hypotheses contradict one another")
+    free = [place for place, generator in enumerate(ring.generators) if generator.kind == "input"]
+    for place in reversed(free):
+        parts = ring.by_powers(num, place)
+        if len(parts) == 2 and 0 in parts and max(parts) in (1, 2):
+            power = max(parts)
+            value = -ring.of(parts[0]) / ring.of(parts[power])
+            if power == 1:
+                return place, value
+            sign = entries.functions.sign(ring.element(place))
+            return place, entries.functions.root(value) * sign
+    raise TooHard("a hypothesis that cannot be solved for one entry")
+
+
+def counterexample(
+    statement: Statement, sizes: dict[sympy.Symbol, int]
+) -> Counterexample | None:
+    """Small numbers for which the sides provably differ."""
+    letters = statement.letters()
+    defined = {one.meaning.name for one, two in statement.where
+               if isinstance(one.meaning, sympy.MatrixSymbol)
+               and one.meaning.name not in two.letters()}  # fmt: skip
+    if any(not isinstance(one.meaning, sympy.MatrixSymbol) for one, _ in statement.where):
+        return None
+    scalars = sorted({s for side in statement.all_sides for s in side.scalars()
+                      if s not in sizes}, key=str)  # fmt: skip
+    cells = [(name, place) for name, letter in letters.items() if name not in defined
+             for place in np.ndindex(*letter.dims(sizes))]  # fmt: skip
+    positive = [name in statement.positive for name, _ in cells]
+    positive += [s.is_positive is True for s in scalars]
+    boolean = [letters[name].boolean for name, _ in cells] + [False] * len(scalars)
+    for numbers in candidates(len(positive), positive, boolean):
+        put = {**sizes, **dict(zip(scalars, numbers[len(cells) :], strict=True))}
+        given = {name: filled(letter.dims(sizes), [sympy.S.Zero] * _count(letter, sizes))
+                 for name, letter in letters.items()}  # fmt: skip
+        for (name, place), number in zip(cells, numbers, strict=False):
+            given[name][place] = number
+        if not _defined(statement, given, put):
+            continue
+        found = differ(statement.left, statement.right, given, put)
+        if found is not None:
+            shown = [(name, _nested(array)) for name, array in given.items()]
+            shown += [(s.name, put[s]) for s in scalars]
+            return Counterexample(tuple(shown), *found)
+    return None
+
+
+def _defined(statement: Statement, given: dict[str, Array], put: Any) -> bool:
+    """Put in the letters that hypotheses define; whether that was possible."""
+    from symattn.arithmetic.exact import EXACT
+
+    for one, two in statement.where:
+        try:
+            value = two.value(given, EXACT, put)
+        except (SymattnError, ValueError, ZeroDivisionError, sympy.SympifyError):
+            return False
+        given[one.meaning.name] = np.broadcast_to(value, given[one.meaning.name].shape)
+    return True
+
+
+def _count(letter: Letter, sizes: Any) -> int:
+    return int(np.prod(letter.dims(sizes)))
+
+
+def _nested(array: Array) -> Any:
+    if array.ndim == 0:
+        return array.item()
+    return tuple(_nested(part) if isinstance(part, np.ndarray) else part for part in array)
+
+
+def _dims(letter: Letter) -> str:
+    return " × ".join(map(str, letter.shape))

@@ -1,0 +1,2 @@
+"""x"""
+def proven_for_all_sizes(s): return False
