@@ -1,7 +1,7 @@
 """`equal(A, B)`: whether two expressions or derivations are the same function of their inputs.
 
 The answer is a decision, not a sample. First both sides are brought to a normal form over symbolic
-indices, which settles many identities for all sizes (`indexed.py`). Otherwise the entries are
+indices, which settles many identities for all sizes (`allsizes.py`). Otherwise the entries are
 computed at small sizes in an exact field of functions (`field.py`): "equal" then means that every
 entry of the difference is the function 0, and "different" comes with numbers for which Arb proves
 it. What neither settles is "undecided", with the reason; Richardson, *Some Undecidable Problems
@@ -10,22 +10,22 @@ Involving Elementary Functions of a Real Variable* (1968), is why there has to b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations, product
+from math import prod
 from typing import Any, Literal
 
-import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.entries import Entries
-from symattn.algebra.field import Element, Undefined
+from symattn.algebra.field import Undefined
 from symattn.algebra.functions import Again, Functions, Known, NeedSign, TooHard
 from symattn.algebra.grammar import sides as split_sides
+from symattn.algebra.hypotheses import Statement, examples, inputs, nested
 from symattn.algebra.statement import build
-from symattn.algebra.witness import Counterexample, Letter, Side, broadcast, candidates, differ
-from symattn.arithmetic.base import Array
-from symattn.arithmetic.exact import filled
+from symattn.algebra.witness import Counterexample, Side, broadcast, differ
 from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.base import shape_of
@@ -67,34 +67,6 @@ class Equality:
         return f"{self.verdict}{told}{shown}"
 
 
-@dataclass(frozen=True)
-class Statement:
-    """Two sides and what is assumed: equations, and names whose entries are positive."""
-
-    left: Side
-    right: Side
-    where: tuple[tuple[Side, Side], ...] = ()
-    positive: frozenset[str] = frozenset()
-
-    @property
-    def all_sides(self) -> tuple[Side, ...]:
-        """Both sides, and those of the hypotheses."""
-        return (self.left, self.right, *(side for pair in self.where for side in pair))
-
-    def letters(self) -> dict[str, Letter]:
-        """The matrices that are given, without those that a hypothesis defines."""
-        out: dict[str, Letter] = {}
-        for side in self.all_sides:
-            for name, letter in side.letters().items():
-                if name in out and out[name].shape != letter.shape:
-                    raise SymattnError(
-                        f"{name}: is {_dims(out[name])} in one place and {_dims(letter)} in another"
-                    )
-                boolean = letter.boolean or (name in out and out[name].boolean)
-                out[name] = Letter(letter.shape, letter.group, boolean)
-        return out
-
-
 def equal(
     left: Any,
     right: Any = None,
@@ -103,13 +75,15 @@ def equal(
     shapes: Mapping[str, tuple[Any, Any]] | None = None,
     where: str | Sequence[Any] = (),
     positive: Sequence[str] = (),
+    permuting: Sequence[str] = (),
 ) -> Equality:
     """Decide whether two matrix expressions, steps or derivations are equal.
 
     Each side is a text (see `symattn.algebra.grammar`), a SymPy expression, a `Step` or a
     `Derivation` (its last step is meant); one text may hold both sides around ``=``. `sizes` are
     the sizes to decide at (small ones, if none are given), `shapes` those of letters that a text
-    does not tell, `where` equations that are assumed, `positive` letters whose entries are > 0.
+    does not tell, `where` equations that are assumed, `positive` letters whose entries are > 0,
+    `permuting` letters of permutation matrices.
 
     Raises `SymattnError` for what cannot be read and for shapes that do not fit.
 
@@ -119,13 +93,16 @@ def equal(
     >>> print(answer.verdict, answer.counterexample.left, answer.counterexample.right)
     different 0 1
     """
-    statement = stated(left, right, shapes=shapes, where=where, positive=positive)
+    statement = stated(
+        left, right, shapes=shapes, where=where, positive=positive, permuting=permuting
+    )
     return decide(statement, sizes)
 
 
 def stated(
-    left: Any, right: Any = None, *, shapes: Any = None, where: Any = (), positive: Any = ()
-) -> Statement:
+    left: Any, right: Any = None, *, shapes: Any = None, where: Any = (), positive: Any = (),
+    permuting: Any = (),
+) -> Statement:  # fmt: skip
     """The statement that the arguments of `equal` make."""
     if right is None:
         halves = split_sides(left) if isinstance(left, str) else [left]
@@ -135,17 +112,21 @@ def stated(
     assumed = [_halves(one) for one in ([where] if isinstance(where, str) else where)]
     pairs = [[left, right], *assumed]
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
-    built = build(texts, {**_known_shapes(pairs), **(shapes or {})}, tuple(positive))
+    square = {name: (f"#{name}", f"#{name}") for name in permuting}
+    told = {**square, **_known_shapes(pairs), **(shapes or {})}
+    built = build(texts, told, tuple(positive))
     meant = []
-    for pair, told in zip(pairs, built, strict=True):
-        left_over = iter(told)
+    for pair, ready in zip(pairs, built, strict=True):
+        left_over = iter(ready)
         meant.append([next(left_over) if isinstance(one, str) else _meant(one) for one in pair])
     for pair in meant:
         for one in pair:
             if isinstance(one, MatrixExpr):
                 check_shapes(one, "equal")
     (one, two), *rest = [tuple(map(Side, pair)) for pair in meant]
-    return Statement(one, two, tuple((a, b) for a, b in rest), frozenset(positive))
+    return Statement(
+        one, two, tuple((a, b) for a, b in rest), frozenset(positive), frozenset(permuting)
+    )
 
 
 def _halves(one: Any) -> list[Any]:
@@ -183,7 +164,7 @@ def decide(statement: Statement, sizes: Mapping[str, int] | None = None) -> Equa
     """Decide a statement: for all sizes if possible, else at these sizes or at small ones."""
     symbols = _sizes_of(statement)
     if not sizes and symbols:
-        from symattn.algebra.indexed import proven_for_all_sizes
+        from symattn.algebra.allsizes import proven_for_all_sizes
 
         if proven_for_all_sizes(statement):
             return Equality(
@@ -193,6 +174,8 @@ def decide(statement: Statement, sizes: Mapping[str, int] | None = None) -> Equa
     for chosen in [sizes] if sizes else _chosen(statement, symbols):
         told = {symbol: int(chosen.get(symbol.name, 2)) for symbol in symbols}
         answer = _decided_at(statement, told)
+        if answer.verdict == "undecided" and not sizes:  # one row has fewer cases of signs
+            answer = _decided_at(statement, {**told, **{s: 1 for s in told if s.name == "n"}})
         if answer.verdict != "equal":
             return answer
         answers.append(answer)
@@ -231,6 +214,32 @@ def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
 
 
 def _decided_at(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Equality:
+    """The decision at these sizes, for every permutation that a letter may stand for."""
+    answer = None
+    for arranged in _arranged(statement, sizes):
+        answer = _decided_for(arranged, sizes)
+        if answer.verdict != "equal":
+            return answer
+    assert answer is not None
+    return answer
+
+
+def _arranged(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Iterator[Statement]:
+    letters = statement.letters()
+    names = [name for name in letters if name in statement.permutations]
+    choices = [list(permutations(range(letters[name].dims(sizes)[0]))) for name in names]
+    if prod(map(len, choices)) > _MOST_CASES:
+        raise SymattnError("too many permutations to go through; choose smaller sizes")
+    for chosen in product(*choices):
+        told = []
+        for name, order in zip(names, chosen, strict=True):
+            rows = [[int(j == k) for j in range(len(order))] for k in order]
+            symbol = sympy.MatrixSymbol(name, *letters[name].shape)
+            told.append((Side(symbol), Side(sympy.ImmutableDenseMatrix(rows))))
+        yield replace(statement, where=(*told, *statement.where))
+
+
+def _decided_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Equality:
     listed = listed_sizes(sizes) or {s.name: k for s, k in sizes.items()}
     rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
     told = ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
@@ -278,7 +287,7 @@ def _round(
         functions = Functions(known)
         entries = Entries(functions, statement.positive)
         try:
-            given = _given(statement, entries, sizes)
+            given = inputs(statement, entries, sizes)
             one, two = broadcast(
                 *(side.value(given, entries, sizes) for side in (statement.left, statement.right))
             )
@@ -291,123 +300,13 @@ def _round(
     raise TooHard("the scales of the exponents do not come to rest")
 
 
-def _given(statement: Statement, entries: Entries, sizes: Any) -> dict[str, Array]:
-    """Every matrix that is given, its entries inputs of the field, as the hypotheses allow."""
-    out: dict[str, Array] = {}
-    for name, letter in statement.letters().items():
-        dims = letter.dims(sizes)
-        cells = [entries.symbol(cell_name(name, place)) for place in np.ndindex(*dims)]
-        if letter.boolean:
-            signs = (entries.functions.sign(cell) for cell in cells)
-            cells = [entries.ring.number(int(sign > 0)) for sign in signs]
-        elif name in statement.positive:
-            cells = [entries.symbol(cell_name(name, place), True) for place in np.ndindex(*dims)]
-        out[name] = filled(dims, cells)
-    for one, two in statement.where:
-        _assume(one, two, out, entries, sizes)
-    return out
-
-
-def cell_name(name: str, place: tuple[int, ...]) -> str:
-    """An entry's name: Q[1,2]."""
-    return f"{name}[{','.join(str(k + 1) for k in place)}]"
-
-
-def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, sizes: Any) -> None:
-    """A hypothesis put in: a letter that is defined, or entries solved for."""
-    if isinstance(one.meaning, sympy.MatrixSymbol):
-        name = one.meaning.name
-        if name not in two.letters():
-            value = two.value(given, entries, sizes)
-            given[name] = np.broadcast_to(value, given[name].shape)
-            return
-    left, right = broadcast(*(side.value(given, entries, sizes) for side in (one, two)))
-    for a, b in zip(left.ravel(), right.ravel(), strict=True):
-        solved = solution(a, b, given, entries)
-        if solved is not None:
-            place, value = solved
-            for name, array in given.items():
-                given[name] = filled(array.shape, [x.put(place, value) for x in array.ravel()])
-
-
-def solution(
-    a: Element, b: Element, given: dict[str, Array], entries: Entries
-) -> tuple[int, Element] | None:
-    """An entry and what it has to be for a = b: one that occurs once, to a power."""
-    num, _ = (a - b).parts()
-    ring = entries.ring
-    if num.is_zero():
-        return None
-    if num.is_constant():
-        raise Undefined("the hypotheses contradict one another")
-    free = [place for place, generator in enumerate(ring.generators) if generator.kind == "input"]
-    for place in reversed(free):
-        parts = ring.by_powers(num, place)
-        if len(parts) == 2 and 0 in parts and max(parts) in (1, 2):
-            power = max(parts)
-            value = -ring.of(parts[0]) / ring.of(parts[power])
-            if power == 1:
-                return place, value
-            sign = entries.functions.sign(ring.element(place))
-            return place, entries.functions.root(value) * sign
-    raise TooHard("a hypothesis that cannot be solved for one entry")
-
-
-def counterexample(
-    statement: Statement, sizes: dict[sympy.Symbol, int]
-) -> Counterexample | None:
+def counterexample(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Counterexample | None:
     """Small numbers for which the sides provably differ."""
-    letters = statement.letters()
-    defined = {one.meaning.name for one, two in statement.where
-               if isinstance(one.meaning, sympy.MatrixSymbol)
-               and one.meaning.name not in two.letters()}  # fmt: skip
-    if any(not isinstance(one.meaning, sympy.MatrixSymbol) for one, _ in statement.where):
-        return None
-    scalars = sorted({s for side in statement.all_sides for s in side.scalars()
-                      if s not in sizes}, key=str)  # fmt: skip
-    cells = [(name, place) for name, letter in letters.items() if name not in defined
-             for place in np.ndindex(*letter.dims(sizes))]  # fmt: skip
-    positive = [name in statement.positive for name, _ in cells]
-    positive += [s.is_positive is True for s in scalars]
-    boolean = [letters[name].boolean for name, _ in cells] + [False] * len(scalars)
-    for numbers in candidates(len(positive), positive, boolean):
-        put = {**sizes, **dict(zip(scalars, numbers[len(cells) :], strict=True))}
-        given = {name: filled(letter.dims(sizes), [sympy.S.Zero] * _count(letter, sizes))
-                 for name, letter in letters.items()}  # fmt: skip
-        for (name, place), number in zip(cells, numbers, strict=False):
-            given[name][place] = number
-        if not _defined(statement, given, put):
-            continue
+    for put, given in examples(statement, sizes):
         found = differ(statement.left, statement.right, given, put)
         if found is not None:
-            shown = [(name, _nested(array)) for name, array in given.items()]
-            shown += [(s.name, put[s]) for s in scalars]
+            used = {name for side in (statement.left, statement.right) for name in side.letters()}
+            shown = [(name, nested(array)) for name, array in given.items() if name in used]
+            shown += [(s.name, number) for s, number in put.items() if s not in sizes]
             return Counterexample(tuple(shown), *found)
     return None
-
-
-def _defined(statement: Statement, given: dict[str, Array], put: Any) -> bool:
-    """Put in the letters that hypotheses define; whether that was possible."""
-    from symattn.arithmetic.exact import EXACT
-
-    for one, two in statement.where:
-        try:
-            value = two.value(given, EXACT, put)
-        except (SymattnError, ValueError, ZeroDivisionError, sympy.SympifyError):
-            return False
-        given[one.meaning.name] = np.broadcast_to(value, given[one.meaning.name].shape)
-    return True
-
-
-def _count(letter: Letter, sizes: Any) -> int:
-    return int(np.prod(letter.dims(sizes)))
-
-
-def _nested(array: Array) -> Any:
-    if array.ndim == 0:
-        return array.item()
-    return tuple(_nested(part) if isinstance(part, np.ndarray) else part for part in array)
-
-
-def _dims(letter: Letter) -> str:
-    return " × ".join(map(str, letter.shape))

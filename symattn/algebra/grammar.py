@@ -10,10 +10,11 @@
                | "(" expression ")" | "[" row (";" row)* "]"
     row        = expression ("," expression)*
 
-``e^x`` is ``exp(x)``. A name is a letter, digits, primes and a subscript: ``Q K1 W_Q W_{QK} W_Q' θ_1``; letters written
-together are a product (``QK^T``), unless the name is declared. ``I`` is the identity, a ``1`` that
-is transposed or stands behind a matrix is a column of ones (as is ``ones``), and a number or
-scalar that is added to a matrix is added to every entry. The functions are in `FUNCTIONS`. Length,
+``e^x`` is ``exp(x)``. A name is a letter, digits, a subscript, a prime: ``Q K1 W_Q W_{QK} W_Q' θ``;
+letters written together are a product (``QK^T``), unless the name is declared. ``I`` is the
+identity, a ``1`` that is transposed or stands behind a matrix is a column of ones (as is ``ones``),
+and a number, scalar, column or row that is added to a matrix is added to every entry, column or
+row. The functions are in `FUNCTIONS`. Length,
 depth and numbers are bounded.
 """
 
@@ -352,25 +353,34 @@ class _Reader:
 
     def _blocks(self) -> Tree:
         """[A, B; C, D]: blocks beside and below one another; [A B] is beside too."""
+        start = self.position
         rows = [self._beside()]
         while self._take(";"):
             rows.append(self._beside())
         if not self._take("]"):
             raise ReadError("a square bracket is not closed")
+        together = [row for row in rows if self._written_together(row, start)]
+        if len(rows) > 1 and together:
+            raise ReadError("among blocks below one another write A, B for beside or A*B")
+        if together:
+            (only,) = together
+            assert isinstance(only, Apart)
+            return Call("beside", only.parts)
         return rows[0] if len(rows) == 1 else Call("below", tuple(rows))
 
     def _beside(self) -> Tree:
         cells = [self._sum()]
         while self._take(","):
             cells.append(self._sum())
-        if len(cells) == 1:
-            (only,) = cells
-            if isinstance(only, Apart) and only.sign == "*" and all(
-                isinstance(part, Name) for part in only.parts
-            ):  # fmt: skip
-                return Call("beside", only.parts)
-            return only
-        return Call("beside", tuple(cells))
+        return cells[0] if len(cells) == 1 else Call("beside", tuple(cells))
+
+    def _written_together(self, row: Tree, start: int) -> bool:
+        """Whether names stand side by side, which is no product among blocks: [A B]."""
+        starred = ("sign", "*") in self.tokens[start : self.position]
+        names = isinstance(row, Apart) and row.sign == "*" and all(
+            isinstance(part, Name) for part in row.parts
+        )  # fmt: skip
+        return names and not starred
 
 
 def _times(one: Tree, other: Tree) -> Tree:

@@ -81,11 +81,16 @@ class Dims:
             raise Unfit(f"{left} and {right} have to be the same size")
         self.parent[b] = a
         self.value[a] = left if left is not None else right
-        self.name[a] = self.name[a] or self.name[b]
+        self.name[a] = max(self.name[a], self.name[b], key=_rank)
 
     def is_one(self, dim: int) -> bool:
         """Whether the size is known to be 1."""
         return bool(self.value[self.root(dim)] == 1)
+
+
+def _rank(name: str) -> int:
+    """A size that is said (=n) lends its name before a usual one, that before a made-up one."""
+    return 3 if name.startswith("=") and "#" not in name else 2 if name.isidentifier() else 1
 
 
 class Shapes:

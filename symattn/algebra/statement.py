@@ -73,7 +73,7 @@ class _Reading(Shapes):
         spare = (f"{x}{k}" for k in ("", *range(1, 99)) for x in ("n", "m", "p", "r"))
         for told in (True, False):
             for root in roots:
-                wish = self.dims.name[root].removeprefix("=")
+                wish = self.dims.name[root].removeprefix("=").partition("#")[0]
                 if bool(wish) is told and self.dims.value[root] is None:
                     free = (wish, *(f"{wish}_{k}" for k in range(2, 99))) if wish else spare
                     named[root] = next(x for x in free if x not in named.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,7 +120,7 @@ class Letter:
 
     def dims(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape in numbers, with the heads before it."""
-        rows, columns = (int(sympy.sympify(size).subs(sizes)) for size in self.shape)  # noqa: strict
+        rows, columns = (int(sympy.sympify(size, strict=True).subs(sizes)) for size in self.shape)
         if self.group is None:
             return rows, columns
         heads = next(int(count) for size, count in sizes.items() if size.name == self.group)
@@ -138,22 +138,13 @@ def broadcast(left: Array, right: Array) -> tuple[Array, Array]:
     raise SymattnError(f"{shown[0]} and {shown[1]}: matrices of different shapes are never equal")
 
 
-def candidates(count: int, positive: list[bool], boolean: list[bool]) -> Iterator[list[Any]]:
+def candidates(positive: Sequence[bool]) -> Iterator[list[sympy.Integer]]:
     """Small numbers to try, simplest first; always the same."""
     chance = random.Random(_SEED)  # noqa: S311  no secrets here
     for trial in range(_TRIES):
         reach = 1 + trial // 12
-        out: list[Any] = []
-        for may_not, yes in zip(positive, boolean, strict=True):
-            if yes:
-                out.append(sympy.Integer(chance.randint(0, 1)))
-            elif may_not:
-                out.append(sympy.Integer(chance.randint(1, reach + 1)))
-            else:
-                low = 0 if trial < 6 else -reach
-                out.append(sympy.Integer(chance.randint(low, reach)))
-        assert len(out) == count
-        yield out
+        low = 0 if trial < 6 else -reach
+        yield [sympy.Integer(chance.randint(1 if sure else low, reach + sure)) for sure in positive]
 
 
 def differ(

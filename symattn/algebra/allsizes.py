@@ -1,0 +1,132 @@
+"""Proofs for all sizes: both sides in the normal form over indices, with what is assumed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra import normal
+from symattn.algebra.indexed import Proof, Split
+from symattn.algebra.normal import NotHere
+from symattn.algebra.sums import Contraction
+from symattn.derivation import Derivation
+from symattn.errors import CannotSpell
+from symattn.nodes.base import shape_of
+
+_MOST_SPLITS = 8
+
+
+def proven_for_all_sizes(statement: Any) -> bool:
+    """Whether both sides have the same normal form, for symbolic sizes and indices."""
+    try:
+        left, right, proof = _prepared(statement)
+        rows, columns = _shape(left, right)
+        return _proven(left, right, proof, (sympy.S.Zero, rows), (sympy.S.Zero, columns), 0)
+    except (NotHere, Split, CannotSpell, RecursionError):
+        return False
+
+
+def _prepared(statement: Any) -> tuple[Any, Any, Proof]:
+    means: dict[str, MatrixExpr] = {}
+    unit: list[Contraction] = []
+    for one, two in statement.where:
+        if isinstance(one.meaning, sympy.MatrixSymbol) and one.meaning.name not in two.letters():
+            means[one.meaning.name] = two.meaning
+        elif (turned := orthogonal(one.meaning, two.meaning)) is not None:
+            symbol, columns = turned
+            # Rᵀ R = I for orthonormal columns; for a square matrix R Rᵀ = I too
+            square = symbol.shape[0] == symbol.shape[1]
+            unit += [(symbol, columns, symbol, not columns)]
+            unit += [(symbol, not columns, symbol, columns)] if square else []
+    meant = []
+    for side in (statement.left, statement.right):
+        meaning = side.meaning
+        if isinstance(meaning, Derivation):
+            for step in meaning.steps:
+                if means.get(step.letter, step.expr) != step.expr:
+                    raise NotHere("one letter names two steps")
+                means[step.letter] = step.expr
+            meaning = meaning.steps[-1].expr
+        meant.append(meaning)
+        for inverse in getattr(meaning, "atoms", lambda *_: ())(sympy.Inverse):
+            unit += [(inverse, False, inverse.arg, False), (inverse.arg, False, inverse, False)]
+            unit += [(inverse, True, inverse.arg, True), (inverse.arg, True, inverse, True)]
+    proof = Proof(means, tuple(unit), statement.positive, statement.permutations)
+    for one, two in statement.where:
+        _learn(proof, one.meaning, two.meaning)
+    return meant[0], meant[1], proof
+
+
+def _learn(proof: Proof, one: Any, two: Any) -> None:
+    """A hypothesis whose left side is one sum: Σ_l k_il² = c."""
+    if isinstance(one, sympy.MatrixSymbol) or not isinstance(one, MatrixExpr):
+        return
+    rows, columns = shape_of(one)
+    places = [int(size == 1) for size in (rows, columns)]
+    letters = [0 if single else normal.fresh() for single in places]
+    try:
+        left, right = proof.entry(one, *letters), proof.entry(two, *letters)
+    except (NotHere, Split):
+        return
+    if len(left) == 1:
+        ((mono, coefficient),) = left.items()
+        if len(mono) == 1:
+            ((factor, power),) = mono
+            if factor[0] == "sum" and power == 1:
+                proof.told.append((factor, normal.scaled(right, 1 / coefficient)))
+
+
+def orthogonal(one: Any, two: Any) -> tuple[Any, bool] | None:
+    """The letter R of Rᵀ R = I (True) or R Rᵀ = I (False)."""
+    if not isinstance(two, sympy.Identity) or not isinstance(one, sympy.MatMul):
+        return None
+    _, factors = one.as_coeff_matrices()
+    if len(factors) != 2:
+        return None
+    a, b = factors
+    if isinstance(a, sympy.Transpose) and a.arg == b and isinstance(b, sympy.MatrixSymbol):
+        return b, True
+    if isinstance(b, sympy.Transpose) and b.arg == a and isinstance(a, sympy.MatrixSymbol):
+        return a, False
+    return None
+
+
+def _shape(left: Any, right: Any) -> tuple[Any, Any]:
+    matrices = [side for side in (left, right) if isinstance(side, MatrixExpr)]
+    return shape_of(matrices[0]) if matrices else (sympy.S.One, sympy.S.One)
+
+
+def _proven(
+    left: Any, right: Any, proof: Proof, row: tuple[Any, Any], column: tuple[Any, Any], depth: int
+) -> bool:
+    """Whether entry (i, j) of both is the same, for i and j in these ranges (start, size)."""
+    if depth > _MOST_SPLITS:
+        raise NotHere("too many cases")
+    letters: list[Any] = []
+    proof.ranges.clear()
+    for _, size in (row, column):
+        letter = normal.fresh()
+        single = size == 1
+        letters.append(sympy.S.Zero if single else letter)
+        if not single:
+            proof.ranges[letter] = size
+    i, j = row[0] + letters[0], column[0] + letters[1]
+    i, j = (int(x) if x.is_Integer else x for x in (i, j))
+    try:
+        one, other = proof.entry(left, i, j), proof.entry(right, i, j)
+    except Split as split:
+        if split.index not in letters:
+            raise NotHere("a sum that cannot be split") from None
+        here = letters.index(split.index)
+        ranges = [row, column]
+        start, size = ranges[here]
+        if split.point.free_symbols & set(letters):
+            raise NotHere("a seam that depends on the other index") from None
+        for part in ((start, split.point), (start + split.point, size - split.point)):
+            ranges[here] = part
+            if not _proven(left, right, proof, ranges[0], ranges[1], depth + 1):
+                return False
+        return True
+    return normal.is_zero(normal.plus((one, normal.scaled(other, -1))))
