@@ -133,6 +133,8 @@ def _match(pattern: Form, one: Form, bound: Bound) -> Iterator[Bound]:
             coefficient, factors = (one[1], one[2]) if one[0] == "*" else (sympy.S.One, (one,))
             for more in _match_number(pattern[1], coefficient, bound):
                 yield from _match_row(pattern[2], factors, more)
+            if pattern[1] == 1 != coefficient:  # the number goes to the first letter
+                yield from _match_row(pattern[2], factors, bound, coefficient)
             return
         case "+":
             if one[0] == "+":
@@ -171,14 +173,16 @@ def _match_number(pattern: Any, value: Any, bound: Bound) -> Iterator[Bound]:
         yield from _bind(bound, pattern.name, ("#", value))
 
 
-def _match_row(patterns: Any, factors: Any, bound: Bound) -> Iterator[Bound]:
+def _match_row(
+    patterns: Any, factors: Any, bound: Bound, number: Any = sympy.S.One
+) -> Iterator[Bound]:
     """Patterns against factors in a row; a letter may stand for several."""
     if not patterns:
         if not factors:
             yield bound
         return
     for taken in range(1, len(factors) - len(patterns) + 2):
-        part = factors[0] if taken == 1 else ("*", sympy.S.One, tuple(factors[:taken]))
+        part = _mul(number, list(factors[:taken]))
         for more in _match(patterns[0], part, bound):
             yield from _match_row(patterns[1:], factors[taken:], more)
 

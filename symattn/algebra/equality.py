@@ -103,30 +103,32 @@ def stated(
     left: Any, right: Any = None, *, shapes: Any = None, where: Any = (), positive: Any = (),
     permuting: Any = (),
 ) -> Statement:  # fmt: skip
-    """The statement that the arguments of `equal` make."""
-    if right is None:
-        halves = split_sides(left) if isinstance(left, str) else [left]
-        if len(halves) != 2:
-            raise SymattnError("two sides are needed: equal(A, B), or a text with =")
-        left, right = halves
-    assumed = [_halves(one) for one in ([where] if isinstance(where, str) else where)]
-    pairs = [[left, right], *assumed]
-    texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
+    """The statement that the arguments of `equal` make; a list is a chain of equal expressions."""
+    if isinstance(left, list) and right is None:
+        chain = left
+    elif right is None:
+        chain = split_sides(left) if isinstance(left, str) else [left]
+    else:
+        chain = [left, right]
+    if len(chain) < 2:
+        raise SymattnError("two sides are needed: equal(A, B), or a text with =")
+    pairs = [chain, *(_halves(one) for one in ([where] if isinstance(where, str) else where))]
     square = {name: (f"#{name}", f"#{name}") for name in permuting}
     told = {**square, **_known_shapes(pairs), **(shapes or {})}
+    texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
     built = build(texts, told, tuple(positive))
     meant = []
     for pair, ready in zip(pairs, built, strict=True):
         left_over = iter(ready)
         meant.append([next(left_over) if isinstance(one, str) else _meant(one) for one in pair])
-    for pair in meant:
-        for one in pair:
-            if isinstance(one, MatrixExpr):
-                check_shapes(one, "equal")
-    (one, two), *rest = [tuple(map(Side, pair)) for pair in meant]
+    for one in (one for pair in meant for one in pair):
+        if isinstance(one, MatrixExpr):
+            check_shapes(one, "equal")
+    assumed = tuple((Side(one), Side(two)) for one, two in meant[1:])
     return Statement(
-        one, two, tuple((a, b) for a, b in rest), frozenset(positive), frozenset(permuting)
-    )
+        Side(meant[0][0]), Side(meant[0][-1]), assumed, frozenset(positive), frozenset(permuting),
+        tuple(meant[0]),
+    )  # fmt: skip
 
 
 def _halves(one: Any) -> list[Any]:
@@ -243,7 +245,7 @@ def _decided_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Equali
     listed = listed_sizes(sizes) or {s.name: k for s, k in sizes.items()}
     rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
     told = ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
-    scope = f"decided for {told}" if told else "decided for these sizes"
+    scope = f"decided for {told}" if told else "as it stands, no sizes occur"
     try:
         cases, doubts = _cases(statement, sizes)
     except (TooHard, CannotSpell, Undefined) as trouble:
@@ -305,8 +307,8 @@ def counterexample(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Coun
     for put, given in examples(statement, sizes):
         found = differ(statement.left, statement.right, given, put)
         if found is not None:
-            used = {name for side in (statement.left, statement.right) for name in side.letters()}
-            shown = [(name, nested(array)) for name, array in given.items() if name in used]
+            made = statement.defined
+            shown = [(name, nested(array)) for name, array in given.items() if name not in made]
             shown += [(s.name, number) for s, number in put.items() if s not in sizes]
             return Counterexample(tuple(shown), *found)
     return None

@@ -191,7 +191,7 @@ def _names(token: str, declared: Collection[str]) -> Iterator[tuple[str, str]]:
         if word is None and match is None:
             raise ReadError(f"{shown(rest)} is no name{nearest(clean, FUNCTIONS)}")
         found = word if word is not None else match[0]  # type: ignore[index]
-        if word is None and position == 0 and len(clean) > 3 and clean.islower():
+        if found != token and position == 0 and len(clean) > 3 and clean.islower():
             raise ReadError(f"{shown(clean)} is no function{nearest(clean, FUNCTIONS)}")
         position += len(found)
         yield "name", found.replace("{", "").replace("}", "").replace(",", "")

@@ -9,16 +9,16 @@ solved for. From these, numbers that satisfy the hypotheses are made too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import sympy
 
+from symattn.algebra.allsizes import orthogonal
 from symattn.algebra.entries import Entries
 from symattn.algebra.field import Element, Undefined
 from symattn.algebra.functions import Again, Functions, Known, NeedSign, TooHard
-from symattn.algebra.allsizes import orthogonal
 from symattn.algebra.witness import Letter, Side, broadcast, candidates
 from symattn.arithmetic.balls import BALLS, precision
 from symattn.arithmetic.base import Array
@@ -35,14 +35,29 @@ class Statement:
     where: tuple[tuple[Side, Side], ...] = ()
     positive: frozenset[str] = frozenset()
     permutations: frozenset[str] = frozenset()
+    #: All expressions that are said to be equal, the sides first and last.
+    chain: tuple[Any, ...] = ()
+
+    def between(self, left: Side, right: Side) -> Statement:
+        """The statement about two expressions under the same hypotheses."""
+        return replace(self, left=left, right=right)
 
     @property
     def all_sides(self) -> tuple[Side, ...]:
         """Both sides, and those of the hypotheses."""
         return (self.left, self.right, *(side for pair in self.where for side in pair))
 
+    @property
+    def defined(self) -> frozenset[str]:
+        """The letters that a hypothesis defines: K1 = K."""
+        return frozenset(
+            one.meaning.name for one, two in self.where
+            if isinstance(one.meaning, sympy.MatrixSymbol) and one.meaning.name not in two.letters()
+            and one.meaning.name not in self.permutations
+        )  # fmt: skip
+
     def letters(self) -> dict[str, Letter]:
-        """The matrices that are given, without those that a hypothesis defines."""
+        """All matrices that occur."""
         out: dict[str, Letter] = {}
         for side in self.all_sides:
             for name, letter in side.letters().items():

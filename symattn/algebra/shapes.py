@@ -51,9 +51,11 @@ class Dims:
     parent: list[int] = field(default_factory=list)
     value: list[Any] = field(default_factory=list)
     name: list[str] = field(default_factory=list)
+    wide: list[bool] = field(default_factory=list)
 
-    def new(self, value: Any = None, name: str = "") -> int:
-        """One more size: a number or symbol if known, and the name it would like."""
+    def new(self, value: Any = None, name: str = "", wide: bool = False) -> int:
+        """One more size: a number or symbol if known, the name it would like, whether above 1."""
+        self.wide.append(wide)
         self.parent.append(len(self.parent))
         self.value.append(value)
         self.name.append(name)
@@ -79,6 +81,9 @@ class Dims:
             return
         if left is not None and right is not None and left != right:
             raise Unfit(f"{left} and {right} have to be the same size")
+        if (self.wide[a] or self.wide[b]) and 1 in (left, right):
+            raise Unfit("a matrix has to be a column or a row")
+        self.wide[a] = self.wide[a] or self.wide[b]
         self.parent[b] = a
         self.value[a] = left if left is not None else right
         self.name[a] = max(self.name[a], self.name[b], key=_rank)
@@ -98,9 +103,11 @@ class Shapes:
 
     def __init__(
         self, kinds: Mapping[str, str], shapes: Mapping[str, tuple[Any, Any]],
-        positive: Sequence[str],
+        positive: Sequence[str], strict: bool = False,
     ) -> None:  # fmt: skip
         self.kinds, self.given, self.positive = kinds, shapes, positive
+        #: Whether what is added has to have one shape, and nothing is repeated to fit.
+        self.strict = strict
         self.dims = Dims()
         self.letters: dict[str, Shape] = {}
         self.shapes: dict[int, Shape] = {}
@@ -137,6 +144,8 @@ class Shapes:
                 return inner
             case Apart("+", parts):
                 return self.together([self.shape(part) for part in parts])
+            case Apart("/", (above, below)):
+                return self._quotient(self.shape(above), self.shape(below))
             case Apart("*", parts):
                 return self._product([self.shape(part) for part in parts])
             case Apart(_, (left, right)):
@@ -162,7 +171,7 @@ class Shapes:
             return self.dims.new(), self.one
         if kind == "row":
             return self.one, self.dims.new(name={"q": "d_k", "k": "d_k", "v": "d_v"}.get(name, ""))
-        return self.dims.new(name=rows), self.dims.new(name=columns)
+        return self.dims.new(name=rows, wide=True), self.dims.new(name=columns, wide=True)
 
     def _size(self, size: Any) -> int:
         if isinstance(size, str) and not size.isdigit():
@@ -178,6 +187,11 @@ class Shapes:
         known = [shape for shape in shapes if shape is not None]
         if not known:
             return None
+        if self.strict:
+            for shape in known[1:]:
+                self.dims.same(known[0][0], shape[0])
+                self.dims.same(known[0][1], shape[1])
+            return known[0]
         out = []
         for axis in (0, 1):
             wide = [shape[axis] for shape in known if not self.dims.is_one(shape[axis])]
@@ -185,6 +199,14 @@ class Shapes:
                 self.dims.same(wide[0], dim)
             out.append(wide[0] if wide else self.one)
         return out[0], out[1]
+
+    def _quotient(self, above: Shape, below: Shape) -> Shape:
+        """A quotient by a column divides rows, by a row columns, else entries."""
+        strict, self.strict = self.strict, False
+        try:
+            return self.together([above, below])
+        finally:
+            self.strict = strict
 
     def _product(self, shapes: list[Shape]) -> Shape:
         known = [shape for shape in shapes if shape is not None]

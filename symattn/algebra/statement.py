@@ -2,7 +2,7 @@
 
 Every letter has a number of rows and of columns; products, sums and functions say which are the
 same. Small letters may be scalars, columns or rows: the first reading under which all shapes fit
-is taken, in the order of `_READINGS`.
+is taken, in the order of `_READINGS`; a column or row is repeated only where nothing else fits.
 """
 
 from __future__ import annotations
@@ -171,8 +171,7 @@ class _Reading(Shapes):
         if under is None:
             return Quotient(top, bottom)
         top = self._spread(top, over, shape)
-        columns, rows = (self.dims.is_one(under[k]) and not self.dims.is_one(shape[k])
-                         for k in (1, 0))  # fmt: skip
+        columns, rows = (self.dims.is_one(under[axis]) for axis in (1, 0))
         if columns and not rows:
             return LineQuotient(top, bottom)
         if rows and not columns:
@@ -239,6 +238,11 @@ def _names(tree: Tree) -> dict[str, None]:
     return {}
 
 
+def _is_small(name: str) -> bool:
+    """Whether a name may be a scalar: small letters but dA, and T, the temperature."""
+    return name == "T" or (name[0].islower() and not name[1:2].isupper() and name not in SIZES)
+
+
 def build(
     pairs: Sequence[Sequence[str]],
     shapes: Mapping[str, tuple[Any, Any]] | None = None,
@@ -255,13 +259,12 @@ def build(
     given = dict(shapes or {})
     trees = [[read(text, given) for text in texts] for texts in pairs]
     letters = {name: None for texts in trees for tree in texts for name in _names(tree)}
-    small = [name for name in letters
-             if name[0].islower() and not name[1:2].isupper() and name not in given
-             and name not in SIZES]  # fmt: skip
+    small = [name for name in letters if _is_small(name) and name not in given]
     trouble = "no reading of the letters fits"
     choices = [_READINGS.get(name[0], _USUALLY) for name in small]
-    for kinds in islice(product(*choices), _MOST_READINGS):
-        reading = _Reading(dict(zip(small, kinds, strict=True)), given, positive)
+    readings = list(islice(product(*choices), _MOST_READINGS))
+    for strict, kinds in ((strict, kinds) for strict in (True, False) for kinds in readings):
+        reading = _Reading(dict(zip(small, kinds, strict=True)), given, positive, strict)
         try:
             reading_shapes = [
                 reading.together([reading.shape(tree) for tree in texts]) for texts in trees

@@ -185,7 +185,10 @@ def _contracted(
             if other is not None:
                 left = {f: p for f, p in factors.items() if f != factor}
                 renamed = put_mono(frozenset(left.items()), {index: other})
-                return _summed_again(renamed, rest, unit)
+                sized = [(inner, _at(size, {index: other})) for inner, size in rest]
+                return _summed_again(renamed, sized, unit)
+        if any(index in letters(inner) for _, inner in rest):
+            continue  # the range of another index depends on this one
         if len(uses) == 2 and all(factors[factor] == 1 for factor in uses):
             ends = _unit_ends(uses, index, unit)
             if ends is not None:
@@ -196,7 +199,7 @@ def _contracted(
         if renamed_to is not None:  # Σ_l f(π(l)) is Σ_l f(l)
             renamed = put_mono(frozenset(factors.items()), {index: renamed_to})
             return _summed_again(renamed, list(bound), unit)
-        if not uses and not any(index in letters(s) for _, s in rest):
+        if not uses:
             counted = times({frozenset(factors.items()): Fraction(1)}, size_poly(size))
             return _summed_again(counted, rest, unit)
     return _components(factors, bound)
@@ -209,7 +212,7 @@ def _only_through(uses: list[Factor], index: sympy.Symbol) -> Any:
         return None
     (whole,) = wholes
     for factor in uses:
-        if any(index in expr.xreplace({whole: 0}).free_symbols for expr in _exprs(factor)):
+        if any(index in e.xreplace({whole: sympy.S.Zero}).free_symbols for e in _exprs(factor)):
             return None
     return permuted(whole.args[0].name, index, not whole.args[2])
 

@@ -98,7 +98,11 @@ class Side:
                 values[step.letter] = program_of_step(step, sizes)(values.__getitem__, arithmetic)
             return values[self.meaning.steps[-1].letter]
         if isinstance(self.meaning, sympy.MatrixBase | sympy.MatrixExpr):
-            return program_of(self.meaning, sizes, False)(given.__getitem__, arithmetic)
+            meaning = self.meaning
+            if isinstance(meaning, sympy.MatrixBase) or meaning.has(sympy.MatrixBase):  # its entries may hold scalars
+                scalars = {s: sizes[s] for s in meaning.free_symbols if s in sizes}
+                meaning = meaning.subs(scalars)
+            return program_of(meaning, sizes, False)(given.__getitem__, arithmetic)
         scalar = sympy.sympify(self.meaning, strict=True).subs(sizes)
         return arithmetic.array(filled((1, 1), [scalar]))
 
