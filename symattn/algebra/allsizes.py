@@ -12,7 +12,7 @@ from symattn.algebra.indexed import Proof, Split
 from symattn.algebra.normal import NotHere
 from symattn.algebra.sums import Contraction
 from symattn.derivation import Derivation
-from symattn.errors import CannotSpell
+from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
 
 _MOST_SPLITS = 8
@@ -24,7 +24,7 @@ def proven_for_all_sizes(statement: Any) -> bool:
         left, right, proof = _prepared(statement)
         rows, columns = _shape(left, right)
         return _proven(left, right, proof, (sympy.S.Zero, rows), (sympy.S.Zero, columns), 0)
-    except (NotHere, Split, CannotSpell, RecursionError):
+    except (NotHere, Split, SymattnError, RecursionError):
         return False
 
 

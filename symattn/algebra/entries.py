@@ -87,6 +87,8 @@ class Entries(Arithmetic):
                 return f.log(x)
             case "cos" | "sin":
                 return f.cos_sin(x)[name == "sin"]
+            case "max0" | "elu1" | "abs" if f.known.opaque and not x.hidden:
+                return f.unknown(name, x.key())
             case "max0":
                 return x if f.sign(x) > 0 else self.ring.number(0)
             case "elu1":
@@ -134,6 +136,11 @@ class Entries(Arithmetic):
         """1 at the largest entry; where two are the same function, at the first."""
         out = elementwise(lambda _: self.zero, x)
         for index in np.ndindex(*x.shape[:-1]):
+            if self.functions.known.opaque:
+                row = _row_key(x[index])
+                out[index] = [self.functions.unknown(f"hardmax {k}", row)
+                              for k in range(x.shape[-1])]  # fmt: skip
+                continue
             best = 0
             for place, entry in enumerate(x[index]):
                 if self._above(entry, x[index][best]):
@@ -145,6 +152,9 @@ class Entries(Arithmetic):
         """τ with Σ max(0, x − τ) = 1, from the scores in falling order."""
         out = np.empty((*x.shape[:-1], 1), dtype=object)
         for index in np.ndindex(*x.shape[:-1]):
+            if self.functions.known.opaque:
+                out[index] = [self.functions.unknown("τ", _row_key(x[index]))]
+                continue
             out[index] = [self._threshold([e for e in x[index] if not e.hidden])]
         return out
 
@@ -165,3 +175,7 @@ class Entries(Arithmetic):
         if one.hidden or other.hidden:
             return other.hidden and not one.hidden
         return self.functions.sign(one - other) > 0
+
+
+def _row_key(row: Array) -> str:
+    return "; ".join("−∞" if entry.hidden else entry.key() for entry in row)

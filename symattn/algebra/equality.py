@@ -21,7 +21,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.entries import Entries
 from symattn.algebra.field import Undefined
-from symattn.algebra.functions import Again, Functions, Known, NeedSign, TooHard
+from symattn.algebra.functions import Again, Empty, Functions, Known, NeedSign, TooHard
 from symattn.algebra.grammar import sides as split_sides
 from symattn.algebra.hypotheses import Statement, examples, inputs, nested
 from symattn.algebra.statement import build
@@ -34,7 +34,7 @@ from symattn.step import Step, check_shapes, listed_sizes
 Answer = Literal["equal", "different", "undecided"]
 
 #: How often signs may be split, and how many entries the difference may have.
-_MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS = 128, 400, 200
+_MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS = 64, 400, 200
 
 #: The sizes at which a statement is decided if none are given; two, so that no accident of one
 #: size (√d = d/√2 at d = 2) passes.
@@ -263,7 +263,14 @@ def _cases(
     statement: Statement, sizes: dict[sympy.Symbol, int]
 ) -> tuple[list[dict[str, int]], dict[str, None]]:
     """The assumptions about signs under which an entry differs (none: equal), and doubts."""
-    waiting, wrong, doubts, seen = [Known()], [], {}, 0
+    wrong: list[dict[str, int]] = []
+    doubts: dict[str, None] = {}
+    try:
+        if _round(statement, sizes, Known(opaque=True))[0]:
+            return wrong, doubts
+    except (NeedSign, Empty):
+        pass  # then by cases
+    waiting, seen, defined = [Known()], 0, False
     while waiting:
         known = waiting.pop()
         try:
@@ -274,10 +281,15 @@ def _cases(
                 raise TooHard("too many cases of signs") from None
             waiting += [known.assuming(need.key, 1), known.assuming(need.key, -1)]
             continue
+        except Empty:
+            continue  # the signs contradict what a root or logarithm needs
+        defined = True
         doubts.update(functions.doubts)
         if not same:
             wrong.append(known.signs)
             break
+    if not defined:
+        raise Undefined("it has no value, whatever the inputs are")
     return wrong, doubts
 
 

@@ -13,6 +13,7 @@ exponentials and logarithms are new; Weierstrass's t = tan(x/2) for cosines.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
@@ -47,6 +48,10 @@ class NeedSign(Exception):
         self.key = key
 
 
+class Empty(Exception):
+    """Nothing is defined where these signs are assumed."""
+
+
 class TooHard(SymattnError):
     """Something that this decision does not cover; the message says what."""
 
@@ -58,6 +63,8 @@ class Known:
     scales: dict[str, list[Fraction]] = field(default_factory=dict)
     orders: dict[str, int] = field(default_factory=dict)
     signs: dict[str, int] = field(default_factory=dict)
+    #: Whether functions by cases are taken as they are; equal arguments then give equal values.
+    opaque: bool = False
 
     def assuming(self, key: str, sign: int) -> Known:
         """The same, and the sign of one more polynomial."""
@@ -152,7 +159,8 @@ class Functions:
         Over a common denominator D, f = Σ r_k y_k + polynomial if and only if the remainders of
         f D by D do: division by one polynomial is linear. What is left is added to `whole`.
         """
-        known = [y for y, _ in self._fractions]
+        fractions = self._related(rest)
+        known = [y for y, _ in fractions]
         common = self.ring.constant(1)
         for y in (*known, rest):
             den = y.parts()[1]
@@ -172,11 +180,38 @@ class Functions:
             self._fractions.append((rest, name))
             return self._exp_of(name, rest, Fraction(1)), whole
         out, left = self.ring.number(1), rest
-        for factor, (y, name) in zip(factors, self._fractions, strict=True):
+        for factor, (y, name) in zip(factors, fractions, strict=True):
             if factor:
                 out = out * self._exp_of(name, y, factor)
                 left = left - y * self.ring.number(factor)
         return out, self.ring.lifted(whole) + left.parts()[0]
+
+    def _related(self, rest: Element) -> list[tuple[Element, str]]:
+        """The exponents that a relation with this one may involve.
+
+        An exponent with a pole that no other has takes no part in a relation over ℚ.
+        """
+        poles = {name: self._poles(y) for y, name in self._fractions}
+        mine, left = self._poles(rest), list(self._fractions)
+        while True:
+            count = Counter(pole for _, name in left for pole in poles[name])
+            count.update(mine)
+            if any(count[pole] == 1 for pole in mine):
+                return []
+            kept = [(y, name) for y, name in left
+                    if all(count[pole] > 1 for pole in poles[name])]  # fmt: skip
+            if len(kept) == len(left):
+                return kept
+            left = kept
+
+    def _poles(self, y: Element) -> set[str]:
+        _, factors = y.parts()[1].factor()
+        return {self._key(part / self.ring.constant(part.leading_coefficient()))
+                for part, _ in factors}  # fmt: skip
+
+    def unknown(self, name: str, key: str) -> Element:
+        """The value of a function at an argument, of which nothing else is used."""
+        return self._generator(Generator(f"{name}({_short(key)})", "function", False))
 
     # ---- logarithms and powers -------------------------------------------------------------
 
@@ -185,17 +220,27 @@ class Functions:
         if x.hidden or x.is_zero:
             raise Undefined("the logarithm of 0, or of −∞")
         content, factors = self._factored(x)
-        odd = [poly for poly, times in factors if times % 2]
-        if len(odd) == 1 and not self._sign_seen(odd[0]):
-            # the logarithm is real where x > 0, so this one factor has the sign of the number
-            self.known.signs[self._key(odd[0])] = 1 if content > 0 else -1
-            raise Again
+        self._positive_where_defined(content, factors)
         out = self.ring.number(0)
         for prime, times in _primes(abs(content)):
             out = out + self._log_of(self.ring.number(prime), str(prime)) * times
         for poly, times in factors:
             out = out + self._log_factor(poly) * times
         return out
+
+    def _positive_where_defined(self, content: Fraction, factors: list[tuple[Any, int]]) -> None:
+        """What a logarithm or a root is taken of is positive: that tells the last unknown sign."""
+        sign, unknown = (1 if content > 0 else -1), []
+        for poly, times in factors:
+            if times % 2:
+                seen = self._sign_seen(poly)
+                sign *= seen or 1
+                unknown += [] if seen else [poly]
+        if not unknown and sign < 0:
+            raise Empty
+        if len(unknown) == 1:
+            self.known.signs[self._key(unknown[0])] = sign
+            raise Again
 
     def _log_factor(self, poly: Any) -> Element:
         places = [place for place, degree in enumerate(poly.degrees()) if degree > 0]
@@ -228,12 +273,8 @@ class Functions:
         if self.ring.roots_in(num) and len(num.to_dict()) > 1:
             return self._nested_root(x, order)
         content, factors = self._factored(x)
-        odd = [poly for poly, times in factors if times % 2]
-        if len(odd) == 1 and not self._sign_seen(odd[0]):
-            self.known.signs[self._key(odd[0])] = 1 if content > 0 else -1
-            raise Again
-        if not odd and content < 0:
-            raise Undefined("the root of a negative number")
+        if order % 2 == 0:
+            self._positive_where_defined(content, factors)
         out = self.ring.number(1)
         for prime, times in _primes(abs(content)):
             out = out * self._root_of(self.ring.number(prime), str(prime), times, order)

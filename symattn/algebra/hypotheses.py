@@ -18,7 +18,7 @@ import sympy
 from symattn.algebra.allsizes import orthogonal
 from symattn.algebra.entries import Entries
 from symattn.algebra.field import Element, Undefined
-from symattn.algebra.functions import Again, Functions, Known, NeedSign, TooHard
+from symattn.algebra.functions import Again, Empty, Functions, Known, NeedSign, TooHard
 from symattn.algebra.witness import Letter, Side, broadcast, candidates
 from symattn.arithmetic.balls import BALLS, precision
 from symattn.arithmetic.base import Array
@@ -201,6 +201,8 @@ def _worlds(statement: Statement, sizes: Any) -> Iterator[tuple[dict[str, Array]
             waiting.append(known)
         except NeedSign as need:
             waiting += [known.assuming(need.key, -1), known.assuming(need.key, 1)]
+        except Empty:
+            continue
         except (TooHard, Undefined):
             return
 

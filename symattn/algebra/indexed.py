@@ -67,12 +67,15 @@ class Proof:
         """Entry (i, j) of an expression; a scalar is the same everywhere."""
         if not isinstance(expr, MatrixExpr | sympy.MatrixBase):
             return self.scalar(sympy.sympify(expr, strict=True))
-        if isinstance(expr, sympy.MatrixBase):
-            raise NotHere("a matrix of numbers has its sizes")
-        poly = self.rule(rule_of(expr, i, j))
+        poly = self._rule_of(expr, i, j)
         if poly is None:
             raise NotHere("an entry is −∞")
         return sums.changed(poly, self._told) if self.told else poly
+
+    def _rule_of(self, expr: Any, i: Any, j: Any) -> Poly | None:
+        if isinstance(expr, sympy.MatrixBase):
+            raise NotHere("a matrix of numbers has its sizes")
+        return self.rule(rule_of(expr, i, j))
 
     def _told(self, factor: normal.Factor) -> Poly:
         """A factor as the hypotheses tell it, or what it is made of."""
@@ -125,13 +128,13 @@ class Proof:
             raise NotHere("−∞ in a product")
         return out
 
-    def _named(self, matrix: Any, i: Any, j: Any) -> Poly:
+    def _named(self, matrix: Any, i: Any, j: Any) -> Poly | None:
         name = getattr(matrix, "name", None)
         if name in self.means:
             meaning = self.means[name]
             if isinstance(matrix, Head):
                 meaning = meaning.subs(HEAD, matrix.head)
-            return self.entry(meaning, i, j)
+            return self._rule_of(meaning, i, j)
         if isinstance(matrix, sympy.Inverse) and not isinstance(matrix.arg, sympy.MatrixSymbol):
             raise NotHere("the inverse of an expression")
         places = (sympy.sympify(i, strict=True), sympy.sympify(j, strict=True))
@@ -226,6 +229,8 @@ class Proof:
         if one.has(Nth) or other.has(Nth) or not _is_plain(one) or not _is_plain(other):
             raise NotHere("a condition on a list")
         holds = self._holds(one, rule.sign, other)
+        if holds is None and not self._alike(other - one):
+            raise NotHere("indices of different ranges are compared")
         if holds is not None:
             return self.rule(rule.value if holds else rule.otherwise)
         value, otherwise = self.rule(rule.value), self.rule(rule.otherwise)
@@ -234,6 +239,15 @@ class Proof:
         same = sums.equals(one, other)
         unlike = normal.plus((normal.constant(1), normal.scaled(same, -1)))
         return normal.plus((normal.times(same, value), normal.times(unlike, otherwise)))
+
+    def _alike(self, difference: Any) -> bool:
+        """Whether i − j is the difference of two indices with the same range."""
+        used = [letter for letter in self.ranges if sympy.expand(difference).has(letter)]
+        if len(used) != 2:
+            return False
+        one, other = used
+        plain = sympy.expand(difference) in (one - other, other - one)
+        return plain and sympy.expand(self.ranges[one] - self.ranges[other]) == 0
 
     def _holds(self, one: Any, sign: str, other: Any) -> bool | None:
         """Whether a condition holds; None for an equality that may or may not."""

@@ -188,7 +188,8 @@ def indices(factor: Factor) -> frozenset[sympy.Symbol]:
     """The indices that a factor depends on."""
     match factor[0]:
         case "entry":
-            return letters(factor[2]) | letters(factor[3])
+            head = getattr(factor[1], "head", sympy.S.Zero)
+            return letters(factor[2]) | letters(factor[3]) | letters(head)
         case "scalar" | "number":
             return frozenset()
         case "index":

@@ -30,6 +30,7 @@ from symattn.algebra.normal import (
     spelled,
     times,
 )  # fmt: skip
+from symattn.nodes.heads import Head
 
 _MOST_BOUND = 6
 
@@ -77,7 +78,10 @@ def _put(factor: Factor, places: Mapping[sympy.Symbol, Any]) -> Poly:
         return single(factor)
     match factor[0]:
         case "entry":
-            return single((*factor[:2], _at(factor[2], places), _at(factor[3], places), factor[4]))
+            matrix, i, j = factor[1:4]
+            if isinstance(matrix, Head):
+                matrix = Head(matrix.args[0], _at(matrix.head, places))
+            return single(("entry", matrix, _at(i, places), _at(j, places), factor[4]))
         case "index":
             return size_poly(_at(factor[1], places))
         case "=":
@@ -225,7 +229,8 @@ def _exprs(factor: Factor) -> list[Any]:
     """All index expressions inside a factor."""
     match factor[0]:
         case "entry":
-            return [sympy.sympify(x, strict=True) for x in factor[2:4]]
+            head = getattr(factor[1], "head", sympy.S.Zero)
+            return [sympy.sympify(x, strict=True) for x in (*factor[2:4], head)]
         case "=" | "index":
             return list(factor[1:])
         case "exp":

@@ -99,7 +99,9 @@ class Side:
             return values[self.meaning.steps[-1].letter]
         if isinstance(self.meaning, sympy.MatrixBase | sympy.MatrixExpr):
             meaning = self.meaning
-            if isinstance(meaning, sympy.MatrixBase) or meaning.has(sympy.MatrixBase):  # its entries may hold scalars
+            if isinstance(meaning, sympy.MatrixBase) or meaning.has(
+                sympy.MatrixBase
+            ):  # its entries may hold scalars
                 scalars = {s: sizes[s] for s in meaning.free_symbols if s in sizes}
                 meaning = meaning.subs(scalars)
             return program_of(meaning, sizes, False)(given.__getitem__, arithmetic)
