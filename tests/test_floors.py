@@ -18,9 +18,14 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("step",),
     ("evaluate",),
     ("derivation",),
-    ("attention", "documents"),
+    ("attention", "documents", "algebra"),
     ("worksheet",),
+<<<<<<< HEAD
     ("cli", "cli_check", "pytest_plugin"),
+=======
+    ("cli",),
+    ("cli_prove",),
+>>>>>>> a067ed3 (symattn prove: proofs in four formats, the catalogue as a table)
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 

@@ -65,6 +65,11 @@ class Statement:
                     raise SymattnError(
                         f"{name}: is {_dims(out[name])} in one place and {_dims(letter)} in another"
                     )
+                if name in out and out[name].group != letter.group:
+                    raise SymattnError(
+                        f"{name}: is one for each head in one place and shared in another; "
+                        "these are different inputs"
+                    )
                 boolean = letter.boolean or (name in out and out[name].boolean)
                 out[name] = Letter(letter.shape, letter.group, boolean)
         return out

@@ -91,6 +91,8 @@ class Proof:
     equality: Equality
     links: tuple[Link, ...]
     seconds: float
+    left: Any
+    right: Any
 
     @property
     def good(self) -> bool:
@@ -120,4 +122,6 @@ def prove(identity: Identity) -> Proof:
             applies = free or follows(one, other, rule(name), frozenset(identity.permuting))
             decided = equality if len(pairs) == 1 else decide(pair, sizes)
             links.append(Link(one, other, name, decided, applies))
-    return Proof(identity, equality, tuple(links), perf_counter() - begun)
+    seconds = perf_counter() - begun
+    sides = whole.left.meaning, whole.right.meaning
+    return Proof(identity, equality, tuple(links), seconds, *sides)

@@ -190,13 +190,23 @@ class Speller:
             case sympy.Identity():
                 return t.Ident("I")
             case sympy.ZeroMatrix() | sympy.OneMatrix():
-                return t.Num("0" if isinstance(expr, sympy.ZeroMatrix) else "1")
+                return self._constant(expr)
             case sympy.BlockMatrix():
                 return self.bracketed_grid([[self.matrix(b) for b in r]
                                             for r in expr.blocks.tolist()])  # fmt: skip
             case sympy.MatrixBase():
                 return self.bracketed_grid([[self.scalar(x) for x in r] for r in expr.tolist()])
         raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
+
+    def _constant(self, expr: MatrixExpr) -> Tree:
+        """0, a column of ones as 1, a row of them as 1ᵀ, a matrix of them as 1 1ᵀ."""
+        if isinstance(expr, sympy.ZeroMatrix):
+            return t.Num("0")
+        one, (rows, columns) = t.Num("1"), expr.shape
+        if columns == 1:
+            return one
+        row = self.notation.transposed(one)
+        return row if rows == 1 else t.times([one, row])
 
     def _matrix_product(self, expr: sympy.MatMul) -> Tree:
         coefficient, factors = expr.as_coeff_matrices()
