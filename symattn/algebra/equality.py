@@ -16,14 +16,16 @@ from itertools import permutations, product
 from math import prod
 from typing import Any, Literal
 
+import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.entries import Entries
 from symattn.algebra.field import Undefined
-from symattn.algebra.functions import Again, Empty, Functions, Known, NeedSign, TooHard
+from symattn.algebra.functions import Functions
 from symattn.algebra.grammar import sides as split_sides
 from symattn.algebra.hypotheses import Statement, examples, inputs, nested
+from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 from symattn.algebra.statement import build
 from symattn.algebra.witness import Counterexample, Side, broadcast, differ
 from symattn.derivation import Derivation
@@ -91,7 +93,7 @@ def equal(
     'equal'
     >>> answer = equal("Q K^T = K Q^T", shapes={"Q": (2, 1), "K": (2, 1)})
     >>> print(answer.verdict, answer.counterexample.left, answer.counterexample.right)
-    different 0 1
+    different 1 0
     """
     statement = stated(
         left, right, shapes=shapes, where=where, positive=positive, permuting=permuting
@@ -245,7 +247,7 @@ def _decided_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Equali
     listed = listed_sizes(sizes) or {s.name: k for s, k in sizes.items()}
     rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
     told = ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
-    scope = f"decided for {told}" if told else "as it stands, no sizes occur"
+    scope = f"decided for {told}" if told else "at the sizes written"
     try:
         cases, doubts = _cases(statement, sizes)
     except (TooHard, CannotSpell, Undefined) as trouble:
@@ -314,11 +316,31 @@ def _round(
     raise TooHard("the scales of the exponents do not come to rest")
 
 
+def _simpler(statement: Statement, given: Any, put: Any, found: Any) -> Any:
+    """The numbers made 0 or 1 one by one, as long as the sides still differ; `given` changes."""
+    for name, array in given.items():
+        for place in np.ndindex(*array.shape):
+            before = array[place]
+            least = int(name in statement.positive)
+            for number in (sympy.S.Zero, sympy.S.One)[least:]:
+                if before == number:
+                    break
+                array[place] = number
+                still = differ(statement.left, statement.right, given, put)
+                if still is not None:
+                    found = still
+                    break
+                array[place] = before
+    return found
+
+
 def counterexample(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Counterexample | None:
     """Small numbers for which the sides provably differ."""
     for put, given in examples(statement, sizes):
         found = differ(statement.left, statement.right, given, put)
         if found is not None:
+            if not statement.where:
+                found = _simpler(statement, given, put, found)
             made = statement.defined
             shown = [(name, nested(array)) for name, array in given.items() if name not in made]
             shown += [(s.name, number) for s, number in put.items() if s not in sizes]

@@ -73,7 +73,9 @@ class Ring:
         """A polynomial in the context that is in force."""
         if poly.context() is self.context:
             return poly
-        return poly.project_to_context(self.context)
+        more = (0,) * (len(self.gens) - poly.context().nvars())
+        terms = {(*powers, *more): number for powers, number in poly.to_dict().items()}
+        return self.context.from_dict(terms)
 
     def element(self, place: int) -> Element:
         """The generator at a place, as an element."""
@@ -337,7 +339,8 @@ def _rooted_inverse(ring: Ring, num: Any, place: int) -> Element:
     root = ring.element(place)
     if len(parts) == 1:
         ((power, only),) = parts.items()
-        return only.inverse() * (root ** (order - power)) * radicand.inverse()
+        below: Element = radicand.inverse()
+        return only.inverse() * (root ** (order - power)) * below
     zero = ring.number(0)
     rows = []
     for k in range(order):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -30,45 +29,10 @@ from symattn.algebra.field import (
     sign_by_terms,
     solved,
 )
-from symattn.errors import SymattnError
+from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 
 #: The largest multiple of an angle, and of an exponent, that is written in one generator.
 MOST_TURNS, MOST_POWER = 24, 10_000
-
-
-class Again(Exception):
-    """More is known now about scales and orders; compute again."""
-
-
-class NeedSign(Exception):
-    """The sign of this polynomial decides; compute with both."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
-
-
-class Empty(Exception):
-    """Nothing is defined where these signs are assumed."""
-
-
-class TooHard(SymattnError):
-    """Something that this decision does not cover; the message says what."""
-
-
-@dataclass
-class Known:
-    """What earlier rounds of a computation found out."""
-
-    scales: dict[str, list[Fraction]] = field(default_factory=dict)
-    orders: dict[str, int] = field(default_factory=dict)
-    signs: dict[str, int] = field(default_factory=dict)
-    #: Whether functions by cases are taken as they are; equal arguments then give equal values.
-    opaque: bool = False
-
-    def assuming(self, key: str, sign: int) -> Known:
-        """The same, and the sign of one more polynomial."""
-        return Known(self.scales, self.orders, {**self.signs, key: sign})
 
 
 class Functions:
@@ -247,7 +211,8 @@ class Functions:
         if len(places) == 1 and poly == self.ring.gens[places[0]]:
             generator = self.ring.generators[places[0]]
             if generator.kind == "exp":
-                return generator.of * self.ring.number(generator.scale)
+                exponent: Element = generator.of * self.ring.number(generator.scale)
+                return exponent
             if generator.kind == "root":
                 return self.log(generator.of) * self.ring.number(Fraction(1, generator.order))
         if self.ring.roots_in(poly):

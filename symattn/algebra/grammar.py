@@ -12,9 +12,9 @@
 
 ``e^x`` is ``exp(x)``. A name is a letter, digits, a subscript, a prime: ``Q K1 W_Q W_{QK} W_Q' θ``;
 letters written together are a product (``QK^T``), unless the name is declared. ``I`` is the
-identity, a ``1`` that is transposed or stands behind a matrix is a column of ones (as is ``ones``),
-and a number, scalar, column or row that is added to a matrix is added to every entry, column or
-row. The functions are in `FUNCTIONS`. Length,
+identity, a ``1`` that is transposed, stands behind a matrix or before a small letter (``A 1``,
+``1 c^T``) is a column of ones (as is ``ones``), and a number, scalar, column or row that is added
+to a matrix is added to every entry, column or row. The functions are in `FUNCTIONS`. Length,
 depth and numbers are bounded.
 """
 
@@ -232,7 +232,7 @@ class _Reader:
             raise ReadError(f"brackets are nested too deep; {MAX_DEPTH} at most")
         parts = [self._signed()]
         while sign := self._take("+", "-"):
-            part = self._entrywise()
+            part = self._signed()
             parts.append(Apart("neg", (part,)) if sign == "-" else part)
         self.depth -= 1
         return parts[0] if len(parts) == 1 else Apart("+", tuple(parts))
@@ -251,9 +251,15 @@ class _Reader:
 
     def _product(self) -> Tree:
         out = self._power()
+        kind, token = self._peek()
+        small = kind == "name" and token[0].islower() and token not in FUNCTIONS
+        if out == Number(Fraction(1)) and small:  # 1 cᵀ: a column of ones
+            out = Number(Fraction(1), vector=True)
         while True:
             if self._take("*"):
-                out = _times(out, self._power())
+                minus = self._take("-")
+                factor = self._power()
+                out = _times(out, Apart("neg", (factor,)) if minus else factor)
             elif self._take("/"):
                 out = Apart("/", (out, self._power()))
             elif self._begins():

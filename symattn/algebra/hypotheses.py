@@ -18,7 +18,8 @@ import sympy
 from symattn.algebra.allsizes import orthogonal
 from symattn.algebra.entries import Entries
 from symattn.algebra.field import Element, Undefined
-from symattn.algebra.functions import Again, Empty, Functions, Known, NeedSign, TooHard
+from symattn.algebra.functions import Functions
+from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 from symattn.algebra.witness import Letter, Side, broadcast, candidates
 from symattn.arithmetic.balls import BALLS, precision
 from symattn.arithmetic.base import Array
@@ -112,7 +113,7 @@ def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, siz
         return
     left, right = broadcast(*(side.value(given, entries, sizes) for side in (one, two)))
     for place in np.ndindex(*left.shape):
-        found = _solution(left[place], right[place], entries)
+        found = _solution(left.item(*place), right.item(*place), entries)
         if found is not None:
             for array in (left, right, *given.values()):
                 _put(array, *found)
@@ -122,7 +123,7 @@ def _put(array: Array, place: int, value: Element) -> None:
     if not array.flags.writeable:
         return
     for index in np.ndindex(*array.shape):
-        array[index] = array[index].put(place, value)
+        array[index] = array.item(*index).put(place, value)
 
 
 def _rotation(name: str, size: int, entries: Entries) -> Array:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from symattn.algebra.identities_attention import ATTENTION
 from symattn.algebra.identities_false import FALSE
+from symattn.algebra.identities_gradients import GRADIENTS
 from symattn.algebra.identities_positions import POSITIONS
 from symattn.algebra.identities_softmax import SOFTMAX
 from symattn.algebra.identity import Identity
 from symattn.errors import SymattnError, nearest
 
-IDENTITIES: tuple[Identity, ...] = (*SOFTMAX, *ATTENTION, *POSITIONS, *FALSE)
+IDENTITIES: tuple[Identity, ...] = (
+    *SOFTMAX, *ATTENTION, *POSITIONS, *GRADIENTS, *FALSE,
+)  # fmt: skip
 
 
 def identity(name: str) -> Identity:

@@ -120,7 +120,8 @@ class Proof:
             case Cases():
                 return self._cases(rule)
             case OfRow():
-                return _refuse("a function of a row")
+                raise NotHere("a function of a row")
+        raise NotHere("an unknown rule")
 
     def _finite(self, rule: Rule) -> Poly:
         out = self.rule(rule)
@@ -129,7 +130,7 @@ class Proof:
         return out
 
     def _named(self, matrix: Any, i: Any, j: Any) -> Poly | None:
-        name = getattr(matrix, "name", None)
+        name = str(getattr(matrix, "name", ""))
         if name in self.means:
             meaning = self.means[name]
             if isinstance(matrix, Head):

@@ -13,11 +13,12 @@ from symattn.algebra.rules import rule
 from symattn.errors import CannotSpell
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.latex import latex
-from symattn.notation.mathml import mathml
+from symattn.notation.latex import latex, prose, text
+from symattn.notation.mathml import math
 from symattn.notation.text import Charset, line
 from symattn.notation.tree import Tree
 
+_XHTML = "http://www.w3.org/1999/xhtml"
 _WORDS = {HYPOTHESIS: "by what is assumed", ENTRIES: "every entry of the difference is 0"}
 
 
@@ -90,17 +91,17 @@ def _about(proof: Proof) -> Iterator[tuple[str, str]]:
 def latex_lines(proof: Proof) -> str:
     """The proof as LaTeX: an ``align*`` with the reasons, or the statement in words."""
     row, formulas = proof.identity, _formulas(proof)
-    head = f"\\paragraph{{{_escaped(row.name)}}} {_escaped(row.says)}."
+    head = f"\\paragraph{{{prose(row.name)}}} {prose(row.says)}."
     if formulas:
         lines = [
             ("&= " if k else "& \\phantom{{}={}} ") + latex(one)
-            + (f" && \\text{{{_escaped(why)}}}" if why else "")
+            + (f" && {text(why)}" if why else "")
             for k, (one, why) in enumerate(formulas)
         ]  # fmt: skip
         body = "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
     else:
-        body = _sides(proof, latex, "\\[ {} \\]") or f"\\emph{{{_escaped(row.statement)}}}"
-    return f"{head}\n{body}\n{_escaped(_outcome(proof))}.\n"
+        body = _sides(proof, latex, "\\[ {} \\]") or f"\\emph{{{prose(row.statement)}}}"
+    return f"{head}\n{body}\n{prose(_outcome(proof))}.\n"
 
 
 def mathml_lines(proof: Proof) -> str:
@@ -113,10 +114,13 @@ def mathml_lines(proof: Proof) -> str:
         out.append("<ol>")
         for k, (one, why) in enumerate(formulas):
             tree = t.row(t.Op("="), one) if k else one
-            out.append(f"<li>{mathml(tree)} {escape(why)}</li>")
+            out.append(f"<li>{math(tree, alttext=line(tree))} {escape(why)}</li>")
         out.append("</ol>")
     else:
-        out.append(_sides(proof, mathml, "<p>{}</p>") or f"<p>{escape(row.statement)}</p>")
+        out.append(
+            _sides(proof, lambda tree: math(tree, alttext=line(tree)), "<p>{}</p>")
+            or f"<p>{escape(row.statement)}</p>"
+        )
     return "\n".join([*out, f"<p>{escape(_outcome(proof))}</p></section>\n"])
 
 
@@ -180,22 +184,3 @@ def table(proofs: Sequence[Proof]) -> Iterator[tuple[str, str]]:
             f"{len(proofs) - true} false beliefs; {total:.1f} s"
         ),
     )
-
-
-def _escaped(words: str) -> str:
-    """Words for LaTeX, their mathematical signs in math mode."""
-    signs = {"ᵀ": "^{T}", "−": "-", "∞": r"\infty", "√": r"\surd ", "∂": r"\partial ", "Σ": r"\Sigma ",
-             "ω": r"\omega ", "σ": r"\sigma ", "∘": r"\circ ", "·": r"\cdot ", "²": "^2", "₁": "_1",
-             "₂": "_2", "⁰": "^0", "→": r"\to ", "Π": r"\Pi ", "≠": r"\neq ", "¹": "^1", "⁻": "^-",
-             "⊤": r"\top ", "…": r"\ldots ", "/": "/"}  # fmt: skip
-    out = []
-    for letter in words:
-        if letter in "&%$#_{}":
-            out.append(f"\\{letter}")
-        elif letter == "^":
-            out.append(r"\^{}")
-        elif letter in signs and letter != "/":
-            out.append(f"${signs[letter]}$")
-        else:
-            out.append(letter)
-    return "".join(out)

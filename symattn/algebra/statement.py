@@ -38,7 +38,10 @@ from symattn.nodes.elementwise import SoftCap
 from symattn.nodes.scores import Distance, UnitVectors
 
 #: How a small letter may be meant, in the order in which readings are tried.
-_READINGS: Mapping[str, tuple[str, ...]] = dict.fromkeys("qkvxo", ("row", "column", "scalar"))
+_READINGS: Mapping[str, tuple[str, ...]] = {
+    **{letter: ("row", "column", "scalar") for letter in "qkvxo"},
+    "T": ("scalar", "matrix"),
+}
 _USUALLY = ("scalar", "column", "row")
 _MOST_READINGS = 2000
 
@@ -214,7 +217,7 @@ class _Reading(Shapes):
             case "inv":
                 return sympy.Inverse(first)
             case "dist2":
-                return -Distance(*parts)
+                return _scaled(sympy.S.NegativeOne, Distance(*parts))
             case "softcap":
                 return SoftCap(first, parts[1])
         out = first
@@ -226,6 +229,12 @@ class _Reading(Shapes):
 def _scaled(scalar: Any, value: Any) -> Any:
     if not isinstance(value, MatrixExpr):
         return scalar * value
+    if scalar == -1 and isinstance(value, Quotient):
+        return Quotient(_scaled(scalar, value.args[0]), value.args[1])
+    if isinstance(value, sympy.MatMul):
+        number, factors = value.as_coeff_matrices()
+        scalar = scalar * number
+        value = sympy.MatMul(*factors) if len(factors) > 1 else factors[0]
     return value if scalar == 1 else sympy.MatMul(scalar, value)
 
 

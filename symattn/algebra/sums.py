@@ -185,7 +185,7 @@ def _contracted(
         uses = [factor for factor in factors if index in indices(factor)]
         rest = [pair for pair in bound if pair[0] != index]
         for factor in uses:  # Σ_l [l = k] f(l) is f(k)
-            other = _solved(*factor[1:], index) if factor[0] == "=" else None
+            other = _solved(factor[1], factor[2], index) if factor[0] == "=" else None
             if other is not None:
                 left = {f: p for f, p in factors.items() if f != factor}
                 renamed = put_mono(frozenset(left.items()), {index: other})
@@ -271,7 +271,7 @@ def _components(factors: dict[Factor, Fraction], bound: list[tuple[sympy.Symbol,
     groups: list[tuple[set[sympy.Symbol], list[Factor]]] = []
     every = {i for i, _ in bound}
     for factor in left:
-        touched, mine = indices(factor) & every, [factor]
+        touched, mine = set(indices(factor) & every), [factor]
         for index, size in bound:
             if index in touched:
                 touched = touched | (letters(size) & every)

@@ -165,19 +165,28 @@ def differ(
             except (SymattnError, ZeroDivisionError, ValueError):
                 return None
             for place in np.ndindex(*one.shape):
-                a, b = one[place], two[place]
+                a, b = one.item(*place), two.item(*place)
                 if a.is_nan() or b.is_nan():
                     continue
                 if not a.overlaps(b):
-                    return place, _decimal(a), _decimal(b)
+                    return place, *_decimals(a, b)
     return None
 
 
-def _decimal(x: Any) -> str:
-    """A ball as a short decimal."""
+def _decimals(a: Any, b: Any) -> tuple[str, str]:
+    """Two balls that do not meet, with as many digits as it takes to see that."""
+    for digits in (6, 12, 24, 48):
+        one, other = _decimal(a, digits), _decimal(b, digits)
+        if one != other:
+            break
+    return one, other
+
+
+def _decimal(x: Any, digits: int) -> str:
+    """A ball as a decimal."""
     if not x.is_finite():
         return "−∞" if x < 0 else "∞"
-    text = str(x.str(6, radius=False))
+    text = str(x.str(digits, radius=False))
     if "e" not in text and "." in text:
         text = text.rstrip("0").rstrip(".")
     return text or "0"

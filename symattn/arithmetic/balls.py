@@ -105,7 +105,7 @@ class Balls(Arithmetic):
 
     def inverse(self, x: Array) -> Array:
         try:
-            entries = flint.arb_mat(*x.shape, list(x.ravel())).inv().entries()
+            entries = flint.arb_mat(x.shape[-2], x.shape[-1], list(x.ravel())).inv().entries()
         except ZeroDivisionError:
             raise SymattnError("a matrix that has no inverse, or too near to tell") from None
         out = np.empty(x.size, dtype=object)

@@ -187,26 +187,16 @@ class Speller:
                 return self._matrix_product(expr)
             case sympy.HadamardProduct():
                 return t.times([self.matrix(factor) for factor in expr.args], t.Op("∘"))
-            case sympy.Identity():
-                return t.Ident("I")
-            case sympy.ZeroMatrix() | sympy.OneMatrix():
-                return self._constant(expr)
+            case sympy.Identity() | sympy.ZeroMatrix():
+                return t.Num("0") if isinstance(expr, sympy.ZeroMatrix) else t.Ident("I")
+            case sympy.OneMatrix():
+                return self.notation.ones(*(size == 1 for size in expr.shape))
             case sympy.BlockMatrix():
                 return self.bracketed_grid([[self.matrix(b) for b in r]
                                             for r in expr.blocks.tolist()])  # fmt: skip
             case sympy.MatrixBase():
                 return self.bracketed_grid([[self.scalar(x) for x in r] for r in expr.tolist()])
         raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
-
-    def _constant(self, expr: MatrixExpr) -> Tree:
-        """0, a column of ones as 1, a row of them as 1ᵀ, a matrix of them as 1 1ᵀ."""
-        if isinstance(expr, sympy.ZeroMatrix):
-            return t.Num("0")
-        one, (rows, columns) = t.Num("1"), expr.shape
-        if columns == 1:
-            return one
-        row = self.notation.transposed(one)
-        return row if rows == 1 else t.times([one, row])
 
     def _matrix_product(self, expr: sympy.MatMul) -> Tree:
         coefficient, factors = expr.as_coeff_matrices()
