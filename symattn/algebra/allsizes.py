@@ -21,14 +21,18 @@ _MOST_SPLITS = 8
 def proven_for_all_sizes(statement: Any) -> bool:
     """Whether both sides have the same normal form, for symbolic sizes and indices."""
     try:
-        left, right, proof = _prepared(statement)
+        sides = [_prepared(statement, side.meaning) for side in (statement.left, statement.right)]
+        (left, one), (right, other) = sides
+        other.ranges = one.ranges  # one index, one range
         rows, columns = _shape(left, right)
-        return _proven(left, right, proof, (sympy.S.Zero, rows), (sympy.S.Zero, columns), 0)
+        whole = (sympy.S.Zero, rows), (sympy.S.Zero, columns)
+        return _proven((left, right), (one, other), *whole, 0)
     except (NotHere, Split, SymattnError, RecursionError):
         return False
 
 
-def _prepared(statement: Any) -> tuple[Any, Any, Proof]:
+def _prepared(statement: Any, meaning: Any) -> tuple[Any, Proof]:
+    """One side and what is known about it; its steps are its own, the hypotheses are shared."""
     means: dict[str, MatrixExpr] = {}
     unit: list[Contraction] = []
     for one, two in statement.where:
@@ -40,23 +44,16 @@ def _prepared(statement: Any) -> tuple[Any, Any, Proof]:
             square = symbol.shape[0] == symbol.shape[1]
             unit += [(symbol, columns, symbol, not columns)]
             unit += [(symbol, not columns, symbol, columns)] if square else []
-    meant = []
-    for side in (statement.left, statement.right):
-        meaning = side.meaning
-        if isinstance(meaning, Derivation):
-            for step in meaning.steps:
-                if means.get(step.letter, step.expr) != step.expr:
-                    raise NotHere("one letter names two steps")
-                means[step.letter] = step.expr
-            meaning = meaning.steps[-1].expr
-        meant.append(meaning)
-        for inverse in getattr(meaning, "atoms", lambda *_: ())(sympy.Inverse):
-            unit += [(inverse, False, inverse.arg, False), (inverse.arg, False, inverse, False)]
-            unit += [(inverse, True, inverse.arg, True), (inverse.arg, True, inverse, True)]
+    if isinstance(meaning, Derivation):
+        means.update((step.letter, step.expr) for step in meaning.steps)
+        meaning = meaning.steps[-1].expr
+    for inverse in getattr(meaning, "atoms", lambda *_: ())(sympy.Inverse):
+        unit += [(inverse, False, inverse.arg, False), (inverse.arg, False, inverse, False)]
+        unit += [(inverse, True, inverse.arg, True), (inverse.arg, True, inverse, True)]
     proof = Proof(means, tuple(unit), statement.positive, statement.permutations)
     for one, two in statement.where:
         _learn(proof, one.meaning, two.meaning)
-    return meant[0], meant[1], proof
+    return meaning, proof
 
 
 def _learn(proof: Proof, one: Any, two: Any) -> None:
@@ -99,23 +96,25 @@ def _shape(left: Any, right: Any) -> tuple[Any, Any]:
 
 
 def _proven(
-    left: Any, right: Any, proof: Proof, row: tuple[Any, Any], column: tuple[Any, Any], depth: int
-) -> bool:
+    sides: tuple[Any, Any], proofs: tuple[Proof, Proof], row: tuple[Any, Any],
+    column: tuple[Any, Any], depth: int,
+) -> bool:  # fmt: skip
     """Whether entry (i, j) of both is the same, for i and j in these ranges (start, size)."""
     if depth > _MOST_SPLITS:
         raise NotHere("too many cases")
     letters: list[Any] = []
-    proof.ranges.clear()
+    known = proofs[0].ranges
+    known.clear()
     for _, size in (row, column):
         letter = normal.fresh()
         single = size == 1
         letters.append(sympy.S.Zero if single else letter)
         if not single:
-            proof.ranges[letter] = size
+            known[letter] = size
     i, j = row[0] + letters[0], column[0] + letters[1]
     i, j = (int(x) if x.is_Integer else x for x in (i, j))
     try:
-        one, other = proof.entry(left, i, j), proof.entry(right, i, j)
+        one, other = (proof.entry(side, i, j) for side, proof in zip(sides, proofs, strict=True))
     except Split as split:
         if split.index not in letters:
             raise NotHere("a sum that cannot be split") from None
@@ -126,7 +125,7 @@ def _proven(
             raise NotHere("a seam that depends on the other index") from None
         for part in ((start, split.point), (start + split.point, size - split.point)):
             ranges[here] = part
-            if not _proven(left, right, proof, ranges[0], ranges[1], depth + 1):
+            if not _proven(sides, proofs, ranges[0], ranges[1], depth + 1):
                 return False
         return True
     return normal.is_zero(normal.plus((one, normal.scaled(other, -1))))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations, product
+from itertools import islice, permutations, product
 from math import prod
 from typing import Any, Literal
 
@@ -37,6 +37,9 @@ Answer = Literal["equal", "different", "undecided"]
 
 #: How often signs may be split, and how many entries the difference may have.
 _MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS = 64, 400, 200
+
+#: How many numbers are tried before the proof: most of what is false shows at once.
+_FIRST_TRIES = 4
 
 #: The sizes at which a statement is decided if none are given; two, so that no accident of one
 #: size (√d = d/√2 at d = 2) passes.
@@ -248,6 +251,9 @@ def _decided_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Equali
     rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
     told = ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
     scope = f"decided for {told}" if told else "at the sizes written"
+    found = counterexample(statement, sizes, _FIRST_TRIES)
+    if found is not None:
+        return Equality("different", scope, "Arb proves that the values differ", found)
     try:
         cases, doubts = _cases(statement, sizes)
     except (TooHard, CannotSpell, Undefined) as trouble:
@@ -334,9 +340,11 @@ def _simpler(statement: Statement, given: Any, put: Any, found: Any) -> Any:
     return found
 
 
-def counterexample(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Counterexample | None:
-    """Small numbers for which the sides provably differ."""
-    for put, given in examples(statement, sizes):
+def counterexample(
+    statement: Statement, sizes: dict[sympy.Symbol, int], tries: int | None = None
+) -> Counterexample | None:
+    """Small numbers for which the sides provably differ, among the first so many or all."""
+    for put, given in islice(examples(statement, sizes), tries):
         found = differ(statement.left, statement.right, given, put)
         if found is not None:
             if not statement.where:

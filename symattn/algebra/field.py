@@ -19,7 +19,11 @@ from typing import Any
 
 import flint
 
+from symattn.algebra.known import TooHard
 from symattn.errors import SymattnError
+
+#: How many terms a numerator or denominator may have.
+_MOST_TERMS = 20_000
 
 
 class Undefined(SymattnError):
@@ -283,7 +287,9 @@ class Element:
 
 
 def _lowest(ring: Ring, num: Any, den: Any) -> Element:
-    """The quotient in lowest terms."""
+    """The quotient in lowest terms. Raises `TooHard` for polynomials of very many terms."""
+    if len(num) > _MOST_TERMS or len(den) > _MOST_TERMS:
+        raise TooHard("the polynomials grow too large; choose smaller sizes")
     if num.is_zero():
         return Element(ring, num, ring.constant(1))
     if not den.is_constant():

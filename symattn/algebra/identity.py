@@ -102,14 +102,19 @@ class Proof:
         return self.equality.verdict == "equal" and all(link.good for link in self.links)
 
 
-def prove(identity: Identity) -> Proof:
-    """Decide a row of the catalogue, link by link.
+def prove(identity: Identity | str) -> Proof:
+    """Decide a row of the catalogue, or one of your own, link by link.
 
-    >>> from symattn.algebra.identities import identity
-    >>> proof = prove(identity("shift"))
+    Raises `SymattnError` for a name that no row has.
+
+    >>> proof = prove("shift")
     >>> proof.good, proof.equality.scope
     (True, 'for all sizes')
     """
+    if isinstance(identity, str):
+        from symattn.algebra.identities import identity as named
+
+        identity = named(identity)
     begun = perf_counter()
     whole, *pairs = identity.chain()
     sizes = dict(identity.sizes) or None

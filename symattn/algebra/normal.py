@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from itertools import count
 from typing import Any
 
 import sympy
@@ -29,12 +28,9 @@ class NotHere(Exception):
     """This normal form does not cover the expression."""
 
 
-_fresh = count()
-
-
 def fresh() -> sympy.Symbol:
-    """An index that nothing else uses."""
-    return sympy.Symbol(f"l{next(_fresh)}", integer=True)
+    """An index that nothing else uses, by SymPy's own numbering."""
+    return sympy.Symbol(f"l{sympy.Dummy().dummy_index}", integer=True)
 
 
 def constant(value: Any) -> Poly:

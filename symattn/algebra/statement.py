@@ -39,7 +39,7 @@ from symattn.nodes.scores import Distance, UnitVectors
 
 #: How a small letter may be meant, in the order in which readings are tried.
 _READINGS: Mapping[str, tuple[str, ...]] = {
-    **{letter: ("row", "column", "scalar") for letter in "qkvxo"},
+    **dict.fromkeys("qkvxo", ("row", "column", "scalar")),
     "T": ("scalar", "matrix"),
 }
 _USUALLY = ("scalar", "column", "row")
