@@ -28,11 +28,7 @@ _LONGEST_MESSAGE = 400
 
 
 #: Commands in files of their own, imported when they are called.
-<<<<<<< HEAD
-_ELSEWHERE = {"check": "symattn.cli_check"}
-=======
-_ELSEWHERE = {"prove": "symattn.cli_prove"}
->>>>>>> b520de8 (Opaque functions before cases; exponents that cannot be related are not compared)
+_ELSEWHERE = {"check": "symattn.cli_check", "prove": "symattn.cli_prove"}
 
 
 class OneLine(click.Group):

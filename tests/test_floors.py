@@ -20,12 +20,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("derivation",),
     ("attention", "documents", "algebra"),
     ("worksheet",),
-<<<<<<< HEAD
-    ("cli", "cli_check", "pytest_plugin"),
-=======
-    ("cli",),
-    ("cli_prove",),
->>>>>>> a067ed3 (symattn prove: proofs in four formats, the catalogue as a table)
+    ("cli", "pytest_plugin"),
+    ("cli_check", "cli_prove"),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 
