@@ -12,6 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from symattn.algebra.equality import Equality, equal
+    from symattn.algebra.identities import IDENTITIES
+    from symattn.algebra.identity import Identity, prove
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
@@ -38,22 +41,32 @@ _HOMES = {
     "mathml": "symattn.notation.mathml",
     "text": "symattn.notation.text",
     "variant": "symattn.attention.variants",
+    "IDENTITIES": "symattn.algebra.identities",
+    "Equality": "symattn.algebra.equality",
+    "Identity": "symattn.algebra.identity",
+    "equal": "symattn.algebra.equality",
+    "prove": "symattn.algebra.identity",
 }
 
 __all__ = [
+    "IDENTITIES",
     "VARIANTS",
     "Attention",
     "Check",
     "Derivation",
+    "Equality",
     "Evaluation",
+    "Identity",
     "Notation",
     "Step",
     "StepValue",
     "SymattnError",
     "Variant",
     "__version__",
+    "equal",
     "latex",
     "mathml",
+    "prove",
     "text",
     "variant",
 ]

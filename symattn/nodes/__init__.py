@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from symattn.nodes.biases import ALiBi, RelativeBias
     from symattn.nodes.catalogue import NODES
     from symattn.nodes.encodings import Rotary, Sinusoidal
+    from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
     from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
     from symattn.nodes.heads import Concat, Head
     from symattn.nodes.masks import (
@@ -54,8 +55,11 @@ _HOMES = {
     "Causal": "symattn.nodes.masks",
     "ClippedShift": "symattn.nodes.relative",
     "Concat": "symattn.nodes.heads",
+    "Diagonal": "symattn.nodes.entrywise",
     "Dilated": "symattn.nodes.masks",
     "Documents": "symattn.nodes.masks",
+    "EntryQuotient": "symattn.nodes.entrywise",
+    "Entrywise": "symattn.nodes.entrywise",
     "Exponential": "symattn.nodes.exponential",
     "Global": "symattn.nodes.masks",
     "Hardmax": "symattn.nodes.simplex",
@@ -101,8 +105,11 @@ __all__ = [
     "Causal",
     "ClippedShift",
     "Concat",
+    "Diagonal",
     "Dilated",
     "Documents",
+    "EntryQuotient",
+    "Entrywise",
     "Exponential",
     "Global",
     "Hardmax",

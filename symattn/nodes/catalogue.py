@@ -5,6 +5,7 @@ from __future__ import annotations
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.encodings import Rotary, Sinusoidal
+from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.masks import (
@@ -33,6 +34,9 @@ NODES: tuple[type[Node], ...] = (
     Exponential,
     LineSum,
     LineQuotient,
+    Entrywise,
+    EntryQuotient,
+    Diagonal,
     Head,
     Concat,
     Sinusoidal,

@@ -203,6 +203,12 @@ def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
             return product if coefficient == 1 else Times((Const(coefficient), product))
         case sympy.HadamardProduct():
             return Times(tuple(rule_of(factor, i, j) for factor in expr.args))
+        case sympy.Identity():
+            return Cases(Ordinal(j), "=", Ordinal(i), Const(sympy.S.One), Const(sympy.S.Zero))
+        case sympy.OneMatrix() | sympy.ZeroMatrix():
+            return Const(sympy.Integer(isinstance(expr, sympy.OneMatrix)))
+        case sympy.Inverse():
+            return Entry(expr, i, j)
         case sympy.MatrixBase() if isinstance(i, int) and isinstance(j, int):
             return Const(expr[i, j])
     raise CannotSpell(f"{type(expr).__name__} has no entry rule here; name it as a step of its own")

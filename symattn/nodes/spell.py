@@ -187,10 +187,10 @@ class Speller:
                 return self._matrix_product(expr)
             case sympy.HadamardProduct():
                 return t.times([self.matrix(factor) for factor in expr.args], t.Op("∘"))
-            case sympy.Identity():
-                return t.Ident("I")
-            case sympy.ZeroMatrix():
-                return t.Num("0")
+            case sympy.Identity() | sympy.ZeroMatrix():
+                return t.Num("0") if isinstance(expr, sympy.ZeroMatrix) else t.Ident("I")
+            case sympy.OneMatrix():
+                return self.notation.ones(*(size == 1 for size in expr.shape))
             case sympy.BlockMatrix():
                 return self.bracketed_grid([[self.matrix(b) for b in r]
                                             for r in expr.blocks.tolist()])  # fmt: skip

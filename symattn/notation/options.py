@@ -19,6 +19,7 @@ from symattn.notation.tree import (
     commas,
     power,
     row,
+    times,
 )
 
 #: The one vocabulary: the name of a step or an input, and the letter it goes by.
@@ -126,6 +127,12 @@ class Notation:
     def letter(self, name: str) -> Tree:
         """How the matrix whose default letter is `name` is written."""
         return custom_symbol(self.symbols.get(name, name))
+
+    def ones(self, one_row: bool, one_column: bool) -> Tree:
+        """A column of ones as 1, a row of them as 1ᵀ, a matrix of them as 1 1ᵀ."""
+        column: Tree = Num("1")
+        row = self.transposed(column)
+        return column if one_column else row if one_row else times([column, row])
 
     def transposed(self, base: Tree) -> Tree:
         """`base` with the transpose sign."""
