@@ -2,8 +2,8 @@
 
 Each question comes down to the sign of x − q for a rational q (half a unit above or below what
 was written). Arb decides it as soon as its ball lies on one side; where the ball straddles q, x
-may be q itself, which exact arithmetic settles (see `symattn.arithmetic.proof`). Beyond the bound on effort the answer is
-"undecided", with the bits that were tried.
+may be q itself, which exact arithmetic settles (see `symattn.arithmetic.proof`). Beyond the bound
+on effort the answer is "undecided", with the bits that were tried.
 """
 
 from __future__ import annotations

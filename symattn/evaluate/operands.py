@@ -167,17 +167,11 @@ class Numbers:
         """The row with its numbers put in, with digits enough to see which one is largest."""
         if self.notation.exact:
             return self.exact_stage(rule)
-        tree = self.speller.rule(rule)
         for guard in range(_GUARD + 1):
-            shown = self._shown(rule, (), self.notation.digits + guard)
-            tree = shown[1].tree
-            texts = [shown[0].get(term) for term in rule.terms]
-            pairs = zip(rule.terms, texts, strict=True)
-            values = [self.ball(term, 128) if text is None or "?" in text else _as_ball(text)
-                      for term, text in pairs]  # fmt: skip
-            if BALLS.first_largest(filled((1, len(values)), values))[0, int(best)] == 1:
-                break
-        return tree
+            put, stage = self._shown(rule, (), self.notation.digits + guard)
+            if "?" in put.values() or self.exact(rule, _as_rationals(put)) == best:
+                return stage.tree
+        return self._exactly(rule, ())[0].tree
 
     def _simple(self, part: Rule) -> Tree | None:
         """A given number as it was given, if it is short: 1/3, √2, 0.12345."""
@@ -205,9 +199,15 @@ class Numbers:
         """Whether the printed numbers, worked out again, give the printed result."""
         if "?" in (result.text, *put.values()):
             return True
+        shown = _as_rationals(put)
+
+        def ball_at(bits: int) -> Any:
+            with precision(bits):
+                return self._ball(rule, bits, {part: ball(value) for part, value in shown.items()})
+
         again = decide(
-            lambda bits: self._ball(rule, bits, {part: _as_ball(x) for part, x in put.items()}),
-            lambda: self.exact(rule, {part: _as_rational(x) for part, x in put.items()}),
+            ball_at,
+            lambda: self.exact(rule, shown),
             self.notation.digits,
             self.notation.rounding,
         )
@@ -331,9 +331,9 @@ def _holds_function(rule: Rule) -> bool:
     return any(isinstance(part, Exp | Apply | OfRow) for part in parts(rule))
 
 
-def _as_ball(text: str) -> Any:
-    """The printed decimal itself."""
-    return arb.neg_inf() if text == "-inf" else ball(_as_rational(text))
+def _as_rationals(put: Mapping[Rule, str]) -> dict[Rule, sympy.Expr]:
+    """The printed decimals themselves."""
+    return {part: _as_rational(text) for part, text in put.items()}
 
 
 def _as_rational(text: str) -> sympy.Expr:
