@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
 from symattn.errors import SymattnError
 
+#: Precisions tried, in bits; the last is a bound on effort, not a claim about numbers.
+BITS = (96, 256, 1024, 4096, 16384, 65536, 262144)
+
 MINUS_INFINITY = arb.neg_inf()
 
 
@@ -190,8 +193,9 @@ def is_minus_infinity(x: Any) -> bool:
 def ball(value: sympy.Expr) -> Any:
     """A ball that contains the SymPy number `value`.
 
-    Raises `SymattnError` for what is not a real number made of rationals, roots, e, π,
-    exponentials and logarithms (a symbol, for instance).
+    A number that knows its own ball (``value.ball()``) is asked for it. Raises `SymattnError` for
+    what is not a real number made of rationals, roots, e, π, exponentials and logarithms (a
+    symbol, for instance).
     """
     match value:
         case sympy.Rational():
@@ -215,6 +219,9 @@ def ball(value: sympy.Expr) -> Any:
             return getattr(ball(value.args[0]), type(value).__name__)()
         case sympy.Pow():
             return _power(value)
+    own = getattr(value, "ball", None)
+    if own is not None:
+        return own()
     if value is sympy.S.NegativeInfinity:
         return MINUS_INFINITY
     if value is sympy.S.Exp1:

@@ -25,6 +25,9 @@ SCHEMA = 1
 #: Exact values of larger matrices are written only on request: each may hold a term for every key.
 MOST_EXACT = 256
 
+#: Exact values with more parts (numbers, signs, functions) than this likewise: kilobytes each.
+LONGEST_EXACT = 1000
+
 #: Characters that a terminal or an editor acts on rather than shows; JSON has an escape for them.
 _HIDDEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\uffff]")
 
@@ -172,11 +175,13 @@ def _value(item: Input, evaluation: Evaluation | None, notation: Notation) -> di
             evaluation[item.name].enclosures(notation.digits + 16), notation
         ).tolist(),
     }
-    if array.size <= MOST_EXACT or not notation.limit:
+    long = evaluation.longest_exact(item.letter) if array.size <= MOST_EXACT else 0
+    if not notation.limit or (array.size <= MOST_EXACT and long <= LONGEST_EXACT):
         exact = elementwise(_EXACTLY.doprint, evaluation.exact(item.letter))
         out["exact"] = _turned(exact, notation).tolist()
     else:
-        out["exact_left_out"] = f"more than {MOST_EXACT} entries; --full writes them"
+        many, size = ("entries", MOST_EXACT) if not long else ("parts in an entry", LONGEST_EXACT)
+        out["exact_left_out"] = f"more than {size} {many}; --full writes them"
     return out
 
 

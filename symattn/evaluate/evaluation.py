@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import sympy
 
+from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.decide import BITS, Digits, enclosure
+from symattn.arithmetic.decide import Digits, enclosure
 from symattn.errors import SymattnError, nearest
 from symattn.evaluate.check import Check, compare
 from symattn.evaluate.shown import value_view
