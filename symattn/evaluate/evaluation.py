@@ -29,6 +29,7 @@ class Evaluation(Values):
     """
 
     def __getitem__(self, name: str) -> StepValue:
+        name = self._names.get(name, name)
         if name not in self._by_name:
             raise SymattnError(f'no step is called "{name}"{nearest(name, self._by_name)}')
         return StepValue(self, self._by_name[name])

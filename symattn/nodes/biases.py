@@ -197,6 +197,7 @@ class RelativeBias(Placed):
     """
 
     source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
+    adjoint_because: ClassVar[str] = "A bucket's number gathers the gradients of all its places."
     reason: ClassVar[str] = "How far a key is from the query decides what is added to the score."
 
     def __new__(
@@ -281,17 +282,26 @@ class RelativeBias(Placed):
             extra += [] if bidirectional else [t.Ident("past", roman=True)]
         return t.call(t.Ident("bias", roman=True), speller.matrix(table), *extra)
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.buckets import BucketSum
+
+        return BucketSum(upstream, *self.args[3:])
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         rows, columns, table, *layout, clip = args
-        n, m, k = int(rows), int(columns), int(clip)
-        distances = range(1 - n, m)
-        if k >= 0:
-            buckets = [min(max(distance, -k), k) + k for distance in distances]
-        else:
-            buckets = [relative_bucket(distance, *map(int, layout)) for distance in distances]
+        n, m, settled = int(rows), int(columns), [*map(int, layout), int(clip)]
+        buckets = [bucket_of(distance, *settled) for distance in range(1 - n, m)]
         place = np.arange(m)[None, :] - np.arange(n)[:, None] + n - 1
         return np.asarray(table[..., np.array(buckets)[place], 0])
+
+
+def bucket_of(distance: int, *layout: int) -> int:
+    """The bucket (from 0) of a distance: clipped where the last number of the layout is not −1."""
+    *spaced, clip = layout
+    if clip >= 0:
+        return min(max(distance, -clip), clip) + clip
+    return relative_bucket(distance, *spaced)
 
 
 def relative_bucket(

@@ -77,6 +77,9 @@ class Number(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
 class Placed(Node):
     """A node whose entries are made of the positions of row and column."""
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
     def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
         return (
             super()
@@ -276,6 +279,10 @@ class Rotary(Placed):
         "Turning each pair of columns by an angle that grows with the position makes a score "
         "depend on how far apart query and key are."
     )
+    adjoint_because: ClassVar[str] = "A gradient is turned back by the angle its row was turned by."
+
+    #: Whether rows are turned by their angles, or back.
+    forwards: ClassVar[bool] = True
 
     def __new__(
         cls, matrix: Any, base: Any = 10000, dims: Any = None, pairing: Any = "interleaved",
@@ -319,7 +326,7 @@ class Rotary(Placed):
             angle = Named("psi", (i, _PAIR), value)
             along = Times((rule_of(matrix, i, j), Apply("cos", angle)))
             across = Times((rule_of(matrix, i, partner), Apply("sin", angle)))
-            return Plus((along, minus(across) if first else across))
+            return Plus((along, minus(across) if first == self.forwards else across))
 
         def within(turning: Made) -> Rule:
             """What becomes of a column that turns; those from `dims` on stay."""
@@ -353,7 +360,11 @@ class Rotary(Placed):
         )
         name: Tree = t.Ident("rope", roman=True)
         name = name if interleaved else t.Script(name, t.Ident("half", roman=True))
+        name = name if self.forwards else speller.notation.transposed(name)
         return t.call(name, speller.matrix(matrix), *extra)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -365,7 +376,22 @@ class Rotary(Placed):
             _positions(arithmetic, matrix.shape[-2], start), arithmetic.array(row(thetas))
         )
         cos, sin = arithmetic.apply("cos", angles), arithmetic.apply("sin", angles)
+        sin = sin if cls.forwards else -sin
         return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)])
+
+
+class RotaryBack(Rotary):
+    """Rotary positions undone: each pair of columns turned back by its angle.
+
+    A rotation is orthogonal, so that this is its transpose, which turns gradients.
+
+    Shapes: n × d in and out. Raises as `Rotary` does. Source: Su et al. 2021, section 3.2.2.
+
+    >>> print(RotaryBack(sympy.Matrix([[1, 0], [1, 0]])).doit())
+    Matrix([[1, 0], [cos(1), -sin(1)]])
+    """
+
+    forwards: ClassVar[bool] = False
 
 
 def rotated(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array, pairing: str) -> Array:

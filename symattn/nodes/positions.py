@@ -48,6 +48,9 @@ class Mask(Node):
         """Queries × keys."""
         return self.args[0], self.args[1]
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
     def _spell(self, speller: Speller) -> Tree:
         return self._called(speller, *map(speller.scalar, self.args[2:]))
 
