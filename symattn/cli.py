@@ -173,7 +173,7 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> int:
     if output is None and form == "text":
         _print_text(job.outline())
     else:
-        _write(_document(form, job), output)
+        write(_document(form, job), output)
     return 0 if job.check.agrees else 1
 
 

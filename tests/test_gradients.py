@@ -33,7 +33,7 @@ from symattn.documents.latex import latex_document
 from symattn.documents.mathml import mathml_document
 from symattn.documents.outline import outline
 from symattn.documents.text import text_document
-from symattn.evaluate.walk import value_of
+from symattn.evaluate.walk import program_of
 from symattn.nodes import (
     NODES,
     Allowed,
@@ -305,7 +305,7 @@ def node_gap(kind: type[Node]) -> float:
     h = next(size for size in CONTRACT_SIZES if size.name == "h")
 
     def at(expr: Any, numbers: Any, per_head: bool = False) -> Any:
-        return value_of(expr, numbers.__getitem__, FLOAT64, {h: 2}, per_head)
+        return program_of(expr, {h: 2}, per_head)(numbers.__getitem__, FLOAT64)
 
     upstream = sympy.MatrixSymbol("upstream", *node.shape)
     weights = rng.normal(size=at(node, values).shape[-2:])
@@ -556,6 +556,14 @@ def test_a_worksheet_says_where_the_way_back_starts() -> None:
     same = run("derive", "-", "--format", "json",
                given="[attention]\nscale = false\n" + sheet + 'd_output = "ones"\n')  # fmt: skip
     assert json.loads(same.stdout)["steps"]["d_scores"] == ones["d_scores"]
+
+
+def test_claims_about_gradients_are_marked() -> None:
+    sheet = Path(BACKWARD).read_text(encoding="utf-8")
+    right = run("check", "-", given=sheet + '[claims]\n"dZ[1,:]" = [-0.2423, 0.2423]\n')
+    assert right.exit_code == 0, right.output
+    wrong = run("check", "-", given=sheet + "[claims]\ndQ = [[-0.0857, 0], [0.5, 0]]\n")
+    assert wrong.exit_code == 1 and "dQ" in wrong.stdout
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,6 @@ class Number(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
 class Placed(Node):
     """A node whose entries are made of the positions of row and column."""
 
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return None
-
     def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
         return (
             super()
@@ -280,9 +277,7 @@ class Rotary(Placed):
         "depend on how far apart query and key are."
     )
     adjoint_because: ClassVar[str] = "A gradient is turned back by the angle its row was turned by."
-
-    #: Whether rows are turned by their angles, or back.
-    forwards: ClassVar[bool] = True
+    forwards: ClassVar[bool] = True  # or back: see `RotaryBack`
 
     def __new__(
         cls, matrix: Any, base: Any = 10000, dims: Any = None, pairing: Any = "interleaved",
@@ -364,6 +359,8 @@ class Rotary(Placed):
         return t.call(name, speller.matrix(matrix), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.rotary_back import RotaryBack
+
         return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
     @classmethod
@@ -378,20 +375,6 @@ class Rotary(Placed):
         cos, sin = arithmetic.apply("cos", angles), arithmetic.apply("sin", angles)
         sin = sin if cls.forwards else -sin
         return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)])
-
-
-class RotaryBack(Rotary):
-    """Rotary positions undone: each pair of columns turned back by its angle.
-
-    A rotation is orthogonal, so that this is its transpose, which turns gradients.
-
-    Shapes: n × d in and out. Raises as `Rotary` does. Source: Su et al. 2021, section 3.2.2.
-
-    >>> print(RotaryBack(sympy.Matrix([[1, 0], [1, 0]])).doit())
-    Matrix([[1, 0], [cos(1), -sin(1)]])
-    """
-
-    forwards: ClassVar[bool] = False
 
 
 def rotated(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array, pairing: str) -> Array:
