@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 from symattn import VARIANTS, Attention, Derivation, Notation, SymattnError, latex, text, variant
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.balls import Balls, ball, precision
+from symattn.arithmetic.exact import FUNCTIONS
 from symattn.cli import main
 from symattn.derivatives import rules
 from symattn.documents.latex import latex_document
@@ -53,6 +54,8 @@ from symattn.nodes import (
     scores,
     simplex,
 )
+from symattn.nodes.entrywise import Entrywise
+from symattn.nodes.pieces import INDICATORS
 from symattn.notation.options import prefixed, symbol_of
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
 from tests.combinations import AXES, refusal, spec_of
@@ -293,9 +296,9 @@ def test_the_rule_of_products_matters(monkeypatch: pytest.MonkeyPatch) -> None:
 DECIDE = (Allowed, AnyOf, Head, simplex.Hardmax)
 
 
-def node_gap(kind: type[Node]) -> float:
+def node_gap(kind: type[Node], sample: Any = None) -> float:
     """How far the adjoint of a node is from central differences of its own values."""
-    node = SAMPLES[kind].subs(CONTRACT_SIZES)
+    node = (SAMPLES[kind] if sample is None else sample).subs(CONTRACT_SIZES)
     rng = np.random.default_rng(5)
     of_heads = {part.args[0].name for part in node.atoms(Head)}
     values = {}
@@ -336,6 +339,12 @@ _DIFFERENTIABLE = [
 @pytest.mark.parametrize("kind", _DIFFERENTIABLE, ids=lambda kind: kind.__name__)
 def test_the_adjoint_of_every_node(kind: type[Node]) -> None:
     assert node_gap(kind) < 1e-7
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in INDICATORS])
+def test_the_adjoint_of_every_function(name: str) -> None:
+    S = next(iter(SAMPLES[Entrywise].atoms(sympy.MatrixSymbol)))
+    assert node_gap(Entrywise, Entrywise(S, name)) < 1e-7
 
 
 @pytest.mark.parametrize("kind", _DIFFERENTIABLE, ids=lambda kind: kind.__name__)

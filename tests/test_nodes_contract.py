@@ -64,7 +64,7 @@ from symattn.nodes.rule import rule_of
 from symattn.nodes.scores import Additive, Distance, UnitVectors
 from symattn.nodes.shifts import ShiftSum
 from symattn.nodes.spell import Speller
-from symattn.nodes.spread import Diagonal, Each, Filled, Lengths, LineProduct, Spread
+from symattn.nodes.spread import Filled, Lengths, LineProduct, Spread
 
 n, m, d_k, d_v, h = sympy.symbols("n m d_k d_v h", integer=True, positive=True)
 i = sympy.Symbol("i", integer=True)
@@ -132,8 +132,6 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     Spread: Spread(R, m),
     LineProduct: LineProduct(S, R),
     Lengths: Lengths(S),
-    Each: Each(S, "min1"),
-    Diagonal: Diagonal(LINE),
     Split: Split(S, 1, 2),
     Lines: Lines(S, 1, 2, 1),
     GroupSum: GroupSum(Head(S, s), s, h, 1, i),
