@@ -458,7 +458,7 @@ def lines_of(name: str, *wrt: str) -> list[str]:
         ("hopfield", ["dK = Aᵀ dO + dSᵀ Q"]),
         ("with biases", ["db_Q⁽ⁱ⁾ = colsum(dQ⁽ⁱ⁾)", "db_O = colsum(dY)"]),
         ("learned-positions", ["dP = dX_p"]),
-        ("t5", ["dτ⁽ⁱ⁾ = bucketsum(dR⁽ⁱ⁾)"]),
+        ("t5", ["dγ⁽ⁱ⁾ = bucketsum(dR⁽ⁱ⁾)"]),
     ],
 )  # fmt: skip
 def test_formulas_read_as_one_would_write_them(name: str, lines: list[str]) -> None:
@@ -573,6 +573,9 @@ def test_claims_about_gradients_are_marked() -> None:
     assert right.exit_code == 0, right.output
     wrong = run("check", "-", given=sheet + "[claims]\ndQ = [[-0.0857, 0], [0.5, 0]]\n")
     assert wrong.exit_code == 1 and "dQ" in wrong.stdout
+    forward = sheet.replace("gradient = ", "# ").replace("dO = ", "# ")
+    again = run("check", "-", given=forward + "[claims]\ndQ = [[0, 0], [0, 0]]\n")
+    assert again.exit_code == 2 and "dQ" in again.stderr  # not taken for the sheet before
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     LineSum: LineSum(S),
     LineQuotient: LineQuotient(S, R),
     Entrywise: Entrywise(S, "ln"),
-    EntryQuotient: EntryQuotient(S, S),
+    EntryQuotient: EntryQuotient(S, Exponential(S)),
     Diagonal: Diagonal(R),
     Head: Head(S, i),
     Concat: Concat(Head(S, i), i, h),

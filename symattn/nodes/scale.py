@@ -74,6 +74,8 @@ class PowerTimes(Node):
 
     source: ClassVar[str] = "ONNX, operator Attention"
 
+    adjoint_because: ClassVar[str] = "What was multiplied by a number has its gradient multiplied."
+
     def __new__(cls, matrix: Any, base: Any, exponent: Any) -> Self:
         scalars = as_scalar(base, "PowerTimes"), as_scalar(exponent, "PowerTimes")
         return super().__new__(cls, as_matrix(matrix, "PowerTimes"), *scalars)
@@ -99,6 +101,9 @@ class PowerTimes(Node):
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return PowerTimes(flip(self.args[0]), *self.args[1:])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return PowerTimes(upstream, *self.args[1:])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

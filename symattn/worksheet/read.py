@@ -87,9 +87,13 @@ class Worksheet:
 
     def evaluate(self, derivation: Derivation | None = None, dtype: str = "float64") -> Evaluation:
         """The derivation with the given numbers put in."""
+        return (derivation or self.derivation()).evaluate(dtype=dtype, **self.numbers)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All that is put in: what is given and, for a backward pass, where it starts."""
         start = {} if self.wrt is None else self.upstream
-        numbers = {name: value for name, value in start.items() if value != "ones"}
-        return (derivation or self.derivation()).evaluate(dtype=dtype, **self.given, **numbers)
+        return {**self.given, **{name: x for name, x in start.items() if x != "ones"}}
 
 
 def read_worksheet(path: str | Path) -> Worksheet:
