@@ -75,6 +75,14 @@ def main() -> None:
     """Attention, derived step by step: formula, entries, numbers put in, and proven values."""
 
 
+def _names(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+    """The names that --gradient lists; none of them for all, None where it is not asked for."""
+    if value is None:
+        return None
+    names = tuple(filter(None, map(str.strip, value.split(","))))
+    return () if names == ("all",) else names
+
+
 @main.command()
 @click.argument("source", metavar="FILE|VARIANT")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
@@ -85,6 +93,8 @@ def main() -> None:
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
+@click.option("--gradient", metavar="NAMES", callback=_names,
+              help="The backward pass too, with respect to Q,K,V or all.")  # fmt: skip
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers.")
 @click.option("--dtype", type=click.Choice(("float64", "float32", "float16")), default="float64",
               help="The NumPy type that is checked.  [default: float64]")  # fmt: skip
@@ -149,6 +159,29 @@ def ladder(name: str | None) -> None:
     print_lines(lines)
 
 
+@main.command()
+@click.argument("logits", default="2,1,0")
+@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
+@click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
+def jacobian(logits: str, form: str, exact: bool, output: str | None) -> int:
+    """Derive the softmax's Jacobian for a row of LOGITS, and show how it fades as they grow."""
+    from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
+    from symattn.notation.options import Notation
+
+    row = read_row(logits.split(","))
+    derivation = softmax_jacobian()
+    evaluation = derivation.evaluate(scaled=[row])
+    options = {"steps": (), "view": "all"}
+    job = Job(derivation, evaluation, Notation(exact=exact), options, growth_notes(row))
+    job.check = evaluation.check()
+    if output is None and form == "text":
+        _print_text([job.outline()])
+    else:
+        write(_document(form, [job]), output)
+    return 0 if job.check.agrees else 1
+
+
 class Job:
     """One derivation of a call of ``derive``: what is shown, and how.
 
@@ -188,6 +221,8 @@ def _jobs(
     if options["full"]:
         changes["limit"] = 0
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
+    if chunks is not None and options["gradient"] is not None:
+        raise SymattnError("--gradient: is taken of a whole pass; leave --chunks out")
     is_file = source == "-" or os.path.lexists(source) or _looks_like_a_file(source)
     if is_file and any(options[name] for name in ("tokens", "d_k", "heads")):
         raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
@@ -195,6 +230,8 @@ def _jobs(
         from symattn.worksheet import read_worksheet
 
         sheet = read_worksheet(source)
+        if options["gradient"] is not None:
+            sheet = sheet.backward(options["gradient"])
         notation = sheet.in_file(lambda: sheet.notation.but(**changes))
         notes = [] if not sheet.claims else [
             f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"
@@ -227,10 +264,14 @@ def _jobs(
         return _series(made, title, symbolic, notation, options, []), lambda make: make()
     if symbolic or not sized:
         derivation = row.spec.derivation(title=title)
+        if options["gradient"] is not None:
+            derivation = derivation.gradient(options["gradient"] or None)
         return [Job(derivation, None, notation, options, [])], lambda make: make()
     from symattn.attention.example import small_example
 
-    derivation, evaluation = small_example(row.spec, title=title, **sized)
+    derivation, evaluation = small_example(
+        row.spec, title=title, gradient=options["gradient"], **sized
+    )
     return [Job(derivation, evaluation, notation, options, [])], lambda make: make()
 
 

@@ -16,7 +16,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("arithmetic",),
     ("nodes",),
     ("step",),
-    ("evaluate",),
+    ("evaluate", "derivatives"),
     ("derivation",),
     ("attention", "documents", "algebra"),
     ("worksheet",),

@@ -368,7 +368,7 @@ def test_kept_is_spelled_by_the_mask_it_follows() -> None:
     i, j = sympy.symbols("i j", integer=True)
     S, M = sympy.MatrixSymbol("S", 2, 2), sympy.MatrixSymbol("M", 2, 2)
     lines = [text.line(Speller().rule(rule_of(Kept(S, m), i, j))) for m in (M, Causal(2, 2))]
-    assert lines == ["[[s_ij, if m_ij = 0], [0, otherwise]]", "[[s_ij, if j ≤ i], [0, otherwise]]"]
+    assert lines == ["[[0, if m_ij = −∞], [s_ij, otherwise]]", "[[s_ij, if j ≤ i], [0, otherwise]]"]
     both = Kept(S, Causal(2, 2) + Padding(2, 2, 1))
     assert both.as_explicit().tolist() == [[S[0, 0], 0], [S[1, 0], 0]]
 

@@ -163,6 +163,21 @@ def ball_elu1(x: Any) -> Any:
     return x + 1 if x >= 0 else x.exp() if x < 0 else (x + 1).union(x.exp())
 
 
+def ball_min1(x: Any) -> Any:
+    """The smaller of 1 and x."""
+    return x.min(arb(1))
+
+
+def ball_above0(x: Any) -> Any:
+    """1 where x > 0, else 0; [0, 1] where the ball does not tell."""
+    return arb(1) if x > 0 else arb(0) if x <= 0 else arb(0.5, 0.5)
+
+
+def ball_below1(x: Any) -> Any:
+    """1 where x < 1, else 0; [0, 1] where the ball does not tell."""
+    return ball_above0(1 - x)
+
+
 #: The functions of one number that formulas use beside exp.
 BALL_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "tanh": arb.tanh,
@@ -174,6 +189,9 @@ BALL_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "elu1": ball_elu1,
     "ln": arb.log,
     "abs": abs,
+    "min1": ball_min1,
+    "above0": ball_above0,
+    "below1": ball_below1,
 }
 
 

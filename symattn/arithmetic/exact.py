@@ -36,6 +36,23 @@ def _relu(x: sympy.Expr) -> sympy.Expr:
     return x if ordered(x, sympy.S.Zero) > 0 else sympy.S.Zero
 
 
+def _above(x: sympy.Expr, bound: int = 0) -> sympy.Expr:
+    """1 where x is above the bound, else 0."""
+    if x.free_symbols:
+        return sympy.Piecewise((1, x > bound), (0, True))
+    return sympy.S.One if ordered(x, sympy.Integer(bound)) > 0 else sympy.S.Zero
+
+
+def _below1(x: sympy.Expr) -> sympy.Expr:
+    return _above(-x, -1)
+
+
+def _min1(x: sympy.Expr) -> sympy.Expr:
+    if x.free_symbols:
+        return sympy.Min(x, 1)
+    return x if ordered(x, sympy.S.One) < 0 else sympy.S.One
+
+
 class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
     """The place, from 0, of the first largest of its arguments; −1 where all are −∞."""
 
@@ -94,6 +111,9 @@ FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "elu1": _elu1,
     "ln": sympy.log,
     "abs": sympy.Abs,
+    "min1": _min1,
+    "above0": _above,
+    "below1": _below1,
 }
 
 

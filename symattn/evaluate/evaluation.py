@@ -30,9 +30,13 @@ class Evaluation(Values):
     """
 
     def __getitem__(self, name: str) -> StepValue:
+        name = self._names.get(name, name)
         if name not in self._by_name:
             raise SymattnError(f'no step is called "{name}"{nearest(name, self._by_name)}')
         return StepValue(self, self._by_name[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name or name in self._names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)

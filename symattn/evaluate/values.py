@@ -48,6 +48,7 @@ class Values:
         self.arithmetic = Arrays(dtype)
         self.labels = dict(labels)
         self._by_name = {item.name: item for item in (*self.inputs, *self.steps)}
+        self._names = {item.letter: item.name for item in self._by_name.values()}
         self._steps = {step.letter: step for step in self.steps}
         self.given = _read(self.inputs, given, sizes)
         self.sizes = _bound(self.inputs, self.given, sizes)
@@ -250,6 +251,8 @@ def _read(
 ) -> dict[str, Array]:
     """What was given, by letter: exact entries, or plain floats where they are too many."""
     names = [item.name for item in inputs]
+    letters = {item.letter: item.name for item in inputs}
+    given = {letters.get(name, name): value for name, value in given.items()}
     for name in given:
         if name not in names:
             raise SymattnError(f'"{name}" is not an input of this derivation{nearest(name, names)}')

@@ -127,10 +127,10 @@ class ALiBi(Placed):
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         rows, columns, heads, head, symmetric, start = args
         slopes = list(alibi_slopes(int(heads)))
-        found, place = _distances(rows, columns, start)
-        distances = [-abs(x) if symmetric else x for x in found]
+        found, place = distances(rows, columns, start)
+        steps = [-abs(x) if symmetric else x for x in found]
         products = arithmetic.multiply(
-            arithmetic.array(row(slopes)).reshape(-1, 1), arithmetic.array(row(distances))
+            arithmetic.array(row(slopes)).reshape(-1, 1), arithmetic.array(row(steps))
         )
         biases = products[:, place]
         one = isinstance(head, sympy.Integer) and head >= 0
@@ -192,6 +192,7 @@ class RelativeBias(Placed):
     """
 
     source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
+    adjoint_because: ClassVar[str] = "A bucket's number gathers the gradients of all its places."
     reason: ClassVar[str] = "How far a key is from the query decides what is added to the score."
 
     def __new__(
@@ -279,21 +280,31 @@ class RelativeBias(Placed):
         extra += told(speller, ("start", start, 0))
         return t.call(t.Ident("bias", roman=True), speller.matrix(table), *extra)
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.buckets import BucketSum
+
+        return BucketSum(upstream, *self.args[3:])
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         rows, columns, table, *layout, clip, start = args
-        k, (distances, place) = int(clip), _distances(rows, columns, start)
-        if k >= 0:
-            buckets = [min(max(distance, -k), k) + k for distance in distances]
-        else:
-            buckets = [relative_bucket(distance, *map(int, layout)) for distance in distances]
+        settled, (between, place) = [*map(int, layout), int(clip)], distances(rows, columns, start)
+        buckets = [bucket_of(distance, *settled) for distance in between]
         return np.asarray(table[..., np.array(buckets)[place], 0])
 
 
-def _distances(rows: Any, columns: Any, start: Any) -> tuple[range, Array]:
+def distances(rows: Any, columns: Any, start: Any) -> tuple[range, Array]:
     """All distances j − i − start from the least to the greatest, and where each entry's stands."""
     n, m, p = int(rows), int(columns), int(start)
     return range(1 - n - p, m - p), np.arange(m)[None, :] - np.arange(n)[:, None] + n - 1
+
+
+def bucket_of(distance: int, *layout: int) -> int:
+    """The bucket (from 0) of a distance: clipped where the last number of the layout is not −1."""
+    *spaced, clip = layout
+    if clip >= 0:
+        return min(max(distance, -clip), clip) + clip
+    return relative_bucket(distance, *spaced)
 
 
 def relative_bucket(

@@ -100,6 +100,9 @@ class Allowed(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return Allowed(flip(self.args[0]))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         return arithmetic.where(
@@ -150,6 +153,9 @@ class AnyOf(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return AnyOf(*map(flip, self.args))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         seen = reduce(lambda one, other: one | other, (arithmetic.equals(arg, 0) for arg in args))
@@ -169,6 +175,10 @@ class Masked(Node):
     """
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
+
+    adjoint_because: ClassVar[str] = (
+        "Behind a mask of {−∞} a score has no say: its gradient is 0. Elsewhere it passes."
+    )
 
     def __new__(cls, scores: Any, mask: Any) -> Self:
         return super().__new__(cls, as_matrix(scores, "Masked"), as_matrix(mask, "Masked"))
@@ -191,6 +201,9 @@ class Masked(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return Masked(flip(self.args[0]), flip(self.args[1]))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return Kept(upstream, self.args[1])
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         scores, mask = args
@@ -201,7 +214,7 @@ class Masked(Node):
 
 
 class Kept(Node):
-    """Scores where a mask is 0, and nothing elsewhere: g_ij = s_ij if m_ij = 0, else 0.
+    """Scores where a mask hides nothing, and 0 elsewhere: g_ij = s_ij if m_ij > −∞, else 0.
 
     For weights without exponentials, where −∞ would not become 0. What is not kept never leaks,
     NaN and infinities included.
@@ -215,6 +228,10 @@ class Kept(Node):
 
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"
 
+    adjoint_because: ClassVar[str] = (
+        "A score that is not kept has no say: its gradient is 0. Elsewhere it passes."
+    )
+
     def __new__(cls, scores: Any, mask: Any) -> Self:
         matrices = as_matrix(scores, "Kept"), as_matrix(mask, "Kept")
         _same_shape("Kept", *matrices)
@@ -227,7 +244,10 @@ class Kept(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         mask = _pruned(_mask_rule(self.args[1], i, j), {})
-        return _decided(mask, rule_of(self.args[0], i, j), SEEN)
+        seen = rule_of(self.args[0], i, j)
+        if _is_decision(mask):
+            return _put(mask, seen, SEEN)
+        return Cases(mask, "=", HIDDEN, SEEN, seen)
 
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("keep", roman=True), *map(speller.matrix, self.args))
@@ -235,10 +255,12 @@ class Kept(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return Kept(flip(self.args[0]), flip(self.args[1]))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return Kept(upstream, self.args[1]) if place == 0 else None
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        scores, mask = args
-        return arithmetic.where(arithmetic.equals(mask, 0), scores, arithmetic.zero)
+        return arithmetic.where(arithmetic.hidden(args[1]), arithmetic.zero, args[0])
 
 
 def mask_of(

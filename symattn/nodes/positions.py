@@ -68,6 +68,9 @@ class Mask(Node):
         """Queries × keys."""
         return self.args[0], self.args[1]
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
     def _rule(self, i: Index, j: Index) -> Rule:
         return self._at(i + self.args[-1], j)
 

@@ -186,7 +186,7 @@ class Speller:
             case sympy.MatMul():
                 return self._matrix_product(expr)
             case sympy.HadamardProduct():
-                return t.times([self.matrix(factor) for factor in expr.args], t.Op("∘"))
+                return t.entrywise([self.matrix(factor) for factor in expr.args])
             case sympy.Identity() | sympy.ZeroMatrix():
                 return t.Num("0") if isinstance(expr, sympy.ZeroMatrix) else t.Ident("I")
             case sympy.OneMatrix():

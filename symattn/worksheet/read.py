@@ -19,7 +19,7 @@ from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.nodes.masks import MASKS
-from symattn.notation.options import SIZES, SYMBOLS, Notation
+from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
 from symattn.worksheet.claims import Policy, step_named
 from symattn.worksheet.source import parse, read_source, where
 
@@ -27,7 +27,7 @@ Made = TypeVar("Made")
 
 MAX_LABEL = 80
 
-_TABLES = ("title", "schema", "attention", "given", "claims", "policy", "notation")
+_TABLES = ("title", "schema", "gradient", "attention", "given", "claims", "policy", "notation")
 _AXES = tuple(axis.name for axis in fields(Attention))
 _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
 _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_past", "W_DQ",
@@ -35,7 +35,7 @@ _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_
            "allowed", "concat", "projected")  # fmt: skip
 _LABELS = ("tokens", "query_tokens", "key_tokens", "past_tokens", "vocabulary", "features")
 _POLICY = tuple(setting.name for setting in fields(Policy))
-_NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding")
+_NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
 
@@ -54,6 +54,8 @@ class Worksheet:
     chunks: Any = None
     name: str = ""
     source: str = field(default="", repr=False)
+    upstream: Mapping[str, Any] = field(default_factory=dict)
+    wrt: tuple[str, ...] | None = None
 
     def in_file(self, make: Callable[..., Made], *args: Any) -> Made:
         """``make(*args)``, with the file and line put before what it refuses."""
@@ -64,13 +66,36 @@ class Worksheet:
 
     def derivation(self) -> Derivation:
         """The derivation from what is given on."""
-        return self.spec.derivation(
+        derivation = self.spec.derivation(
             list(self.given), sizes=self.sizes, labels=self.labels, title=self.title
         )
+        if self.wrt is None:
+            return derivation
+        if not self.upstream:
+            return derivation.gradient(self.wrt or None, upstream="ones")
+        (name, value), *more = self.upstream.items()
+        if more:
+            raise ReadError(f"{more[0][0]}: {name} is given too, and the way back starts at one")
+        of = name.removeprefix("d").removeprefix("_")
+        if all(of not in (step.name, step.letter) for step in derivation):
+            known = nearest(of, derivation.names)
+            raise ReadError(f"{name}: no step is called {shown(of)}{known}")
+        ones = "ones" if value == "ones" else None
+        return derivation.gradient(self.wrt or None, of=of, upstream=ones)
+
+    def backward(self, wrt: Iterable[str] = ()) -> Worksheet:
+        """The same with the backward pass, with respect to these names; all inputs if none."""
+        return replace(self, wrt=tuple(wrt))
 
     def evaluate(self, derivation: Derivation | None = None, dtype: str = "float64") -> Evaluation:
         """The derivation with the given numbers put in."""
-        return (derivation or self.derivation()).evaluate(dtype=dtype, **self.given)
+        return (derivation or self.derivation()).evaluate(dtype=dtype, **self.numbers)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All that is put in: what is given and, for a backward pass, where it starts."""
+        start = {} if self.wrt is None else self.upstream
+        return {**self.given, **{name: x for name, x in start.items() if x != "ones"}}
 
     def decode(self, chunks: Any = None, dtype: str = "float64") -> tuple[Chunk, ...]:
         """The tokens in chunks, as the worksheet says or as told here; see `decode`."""
@@ -110,6 +135,8 @@ def _worksheet(data: Mapping[str, Any]) -> Worksheet:
         raise ReadError(f"schema = {shown(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
     given = _given(_table(data, "given"))
+    upstream = {name: given.pop(name) for name in list(given) if name not in SYMBOLS}
+    wrt = _words(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings = _spec(attention, given)
@@ -128,7 +155,9 @@ def _worksheet(data: Mapping[str, Any]) -> Worksheet:
         _notation(_table(data, "notation")),
         claims,
         Policy(**policy),
-        _chunks(settings),
+        chunks=_chunks(settings),
+        upstream=upstream,
+        wrt=wrt,
     )
 
 
@@ -164,7 +193,7 @@ def _given(table: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in table.items():
         match = _HEAD.match(key)
         name = match[1] if match else key
-        if name not in SYMBOLS:
+        if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
             raise ReadError(f"{shown(key)} in [given] is not a known name{nearest(name, SYMBOLS)}")
         if match:
             if int(match[2]) in heads.setdefault(name, {}):
