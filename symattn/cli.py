@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-_FORMATS = ("text", "latex", "mathml", "json")
+_FORMATS = ("text", "latex", "mathml", "html", "json")
 _VIEWS = ("all", "formula", "entry", "worked", "value")
 _LONGEST_MESSAGE = 400
 
@@ -227,6 +227,13 @@ def _same_file(source: str, output: str) -> bool:
 
 
 def _document(form: str, job: Job) -> str:
+    if form == "html":
+        from symattn.documents.html import html_document
+
+        return html_document(
+            job.derivation, job.evaluation, notation=job.notation, views=job.views,
+            only=job.only, check=job.check, notes=job.notes,
+        )  # fmt: skip
     if form == "json":
         from symattn.documents.data import json_document
 
