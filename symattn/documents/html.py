@@ -23,9 +23,13 @@ from symattn.documents.page.matrices import Shown, head_of, operands
 from symattn.documents.page.rules import rule_data
 from symattn.notation.options import Notation
 from symattn.notation.spoken import spoken
+from symattn.notation.text import line
 
 #: So many entries have their worked line written here; the page works out the others itself.
 MOST_WORKED = 600
+
+#: A longer formula may have to be scrolled on a small screen, so the keyboard has to reach it.
+_LONG = 36
 
 _SAID: tuple[View, ...] = ("formula", "entry")
 
@@ -67,8 +71,11 @@ def _given(page: Outline) -> Markup:
 
 def _step(section: Section, values: Markup | None = None, more: str = "") -> Markup:
     """A step's section: heading, reason, displayed lines, values."""
-    lines = [el("div", formula(each.tree, display=True), class_=f"line {each.view}")
-             for each in section.lines]  # fmt: skip
+    lines = [
+        el("div", formula(each.tree, display=True), class_=f"line {each.view}",
+           tabindex=0 if len(line(each.tree)) > _LONG else None)
+        for each in section.lines
+    ]  # fmt: skip
     said = " ".join(
         f"{spoken(each.tree)}." for each in section.lines if each.view == "formula"
     )

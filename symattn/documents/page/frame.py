@@ -27,11 +27,11 @@ def page(
 ) -> str:
     """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
     style = stylesheet() + _file("page.css")
-    script = f'(() => {{\n"use strict";\n{program}\n{_file("page.js")}}})();\n' if data else ""
+    script = f'(() => {{\n"use strict";\n{program}\n{_file("page.js")}\n}})();' if data else ""
     title = outline.title or "Attention, step by step"
     policy = "; ".join([
         "default-src 'none'", f"style-src '{_digest(style)}'",
-        f"script-src '{_digest(script)}'" if script else "script-src 'none'",
+        f"script-src '{_digest(script)}' '{_digest(data)}'" if script else "script-src 'none'",
         "base-uri 'none'", "form-action 'none'",
     ])  # fmt: skip
     head = el(
@@ -58,7 +58,7 @@ def page(
 def _file(name: str) -> str:
     """One of the page's own files, without indentation and without lines that are comments."""
     lines = (line.strip() for line in (_FILES / name).read_text(encoding="utf-8").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def _digest(text: str) -> str:

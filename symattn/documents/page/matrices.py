@@ -27,7 +27,7 @@ from symattn.step import HEAD
 _LONG = 16
 
 #: Where the page puts row, column and head into the name of an entry, short or with commas.
-GAPS = ("\ue001", "\ue002", "\ue003")
+GAPS = ("△", "▽", "□")
 
 
 @dataclass(frozen=True)

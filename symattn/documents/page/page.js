@@ -186,7 +186,7 @@ function spell(rule, env, collapsed) {
 function nameOf(item, h, i, j) {
   const [row, column, head] = [i, j, h].map((k) => String((k ?? 0) + data.base));
   const short = row.length === 1 && column.length === 1;
-  return item.entry[short ? 0 : 1].replaceAll("\ue001", row).replaceAll("\ue002", column).replaceAll("\ue003", head);
+  return item.entry[short ? 0 : 1].replaceAll("△", row).replaceAll("▽", column).replaceAll("□", head);
 }
 
 // The worked line of an entry: the proven one where it came along, otherwise one made here.
@@ -292,7 +292,8 @@ function tell(key, kinds) {
     chip.type = "button";
     chip.className = `chip ${kind}`;
     chip.dataset.key = entryKey;
-    chip.innerHTML = `<math>${mrow(nameOf(entry.item, entry.h, entry.i, entry.j), mo("="), numeral(textAt(entry.item, entry.place)).markup)}</math>`;
+    chip.innerHTML = `<math aria-hidden="true">${mrow(nameOf(entry.item, entry.h, entry.i, entry.j), mo("="), numeral(textAt(entry.item, entry.place)).markup)}</math>`;
+    chip.prepend(make("span", `${placeWords(entry.item, entry.h, entry.i, entry.j)} ${pretty(textAt(entry.item, entry.place))}`, { class: "spoken" }));
     return chip;
   });
   const where = document.createElement("p");
@@ -308,6 +309,15 @@ function tell(key, kinds) {
   panel.replaceChildren(where, math, made);
   const home = $(`.worked[data-m="${CSS.escape(item.letter)}"]`);
   if (home && item.rule) home.innerHTML = line;
+  reachable();
+}
+
+// What is wider than its place can be scrolled with the keyboard too.
+function reachable() {
+  for (const box of $$(".line, .worked")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
 }
 
 function placeWords(item, h, i, j) {
@@ -356,8 +366,7 @@ document.addEventListener("click", (event) => {
   if (chip) return goTo(chip.dataset.key);
   const cell = event.target.closest("td[data-c]");
   if (!cell) return;
-  if (cell.classList.contains("toggle")) toggle(cell);
-  if (event.target.tagName !== "INPUT") cell.focus();
+  if (event.target.closest("button")) { toggle(cell); choose(cell); } else if (event.target.tagName !== "INPUT") cell.focus();
 });
 
 const MOVES = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
@@ -413,10 +422,9 @@ document.addEventListener("keydown", (event) => {
     const next = neighbour(cell, MOVES[event.key]);
     if (next) next.focus();
     event.preventDefault();
-  } else if (cell && (event.key === "Enter" || event.key === " ")) {
-    if (cell.classList.contains("toggle")) toggle(cell);
-    const input = $("input", cell);
-    if (input) input.focus();
+  } else if (cell && event.target === cell && (event.key === "Enter" || event.key === " ")) {
+    const inner = $("input, button", cell);
+    if (inner) inner.focus();
     choose(cell);
     event.preventDefault();
   } else if (event.key === "Escape") {
@@ -428,23 +436,15 @@ document.addEventListener("keydown", (event) => {
 });
 
 const links = new Map($$("#contents a").map((link) => [link.hash.slice(1), link]));
-new IntersectionObserver(
-  () => {
-    const at = sections[Math.max(currentSection(), 0)];
-    for (const [id, link] of links) {
-      if (at && id === at.id) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
-  },
-  { threshold: [0, 0.1, 0.5, 1] },
-).observe(sections[0]);
-document.addEventListener("scroll", () => {
+function follow() {
   const at = sections[Math.max(currentSection(), 0)];
   for (const [id, link] of links) {
     if (at && id === at.id) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
-}, { passive: true });
+}
+document.addEventListener("scroll", follow, { passive: true });
+follow();
 
 // ---- large matrices -----------------------------------------------------------------------------------------
 
@@ -543,6 +543,7 @@ function settle() {
     line.innerHTML = workedLine(item, item.heads ? 0 : null, 0, 0);
   }
   show(current);
+  reachable();
 }
 
 const largest = (item) => {
@@ -561,14 +562,17 @@ function refresh(table) {
   for (const cell of $$("td[data-c]", table)) {
     const { place } = parsed(cell.key);
     const text = live ? pretty(textAt(item, place)) : shipped.get(cell);
-    const input = $("input", cell);
-    if (input) { if (document.activeElement !== input) fill(input); } else cell.textContent = text;
+    const [input, button] = [$("input", cell), $("button", cell)];
+    if (button) {
+      button.lastChild.textContent = text;
+      button.setAttribute("aria-pressed", String(valueAt(item, place) === seen(item)));
+    } else if (!input) cell.textContent = text;
+    else if (document.activeElement !== input) fill(input);
     if (shaded) {
       for (let level = 0; level < SHADES; level++) cell.classList.remove(`w${level}`);
       const share = Math.min(Math.abs(valueAt(item, place)) / most, 1);
       cell.classList.add(`w${Math.round((share || 0) * (SHADES - 1))}`);
     }
-    if (cell.classList.contains("toggle")) cell.setAttribute("aria-selected", String(valueAt(item, place) === seen(item)));
   }
 }
 
@@ -603,7 +607,7 @@ function fill(input) {
 }
 
 // The value that lets a query see a key: 0 is added, or true is 1.
-const isToggled = (item) => item.name === "mask" && item.rule !== undefined || item.name === "allowed";
+const isToggled = (item) => (item.name === "mask" && item.rule !== undefined) || item.name === "allowed";
 const seen = (item) => (item.name === "allowed" ? 1 : 0);
 
 function toggle(cell) {
@@ -624,9 +628,14 @@ function edit() {
     const item = items.get(table.dataset.m);
     if (!given.has(item.letter)) continue;
     for (const cell of $$("td[data-c]", table)) {
-      if (isToggled(item)) { cell.classList.toggle("toggle", editing); cell.removeAttribute("aria-selected"); continue; }
       if (!editing) { cell.replaceChildren(); continue; }
       const { h, i, j } = parsed(cell.key);
+      if (isToggled(item)) {
+        const button = make("button", "", { type: "button", class: "toggle" });
+        button.append(make("span", `may be seen, ${placeWords(item, h, i, j)} `, { class: "spoken" }), make("span", ""));
+        cell.replaceChildren(button);
+        continue;
+      }
       const input = make("input", "", { type: "text", inputmode: "decimal", size: "6", autocomplete: "off", "aria-label": placeWords(item, h, i, j) });
       cell.replaceChildren(input);
       fill(input);
@@ -662,4 +671,6 @@ $("#reset").addEventListener("click", reset);
 for (const table of $$("table[data-m]")) register(table);
 $("#digits").value = String(data.digits);
 $("#controls").hidden = false;
+addEventListener("resize", reachable);
+reachable();
 if (matchMedia("(max-width: 60rem)").matches) $("#contents details").open = false;
