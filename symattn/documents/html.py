@@ -76,11 +76,15 @@ def _step(section: Section, values: Markup | None = None, more: str = "") -> Mar
            tabindex=0 if len(line(each.tree)) > _LONG else None)
         for each in section.lines
     ]  # fmt: skip
-    said = " ".join(
-        f"{spoken(each.tree)}." for each in section.lines if each.view == "formula"
+    said = " ".join(f"{spoken(each.tree)}." for each in section.lines if each.view == "formula")
+    heading = el(
+        "h2",
+        el("span", str(section.number), class_="number"),
+        " ",
+        section.name.replace("_", " "),
+        id=f"{section.name}-heading",
+        tabindex=-1,
     )
-    heading = el("h2", el("span", str(section.number), class_="number"), " ",
-                 section.name.replace("_", " "), id=f"{section.name}-heading", tabindex=-1)  # fmt: skip
     return el(
         "section",
         el("details",

@@ -29,7 +29,7 @@ _WORDS = {
     "=": "equals", "≈": "is about", "+": "plus", "−": "minus", "·": "times", "×": "by",
     "/": "over", "∑": "the sum", "∞": "infinity", "⋯": "and so on", "⋮": "and so on",
     "⋱": "and so on", ",": ",", "≤": "is at most", "<": "is less than", "≥": "is at least",
-    ">": "is more than", "≠": "is not", "∈": "is in", "∘": "entry by entry times", "⊤": "transposed",
+    ">": "is more than", "≠": "is not", "∈": "is in", "∘": "entrywise times", "⊤": "transposed",
     "′": "prime", "?": "unknown", "\u2062": "", "\u2061": "of",
 }  # fmt: skip
 _FENCES = {"|": "the absolute value of", "⌊": "the floor of", "⌈": "the ceiling of"}

@@ -15,7 +15,6 @@ from symattn.documents.code.trace import Line, Program, Scalar
 from symattn.documents.code.views import View
 from symattn.errors import CannotSpell
 
-
 #: Operations entry by entry: their operands need not have the shape of the result.
 _BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "equals")
 
@@ -212,9 +211,7 @@ def _reads(part: View) -> list[int]:
     return [number for inner in part.parts for number in _reads(inner)]
 
 
-def _narrowed(
-    operands: tuple[View | Scalar, ...], shape: tuple[int, ...]
-) -> list[View | Scalar]:
+def _narrowed(operands: tuple[View | Scalar, ...], shape: tuple[int, ...]) -> list[View | Scalar]:
     """The operands without what broadcasting does by itself."""
     out: list[View | Scalar] = list(operands)
     for place, part in enumerate(out):
@@ -239,6 +236,3 @@ def _drops(part: View) -> bool:
     return all(detail is None for detail in part.details[:news]) and all(
         detail == (0, size, 1) for detail, size in zip(rest, inner, strict=True)
     )
-
-
-

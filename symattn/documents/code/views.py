@@ -79,11 +79,11 @@ def evaluated(found: View) -> Codes:
         case "transpose":
             return np.swapaxes(inner, -1, -2)
         case "index":
-            return inner[tuple(slice(*part) if isinstance(part, tuple) else part
-                               for part in found.details)]  # fmt: skip
+            parts = (slice(*part) if isinstance(part, tuple) else part for part in found.details)
+            return np.asarray(inner[tuple(parts)])
         case "take":
             axis, indices = found.details
-            return np.take(inner, indices, axis=axis)
+            return np.asarray(np.take(inner, indices, axis=axis))
         case "reshape":
             return inner.reshape(found.shape)
         case "broadcast":
@@ -92,7 +92,7 @@ def evaluated(found: View) -> Codes:
             return np.transpose(inner, found.details)
         case "heads":
             return np.moveaxis(inner, -3, -2).reshape(found.shape)
-    return inner.ravel()[found.details]
+    return np.asarray(inner.ravel()[found.details])
 
 
 def _candidates(line: View, places: Codes) -> Iterator[View]:
@@ -141,8 +141,13 @@ def _indexed(line: View, places: Codes) -> Iterator[View]:
     from_axis: list[int | None] = []
     free = set(range(len(line.shape)))
     for size, stride in zip(shape, strides, strict=True):
-        fits = [axis for axis in sorted(free) if stride and stride % steps[axis] == 0
-                and start[axis] + (size - 1) * (stride // steps[axis]) < line.shape[axis]]  # fmt: skip
+        fits = [
+            axis
+            for axis in sorted(free)
+            if stride
+            and stride % steps[axis] == 0
+            and start[axis] + (size - 1) * (stride // steps[axis]) < line.shape[axis]
+        ]
         from_axis.append(fits[0] if fits else None)
         free -= set(fits[:1])
     for place, size in enumerate(shape):  # an axis of length 1 is kept rather than made anew
@@ -153,15 +158,13 @@ def _indexed(line: View, places: Codes) -> Iterator[View]:
         if size == 1 and from_axis[place] is None and kept:
             from_axis[place] = kept[-1]
             free.discard(kept[-1])
-    order = [axis for axis in from_axis if axis is not None]
-    turned = order != sorted(order)
-    if turned:
-        order[-2:] = order[-2:][::-1]
-        if order != sorted(order) or None in from_axis[-2:]:
+    if not _ascends(from_axis):  # then perhaps with the last two axes exchanged
+        last = len(steps) - 1
+        swap = {last: last - 1, last - 1: last}
+        from_axis = [None if axis is None else swap.get(axis, axis) for axis in from_axis]
+        if not _ascends(from_axis):
             return
         line = View("transpose", (*line.shape[:-2], line.shape[-1], line.shape[-2]), (line,))
-        swap = {len(steps) - 1: len(steps) - 2, len(steps) - 2: len(steps) - 1}
-        from_axis = [None if axis is None else swap.get(axis, axis) for axis in from_axis]
         start[-2:], steps[-2:] = start[-2:][::-1], steps[-2:][::-1]
     details: list[Any] = []
     narrow: list[int] = []
@@ -183,6 +186,11 @@ def _indexed(line: View, places: Codes) -> Iterator[View]:
     if not whole or len(details) != len(line.shape):
         picked = View("index", tuple(narrow), (line,), details=tuple(details))
     yield picked if tuple(narrow) == shape else View("broadcast", shape, (picked,))
+
+
+def _ascends(axes: list[int | None]) -> bool:
+    known = [axis for axis in axes if axis is not None]
+    return known == sorted(known)
 
 
 def _of_many(codes: Codes, shapes: Mapping[int, tuple[int, ...]], used: Codes) -> View:

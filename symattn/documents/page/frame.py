@@ -27,7 +27,8 @@ def page(
 ) -> str:
     """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
     style = stylesheet() + _file("page.css")
-    script = f'(() => {{\n"use strict";\n{program}\n{_file("page.js")}\n}})();' if data else ""
+    code = ['"use strict";', program, _file("rules.js"), _file("page.js")]
+    script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
     title = outline.title or "Attention, step by step"
     policy = "; ".join([
         "default-src 'none'", f"style-src '{_digest(style)}'",
@@ -43,8 +44,8 @@ def page(
         el("title", title),
         el("style", Markup(style)),
     )
-    parts = [_contents(outline, picture), _main(outline, title, given, steps, picture, bool(data),
-                                                tempered)]  # fmt: skip
+    shown = _main(outline, title, given, steps, picture, bool(data), tempered)
+    parts = [_contents(outline, picture), shown]
     if data:
         parts.append(el("aside", el("div", class_="origin", role="status"), id="origin",
                         aria_label="Where the chosen entry comes from", hidden=True))  # fmt: skip
@@ -122,8 +123,15 @@ def _controls(temperature: bool) -> Markup:
         fields.append(el("label", "Temperature ", el(
             "input", id="temperature", type="number", min="0.01", max="100", step="0.1", value="1",
             autocomplete="off")))  # fmt: skip
-    fields.append(el("label", "Decimals ", el(
-        "input", id="digits", type="number", min="0", max="15", step="1", autocomplete="off")))  # fmt: skip
+    fields.append(
+        el(
+            "label",
+            "Decimals ",
+            el(
+                "input", id="digits", type="number", min="0", max="15", step="1", autocomplete="off"
+            ),
+        )
+    )
     moves = [
         el("button", "← Previous", type="button", id="previous", title="Previous step (key p)"),
         el("button", "Next →", type="button", id="next", title="Next step (key n)"),
@@ -141,5 +149,14 @@ def _controls(temperature: bool) -> Markup:
         el("kbd", "Tab"), " into a matrix and the arrow keys from cell to cell, ",
         el("kbd", "Enter"), " to keep a cell chosen, ", el("kbd", "Esc"), " to let it go.")),
         class_="keys")  # fmt: skip
-    return el("div", el("div", *moves, class_="moves"), el("div", *change, class_="change"),
-              state, keys, id="controls", role="group", aria_label="Controls", hidden=True)  # fmt: skip
+    return el(
+        "div",
+        el("div", *moves, class_="moves"),
+        el("div", *change, class_="change"),
+        state,
+        keys,
+        id="controls",
+        role="group",
+        aria_label="Controls",
+        hidden=True,
+    )

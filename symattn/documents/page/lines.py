@@ -10,8 +10,10 @@ from symattn.documents.page.elements import formula
 from symattn.notation.tree import Tree
 
 #: A number inside an element, or anywhere in the plain alternative, where no tag begins.
-_NUMBER = re.compile(r"(?<=<mn>)[0-9.]+(?=</mn>)|(?<![\w.])[0-9]+(?:[.][0-9]+)?(?=[^<>]*\">)|"
-                     r"(?<=_)[0-9]+(?=[^<>]*\">)")
+_NUMBER = re.compile(
+    r"(?<=<mn>)[0-9.]+(?=</mn>)|(?<![\w.])[0-9]+(?:[.][0-9]+)?(?=[^<>]*\">)|"
+    r"(?<=_)[0-9]+(?=[^<>]*\">)"
+)
 
 
 class Lines:

@@ -199,5 +199,3 @@ def head_of(step: Step, operand: Shown, head: int | None) -> int | None:
                  if part.name == operand.item.letter]  # fmt: skip
     sizes = operand.evaluation.sizes
     return int(rule_head[0].subs(HEAD, head).subs(sizes)) if rule_head else None
-
-

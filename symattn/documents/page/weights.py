@@ -76,8 +76,18 @@ def lines(shown: Shown, head: int | None) -> Markup:
                  for i, row in enumerate(array) if row.max(initial=0) > 0]  # fmt: skip
     which = "" if head is None else f" in head {head + base}"
     told = f"Weights{which}: {'; '.join(strongest[:12])}."
-    return el("svg", *drawn, *words, viewBox=f"0 0 {end + right} {height}", role="img", width=end + right,
-              height=height, aria_label=told, data_h=head, class_="lines-between")  # fmt: skip
+    return el(
+        "svg",
+        *drawn,
+        *words,
+        viewBox=f"0 0 {end + right} {height}",
+        role="img",
+        width=end + right,
+        height=height,
+        aria_label=told,
+        data_h=head,
+        class_="lines-between",
+    )
 
 
 def _y(place: int) -> int:
