@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 
 from symattn.documents.code.spell import Language
 
@@ -115,7 +115,7 @@ def _javascript() -> Language:
         header="function {name}({{ {arguments} }}) {{",
         footer="  return {{ {pairs} }};\n}}\n",
         indent="  ",
-        prelude=(files("symattn.documents.code") / "arrays.js").read_text(encoding="utf-8"),
+        prelude=Path(__file__).with_name("arrays.js").read_text(encoding="utf-8"),
         reserved=("all", *_CALLS, *_SINGLE.values()),
     )
 

@@ -57,7 +57,7 @@ def view(codes: Codes, shapes: Mapping[int, tuple[int, ...]]) -> View:
         return View("negative", codes.shape, (view(-codes, shapes),))
     if (codes < 0).any():
         raise CannotSpell("a matrix of entries and of negated entries has no program here")
-    used = np.unique(codes // PLACES)
+    used = np.flatnonzero(np.bincount((codes // PLACES).ravel()))
     if len(used) > 1:
         return _of_many(codes, shapes, used)
     number = int(used[0])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from importlib.resources import files
+from pathlib import Path
 
 from symattn.derivation import Check
 from symattn.documents.outline import Outline
 from symattn.documents.page.colour import stylesheet
 from symattn.documents.page.elements import Markup, el, joined
 
-_FILES = files("symattn.documents.page")
+_FILES = Path(__file__).parent
 
 
 def page(
