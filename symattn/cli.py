@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-_FORMATS = ("text", "latex", "mathml", "html", "json")
+_FORMATS = ("text", "latex", "mathml", "html", "json", "svg", "png", "tikz")
+_PICTURES = ("heat", "lines", "falk", "steps")
 _VIEWS = ("all", "formula", "entry", "worked", "value")
 _LONGEST_MESSAGE = 400
 
@@ -80,6 +81,8 @@ def main() -> None:
               help="Show one view of every step instead of all four.")  # fmt: skip
 @click.option("--step", "steps", metavar="NAME", multiple=True,
               help="Show this step only; may be repeated.")  # fmt: skip
+@click.option("--picture", type=click.Choice(_PICTURES), default="heat", show_default=True,
+              help="What svg, png and tikz show, of the step named by --step.")  # fmt: skip
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
@@ -153,6 +156,7 @@ class Job:
     ) -> None:  # fmt: skip
         self.derivation, self.evaluation = derivation, evaluation
         self.notation, self.notes = notation, notes
+        self.picture: str = options["picture"]
         self.only: tuple[str, ...] = options["steps"]
         self.views: tuple[Any, ...] = _VIEWS[1:] if options["view"] == "all" else (options["view"],)
         self.check: Check | None = None
@@ -226,7 +230,9 @@ def _same_file(source: str, output: str) -> bool:
         return False
 
 
-def _document(form: str, job: Job) -> str:
+def _document(form: str, job: Job) -> str | bytes:
+    if form in ("svg", "png", "tikz"):
+        return _drawn(form, job)
     if form == "html":
         from symattn.documents.html import html_document
 
@@ -253,6 +259,24 @@ def _document(form: str, job: Job) -> str:
     from symattn.documents.text import text_document
 
     return text_document(page)
+
+
+def _drawn(form: str, job: Job) -> str | bytes:
+    from symattn.documents.pictures.kinds import picture
+
+    step = job.only[0] if job.only else ""
+    drawing = picture(job.picture, job.derivation, job.evaluation, job.notation, step)
+    if form == "png":
+        from symattn.documents.pictures.png import png_document
+
+        return png_document(drawing)
+    if form == "tikz":
+        from symattn.documents.pictures.tikz import tikz_document
+
+        return tikz_document(drawing)
+    from symattn.documents.pictures.svg import svg_document
+
+    return svg_document(drawing)
 
 
 def _print_text(page: Outline) -> None:
@@ -291,19 +315,20 @@ def can_show_unicode() -> bool:
     return True
 
 
-def write(document: str, output: str | None) -> None:
+def write(document: str | bytes, output: str | None) -> None:
     """A document to a file, or to standard output for None and ``-``."""
     from symattn.errors import SymattnError
 
+    content = document if isinstance(document, bytes) else document.encode("utf-8")
     if output is None or output == "-":
         if sys.stdout is None:
             raise OSError(0, "standard output is closed")
         sys.stdout.flush()
-        sys.stdout.buffer.write(document.encode("utf-8"))
+        sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
     try:
-        Path(output).write_text(document, encoding="utf-8")
+        Path(output).write_bytes(content)
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise SymattnError(f"{output}: cannot be written: {reason}") from None
