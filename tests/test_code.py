@@ -49,10 +49,7 @@ def example(name: str) -> tuple[Derivation, Evaluation]:
 
 
 def program_of(name: str, **options: Any) -> Program:
-    derivation, values = example(name)
-    shapes = {item.letter: values.array(item.letter).shape
-              for item in (*derivation.inputs, *derivation.steps)}  # fmt: skip
-    return traced(derivation.inputs, derivation.steps, shapes, values.sizes, **options)
+    return traced(example(name)[1], **options)
 
 
 def inputs_of(name: str) -> dict[str, Array]:
@@ -123,10 +120,8 @@ def test_a_wrong_program_is_noticed() -> None:
 
 
 def test_the_program_reads_like_one_written_by_hand() -> None:
-    derivation, values = small_example(next(row.spec for row in VARIANTS if row.name == "causal"))
-    shapes = {item.letter: values.array(item.letter).shape for item in derivation.inputs}
-    code = spelled(traced(derivation.inputs, derivation.steps, shapes, values.sizes),
-                   LANGUAGES["numpy"])  # fmt: skip
+    _, values = small_example(next(row.spec for row in VARIANTS if row.name == "causal"))
+    code = spelled(traced(values), LANGUAGES["numpy"])
     assert (
         code
         == """\

@@ -8,7 +8,7 @@ and `symattn.documents.code.views` reads from them how each operand is taken fro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +17,10 @@ import sympy
 from numpy.typing import NDArray
 
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.derivation import Evaluation
 from symattn.documents.code.views import PLACES, View, view
 from symattn.errors import CannotSpell
-from symattn.evaluate.walk import program_of
-from symattn.step import Input, Step
+from symattn.step import Input
 
 #: A parameter that divides what the weights are made of; 1 leaves everything as it is.
 TEMPERATURE = "temperature"
@@ -187,30 +187,23 @@ class Program:
     parameters: tuple[str, ...] = ()
 
 
-def traced(
-    inputs: Collection[Input],
-    steps: Collection[Step],
-    shapes: Mapping[str, tuple[int, ...]],
-    sizes: Mapping[sympy.Symbol, int],
-    *,
-    given: Collection[str] = (),
-    tempered: str = "",
-) -> Program:
-    """The program of a derivation at the shapes of its inputs (by letter).
+def traced(evaluation: Evaluation, *, given: Collection[str] = (), tempered: str = "") -> Program:
+    """The program of a derivation at the shapes of what was given; no number of it is read.
 
     Steps whose names are `given` become inputs too. The step named `tempered` is divided by a
     parameter, `TEMPERATURE`. Raises `CannotSpell` for a formula that cannot be followed.
     """
     tracing = Tracing()
     known: dict[str, Array] = {}
-    taken = [*inputs, *(step for step in steps if step.name in given)]
+    steps = evaluation.steps
+    taken = [*evaluation.inputs, *(step for step in steps if step.name in given)]
     for item in taken:
-        shape = shapes[item.letter]
+        shape = evaluation.array(item.letter).shape
         known[item.letter] = tracing.record("input", shape=shape, name=item.letter, step=item)
     for step in steps:
         if step.name in given:
             continue
-        value = program_of(step.expr, sizes, step.per_head)(known.__getitem__, tracing)
+        value = evaluation.follow(step, known.__getitem__, tracing)
         if step.name == tempered:
             value = tracing.divide(value, Scalar(TEMPERATURE))
         known[step.letter] = tracing.record(

@@ -37,18 +37,11 @@ def live_program(derivation: Derivation, evaluation: Evaluation) -> Live:
         None,
     )  # fmt: skip
     free = tuple(step.name for step in derivation.steps if step.name in _FREE)
-    items = (*derivation.inputs, *(step for step in derivation.steps if step.name in free))
-    program = traced(
-        derivation.inputs,
-        derivation.steps,
-        {item.letter: evaluation.array(item.letter).shape for item in items},
-        evaluation.sizes,
-        given=free,
-        tempered="" if tempered is None else tempered.name,
-    )
+    name = "" if tempered is None else tempered.name
+    program = traced(evaluation, given=free, tempered=name)
     language = LANGUAGES["javascript"]
     code = f"{language.prelude}\n{spelled(program, language)}"
-    letters = tuple(item.letter for item in items)
+    letters = tuple(item.letter for item in program.inputs)
     return Live(code, letters, "" if tempered is None else tempered.letter)
 
 
