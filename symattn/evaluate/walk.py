@@ -50,6 +50,11 @@ def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bo
                 return lambda values, arithmetic: arithmetic.scaled(
                     product(values, arithmetic), factor
                 )
+            case sympy.Inverse():
+                turned = made(part.arg, per_head)
+                return lambda values, arithmetic: arithmetic.inverse(turned(values, arithmetic))
+            case sympy.Identity() | sympy.OneMatrix() | sympy.ZeroMatrix():
+                return made(part.subs(sizes).as_explicit(), per_head)
             case sympy.MatrixBase():
                 entries = filled(part.shape, list(part))
                 return lambda values, arithmetic: arithmetic.array(entries)

@@ -17,13 +17,13 @@ import sympy
 from symattn.arithmetic.arrays import nearest_float
 from symattn.errors import CannotSpell
 from symattn.nodes.rule import (
-    SIGNS,
     Apply,
     Cases,
     Const,
     Entry,
     Exp,
     Index,
+    Named,
     OfRow,
     Ordinal,
     Over,
@@ -33,6 +33,7 @@ from symattn.nodes.rule import (
     Times,
     Total,
     at,
+    parts,
     rule_of,
 )
 from symattn.nodes.spell import Speller
@@ -81,6 +82,8 @@ class _Encoder:
             case Ordinal(index):
                 free = sympy.sympify(index, strict=True).free_symbols
                 return self.table(free, lambda told: at(rule, told, self.sizes))
+            case Named(_, _, value):
+                return self.rule(value)
             case Plus(terms):
                 return ["+", *map(self.rule, terms)]
             case Times(factors):
@@ -111,18 +114,14 @@ class _Encoder:
     def cases(self, rule: Cases) -> Data:
         """Cases that positions decide become a table of 1 and 0; numbers decide the others."""
         branches = [self.rule(rule.value), self.rule(rule.otherwise)]
-        if all(isinstance(side, Const | Ordinal | Plus) for side in (rule.left, rule.right)):
-            decided = self.tabulated(
-                _symbols(rule.left) | _symbols(rule.right), lambda places: self.holds(rule, places)
-            )
-            return ["?", decided, *branches]
-        return ["?", [self.rule(rule.left), rule.sign, self.rule(rule.right)], *branches]
-
-    def holds(self, rule: Cases, places: Mapping[Any, int]) -> int:
-        """1 where positions alone say so, else 0."""
-        left, right = (_value(at(side, places, self.sizes)).subs(self.sizes)
-                       for side in (rule.left, rule.right))  # fmt: skip
-        return int(SIGNS[rule.sign](left, right) == sympy.true)
+        if any(isinstance(part, Entry) for side in (rule.left, rule.right) for part in parts(side)):
+            return ["?", [self.rule(rule.left), rule.sign, self.rule(rule.right)], *branches]
+        told = Cases(rule.left, rule.sign, rule.right, Const(sympy.S.One), Const(sympy.S.Zero))
+        decided = self.tabulated(
+            _symbols(rule.left) | _symbols(rule.right),
+            lambda places: int(_value(at(told, places, self.sizes))),
+        )
+        return ["?", decided, *branches]
 
     def index(self, index: Index) -> Data:
         """A row or column: a number, a name, or a table."""
@@ -161,19 +160,16 @@ class _Encoder:
 
 
 def _symbols(rule: Rule) -> set[Any]:
-    match rule:
-        case Ordinal(index):
-            return set(sympy.sympify(index, strict=True).free_symbols)
-        case Plus(terms):
-            return set().union(*map(_symbols, terms))
-        case Const(value):
-            return set(value.free_symbols)
-    return set()
+    """The symbols that the numbers of a rule depend on."""
+    found: set[Any] = set()
+    for part in parts(rule):
+        if isinstance(part, Ordinal | Const):
+            value = part.index if isinstance(part, Ordinal) else part.value
+            found |= sympy.sympify(value, strict=True).free_symbols
+    return found
 
 
 def _value(rule: Rule) -> sympy.Expr:
-    if isinstance(rule, Plus):
-        return sympy.Add(*map(_value, rule.terms))
     if not isinstance(rule, Const):
         raise CannotSpell("a condition on numbers stands where positions decide")
     return rule.value
