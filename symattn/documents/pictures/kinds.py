@@ -174,7 +174,11 @@ def falk(shown: Shown, everything: Mapping[str, Shown]) -> Drawing:
         step.expr.args if isinstance(step, Step) and isinstance(step.expr, sympy.MatMul) else ()
     )
     letters = [_factor(part) for part in factors]
-    if len(letters) != 2 or None in letters or shown.flipped:
+    if shown.flipped:
+        raise SymattnError(
+            'picture falk: is drawn with tokens as rows; leave out convention = "columns"'
+        )
+    if len(letters) != 2 or None in letters:
         raise SymattnError(
             f"{step.name}: is no product of two matrices; choose a step such as scores"
         )
