@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
     from symattn.algebra.identities import IDENTITIES
     from symattn.algebra.identity import Identity, prove
+    from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
@@ -30,6 +31,7 @@ _HOMES = {
     "VARIANTS": "symattn.attention.variants",
     "Attention": "symattn.attention.spec",
     "Check": "symattn.derivation",
+    "Chunk": "symattn.attention.decoding",
     "Derivation": "symattn.derivation",
     "Evaluation": "symattn.derivation",
     "Notation": "symattn.notation.options",
@@ -37,6 +39,7 @@ _HOMES = {
     "StepValue": "symattn.derivation",
     "SymattnError": "symattn.errors",
     "Variant": "symattn.attention.variants",
+    "decode": "symattn.attention.decoding",
     "latex": "symattn.notation.latex",
     "mathml": "symattn.notation.mathml",
     "text": "symattn.notation.text",
@@ -53,6 +56,7 @@ __all__ = [
     "VARIANTS",
     "Attention",
     "Check",
+    "Chunk",
     "Derivation",
     "Equality",
     "Evaluation",
@@ -63,6 +67,7 @@ __all__ = [
     "SymattnError",
     "Variant",
     "__version__",
+    "decode",
     "equal",
     "latex",
     "mathml",

@@ -7,8 +7,9 @@ Exit status: 0 when everything agrees, 1 when a number is wrong, 2 when the inpu
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -16,13 +17,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from symattn.attention.decoding import Chunk
     from symattn.derivation import Check, Derivation, Evaluation
     from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
 
 Made = TypeVar("Made")
 
-_FORMATS = ("text", "latex", "mathml", "html", "json", "svg", "png", "tikz")
+_SINGLE = ("html", "svg", "png", "tikz")
+_FORMATS = ("text", "latex", "mathml", "json", *_SINGLE)
 _PICTURES = ("heat", "lines", "falk", "steps")
 _VIEWS = ("all", "formula", "entry", "worked", "value")
 _LONGEST_MESSAGE = 400
@@ -92,6 +95,8 @@ def main() -> None:
 @click.option("--tokens", type=click.IntRange(1, 64), help="Make a small example of a variant.")
 @click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
 @click.option("--heads", type=click.IntRange(1, 16), help="The example's number of heads.")
+@click.option("--chunks", metavar="1|3,1,1",
+              help="Decode over a cache: so many tokens at a time, or in each chunk.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def derive(source: str, form: str, output: str | None, symbolic: bool, **options: Any) -> int:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
@@ -99,16 +104,17 @@ def derive(source: str, form: str, output: str | None, symbolic: bool, **options
 
     if output is not None and _same_file(source, output):
         raise SymattnError(f"{output}: is the worksheet itself; write to another file")
-    job, in_file = _job(source, symbolic, options)
-    if job.evaluation is None and options["view"] in ("worked", "value"):
-        raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
-    if job.evaluation is not None:
-        job.check = in_file(job.evaluation.check)
+    jobs, in_file = _jobs(source, symbolic, options)
+    for job in jobs:
+        if job.evaluation is None and options["view"] in ("worked", "value"):
+            raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
+        if job.evaluation is not None:
+            job.check = in_file(job.evaluation.check)
     if output is None and form == "text":
-        in_file(lambda: _print_text(in_file(job.outline)))
+        in_file(lambda: _print_text([in_file(job.outline) for job in jobs]))
     else:
-        write(in_file(lambda: _document(form, job)), output)
-    return 0 if job.check is None or job.check.agrees else 1
+        write(in_file(lambda: _document(form, jobs)), output)
+    return 0 if all(job.check is None or job.check.agrees for job in jobs) else 1
 
 
 @main.command()
@@ -148,14 +154,17 @@ def ladder(name: str | None) -> None:
 
 
 class Job:
-    """One call of ``derive``: what is shown, and how."""
+    """One derivation of a call of ``derive``: what is shown, and how.
+
+    `series` is the title of the whole where it is one of several.
+    """
 
     def __init__(
         self, derivation: Derivation, evaluation: Evaluation | None, notation: Notation,
-        options: dict[str, Any], notes: list[str],
+        options: dict[str, Any], notes: list[str], series: str | None = None,
     ) -> None:  # fmt: skip
         self.derivation, self.evaluation = derivation, evaluation
-        self.notation, self.notes = notation, notes
+        self.notation, self.notes, self.series = notation, notes, series
         self.picture: str = options["picture"]
         self.only: tuple[str, ...] = options["steps"]
         self.views: tuple[Any, ...] = _VIEWS[1:] if options["view"] == "all" else (options["view"],)
@@ -171,10 +180,10 @@ class Job:
         )  # fmt: skip
 
 
-def _job(
+def _jobs(
     source: str, symbolic: bool, options: dict[str, Any]
-) -> tuple[Job, Callable[[Callable[[], Made]], Made]]:
-    """The derivation to show, and a way to do the rest that names the file in what it refuses."""
+) -> tuple[list[Job], Callable[[Callable[[], Made]], Made]]:
+    """The derivations to show, and a way to do the rest that names the file in what it refuses."""
     from symattn.errors import SymattnError, nearest, shown
     from symattn.notation.options import Notation
 
@@ -183,6 +192,7 @@ def _job(
         changes["digits"] = options["digits"]
     if options["full"]:
         changes["limit"] = 0
+    chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     is_file = source == "-" or os.path.lexists(source) or _looks_like_a_file(source)
     if is_file and any(options[name] for name in ("tokens", "d_k", "heads")):
         raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
@@ -190,15 +200,18 @@ def _job(
         from symattn.worksheet import read_worksheet
 
         sheet = read_worksheet(source)
-        derivation = sheet.in_file(sheet.derivation)
-        # --symbolic shows no numbers, but wrong ones are still refused
-        evaluation = sheet.in_file(lambda: sheet.evaluate(derivation, options["dtype"]))
+        notation = sheet.in_file(lambda: sheet.notation.but(**changes))
         notes = [] if not sheet.claims else [
             f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"
         ]  # fmt: skip
-        notation = sheet.in_file(lambda: sheet.notation.but(**changes))
+        if chunks is not None or sheet.chunks is not None:
+            made = sheet.in_file(lambda: sheet.decode(chunks, options["dtype"]))
+            return _series(made, sheet.title, symbolic, notation, options, notes), sheet.in_file
+        derivation = sheet.in_file(sheet.derivation)
+        # --symbolic shows no numbers, but wrong ones are still refused
+        evaluation = sheet.in_file(lambda: sheet.evaluate(derivation, options["dtype"]))
         job = Job(derivation, None if symbolic else evaluation, notation, options, notes)
-        return job, sheet.in_file
+        return [job], sheet.in_file
     from symattn.attention.variants import VARIANTS
 
     names = [row.name for row in VARIANTS]
@@ -210,13 +223,52 @@ def _job(
     title = f"{row.name}: {row.about}"
     notation = Notation().but(**changes)
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
+    if chunks is not None:
+        from symattn.attention.decoding import decode
+        from symattn.attention.example import small_inputs
+
+        spec, given = small_inputs(row.spec, **sized)
+        made = decode(spec, chunks, title=title, dtype=options["dtype"], **given)
+        return _series(made, title, symbolic, notation, options, []), lambda make: make()
     if symbolic or not sized:
         derivation = row.spec.derivation(title=title)
-        return Job(derivation, None, notation, options, []), lambda make: make()
+        return [Job(derivation, None, notation, options, [])], lambda make: make()
     from symattn.attention.example import small_example
 
     derivation, evaluation = small_example(row.spec, title=title, **sized)
-    return Job(derivation, evaluation, notation, options, []), lambda make: make()
+    return [Job(derivation, evaluation, notation, options, [])], lambda make: make()
+
+
+def _series(
+    made: Sequence[Chunk], title: str, symbolic: bool, notation: Notation,
+    options: dict[str, Any], notes: list[str],
+) -> list[Job]:  # fmt: skip
+    """A job for each chunk; a step asked for is shown where there is one."""
+    jobs = [
+        Job(c.derivation, None if symbolic else c.evaluation, notation, options, [], title)
+        for c in made
+    ]
+    if options["steps"]:
+        there = [{item.name for item in (*c.derivation.inputs, *c.derivation)} for c in made]
+        missing = tuple(name for name in options["steps"] if name not in set().union(*there))
+        for job, names in zip(jobs, there, strict=True):
+            job.only = missing + tuple(name for name in options["steps"] if name in names)
+        jobs = [job for job in jobs if job.only]
+    jobs[-1].notes = notes
+    return jobs
+
+
+def _read_chunks(text: str) -> int | list[int]:
+    """How the tokens are cut: ``2`` at a time, or ``3,1,1``."""
+    from symattn.errors import SymattnError, shown
+
+    parts = text.split(",")
+    if len(text) > 400 or not all(re.fullmatch(r" *[0-9]{1,6} *", part) for part in parts):
+        raise SymattnError(
+            f"--chunks {shown(text)}: give how many tokens at a time, as in --chunks 1, or how "
+            "many in each chunk, as in --chunks 3,1,1"
+        )
+    return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
 
 
 def _looks_like_a_file(source: str) -> bool:
@@ -230,16 +282,23 @@ def _same_file(source: str, output: str) -> bool:
         return False
 
 
-def _document(form: str, job: Job) -> str | bytes:
-    if form in ("svg", "png", "tikz"):
-        return _drawn(form, job)
-    if form == "html":
-        from symattn.documents.html import html_document
+def _document(form: str, jobs: Sequence[Job]) -> str | bytes:
+    job = jobs[0]
+    if form in _SINGLE:
+        from symattn.documents.single import single_document
+        from symattn.errors import SymattnError
 
-        return html_document(
-            job.derivation, job.evaluation, notation=job.notation, views=job.views,
-            only=job.only, check=job.check, notes=job.notes,
+        if job.series is not None:
+            raise SymattnError(f"--format {form}: shows one derivation; leave out the chunks")
+        return single_document(
+            form, job.derivation, job.evaluation, notation=job.notation, views=job.views,
+            only=job.only, check=job.check, notes=job.notes, picture=job.picture,
         )  # fmt: skip
+    if form == "json" and job.series is not None:
+        from symattn.documents.data import json_series
+
+        parts = [(each.derivation, each.evaluation, each.check, each.only) for each in jobs]
+        return json_series(parts, job.series, notation=job.notation, notes=jobs[-1].notes)
     if form == "json":
         from symattn.documents.data import json_document
 
@@ -247,43 +306,30 @@ def _document(form: str, job: Job) -> str | bytes:
             job.derivation, job.evaluation, notation=job.notation, only=job.only,
             check=job.check, notes=job.notes,
         )  # fmt: skip
-    page = job.outline()
+    pages = [each.outline() for each in jobs]
     if form == "latex":
         from symattn.documents.latex import latex_document
 
-        return latex_document(page)
+        return latex_document(*pages)
     if form == "mathml":
         from symattn.documents.mathml import mathml_document
 
-        return mathml_document(page)
+        return mathml_document(*pages)
     from symattn.documents.text import text_document
 
-    return text_document(page)
+    return "\n".join(map(text_document, pages))
 
 
-def _drawn(form: str, job: Job) -> str | bytes:
-    from symattn.documents.pictures.kinds import picture
-
-    step = job.only[0] if job.only else ""
-    drawing = picture(job.picture, job.derivation, job.evaluation, job.notation, step)
-    if form == "png":
-        from symattn.documents.pictures.png import png_document
-
-        return png_document(drawing)
-    if form == "tikz":
-        from symattn.documents.pictures.tikz import tikz_document
-
-        return tikz_document(drawing)
-    from symattn.documents.pictures.svg import svg_document
-
-    return svg_document(drawing)
-
-
-def _print_text(page: Outline) -> None:
+def _print_text(pages: Iterable[Outline]) -> None:
     """Text for the screen: coloured in a terminal, ASCII where the terminal has no Unicode."""
     from symattn.documents.text import styled_lines
 
-    print_lines(styled_lines(page, "unicode" if can_show_unicode() else "ascii"))
+    charset: Any = "unicode" if can_show_unicode() else "ascii"
+    lines: list[tuple[str, str]] = []
+    for page in pages:
+        lines += [("plain", "")] if lines else []
+        lines += styled_lines(page, charset)
+    print_lines(lines)
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:

@@ -43,9 +43,7 @@ def prove(
     if (where or positive) and (name is None or "=" not in name):
         raise SymattnError("--where, --positive: are for an equation of your own")
     if name is not None and "=" in name:
-        own = Identity("own", "an equation of your own", name, "–", "–",
-                       where=where, positive=positive)  # fmt: skip
-        rows = [own]
+        rows = [Identity("", "", name, "", "", where=where, positive=positive)]
     else:
         rows = list(IDENTITIES) if name is None else [identity(name)]
     proofs = [proven(row) for row in rows]

@@ -73,10 +73,10 @@ def given(name: str) -> dict[str, Any]:
 
 
 @cache
-def wanted(name: str, aligned: bool = True) -> Any:
+def wanted(name: str) -> Any:
     """What the reference computes; None where these numbers have no value."""
     try:
-        return Reference(SPECS[name], given(name), aligned).result()
+        return Reference(SPECS[name], given(name)).result()
     except NoValueError:
         return None
 
@@ -201,8 +201,8 @@ def test_the_result_is_what_the_definitions_say(name: str) -> None:
 
 
 def with_values(names: Any) -> list[str]:
-    """Those whose inputs have a value (a row may sum to 0, whatever symattn makes of it)."""
-    return [name for name in names if wanted(name, aligned=False) is not None]
+    """Those whose inputs have a value (a row may sum to 0)."""
+    return [name for name in names if wanted(name) is not None]
 
 
 VALUED = with_values(SPECS)

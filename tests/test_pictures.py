@@ -143,6 +143,14 @@ def test_plot_returns_axes() -> None:
     assert own.texts[1].get_text() == "−∞"
 
 
+@pytest.mark.parametrize("form", ["html", "svg"])
+def test_a_series_of_derivations_is_no_single_thing(form: str) -> None:
+    words = ["derive", "cached", "--tokens", "3", "--chunks", "1", "--format", form]
+    run = CliRunner().invoke(main, words)
+    assert run.exit_code == 2
+    assert "shows one derivation" in run.output
+
+
 @pytest.mark.parametrize("form", ["svg", "png", "tikz"])
 def test_the_command_line_draws(form: str, tmp_path: Path) -> None:
     file = tmp_path / f"picture.{form}"

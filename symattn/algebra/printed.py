@@ -40,8 +40,11 @@ def reason(name: str) -> str:
 
 
 def _formulas(proof: Proof) -> list[tuple[Tree, str]]:
-    """The chain of the proof: the left side, then what follows and why; empty if unspellable."""
-    if not proof.links or proof.identity.sides is not None:
+    """The chain of the proof: the left side, then what follows and why; empty if unspellable.
+
+    What does not hold has no chain.
+    """
+    if not proof.links or proof.identity.sides is not None or proof.equality.verdict != "equal":
         return []
     first = spelled(proof.links[0].left)
     rest = [(spelled(link.right), reason(link.rule)) for link in proof.links]
@@ -53,7 +56,8 @@ def _formulas(proof: Proof) -> list[tuple[Tree, str]]:
 def text_lines(proof: Proof, charset: Charset = "unicode") -> Iterator[tuple[str, str]]:
     """The proof as lines of text with their styles."""
     row = proof.identity
-    yield "title", f"{row.name}: {row.says}" + ("" if row.holds else " (a false belief)")
+    if row.name:
+        yield "title", f"{row.name}: {row.says}" + ("" if row.holds else " (a false belief)")
     yield "formula", f"   {row.statement}"
     for one in row.where:
         yield "note", f"   where {one}"
@@ -65,7 +69,7 @@ def text_lines(proof: Proof, charset: Charset = "unicode") -> Iterator[tuple[str
     longest = min(max(map(len, written), default=0), 60)
     for k, (one, (_, why)) in enumerate(zip(written, formulas, strict=True)):
         yield "plain", f"   {'= ' if k else '  '}{one:<{longest}}   {why}".rstrip()
-    if not formulas and row.holds:
+    if not formulas and row.holds and proof.equality.verdict == "equal":
         yield "plain", f"   by entries: {_WORDS[ENTRIES]}"
     yield ("good" if proof.good else "bad"), f"   {_outcome(proof)}"
     yield from _about(proof)
@@ -82,16 +86,17 @@ def _outcome(proof: Proof) -> str:
 
 def _about(proof: Proof) -> Iterator[tuple[str, str]]:
     row = proof.identity
-    yield "note", f"   good for: {row.use}"
-    if row.misconception:
-        yield "note", f"   not to be confused with: {row.misconception}"
-    yield "note", f"   source: {row.source}"
+    told = (("good for", row.use), ("not to be confused with", row.misconception),
+            ("source", row.source))  # fmt: skip
+    for word, what in told:
+        if what:
+            yield "note", f"   {word}: {what}"
 
 
 def latex_lines(proof: Proof) -> str:
     """The proof as LaTeX: an ``align*`` with the reasons, or the statement in words."""
     row, formulas = proof.identity, _formulas(proof)
-    head = f"\\paragraph{{{prose(row.name)}}} {prose(row.says)}."
+    head = f"\\paragraph{{{prose(row.name)}}} {prose(row.says)}." if row.name else ""
     if formulas:
         lines = [
             ("&= " if k else "& \\phantom{{}={}} ") + latex(one)
@@ -109,7 +114,12 @@ def mathml_lines(proof: Proof) -> str:
     from html import escape
 
     row, formulas = proof.identity, _formulas(proof)
-    out = [f'<section id="{row.name}"><h2>{escape(row.name)}</h2>', f"<p>{escape(row.says)}</p>"]
+    out = ["<section>"]
+    if row.name:
+        out = [
+            f'<section id="{row.name}"><h2>{escape(row.name)}</h2>',
+            f"<p>{escape(row.says)}</p>",
+        ]
     if formulas:
         out.append("<ol>")
         for k, (one, why) in enumerate(formulas):
@@ -129,7 +139,7 @@ def _sides(proof: Proof, write: Callable[[Tree], str], frame: str) -> str:
     one, other = spelled(proof.left), spelled(proof.right)
     if one is None or other is None:
         return ""
-    sign = t.EQUALS if proof.identity.holds else t.Op("≠")
+    sign = t.Op("≠") if proof.equality.verdict == "different" else t.EQUALS
     return frame.replace("{}", write(t.equation(one, (sign, other))))
 
 

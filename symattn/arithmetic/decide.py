@@ -55,14 +55,14 @@ def decide(
     exact: Callable[[], sympy.Expr | None],
     digits: int,
     rounding: Rounding = "half-up",
-    significant: bool = False,
+    tiny: int | None = None,
     most_bits: int = USUAL_BITS,
 ) -> Digits:
     """The value correctly rounded to `digits` decimals, proven, or marked as not proven.
 
     `ball_at(bits)` encloses the value; `exact()` is the value itself, or None, and is asked only
-    when a ball cannot decide. With `significant`, a value too small for the decimals is shown in
-    scientific notation instead of as zero.
+    when a ball cannot decide. A value below 10^−tiny is shown in scientific notation, with so many
+    digits, instead of as nearly zero.
     """
     value: Any = None
     for bits in (bits for bits in BITS if bits <= most_bits):
@@ -72,7 +72,7 @@ def decide(
         if not value.is_finite():
             continue
         with precision(bits + 64):
-            found = _attempt(value, exact, digits, rounding, significant)
+            found = _attempt(value, exact, digits, rounding, tiny)
         if found is not None:
             return found
         if bits == BITS[1] and value.rel_accuracy_bits() < LOOSE:
@@ -96,11 +96,11 @@ def _attempt(
     exact: Callable[[], sympy.Expr | None],
     digits: int,
     rounding: Rounding,
-    significant: bool,
+    tiny: int | None,
 ) -> Digits | None:
     """The decided digits, or None where more precision is needed."""
     size = _magnitude(value)
-    if size is not None and (size >= _LONG or (significant and size < -digits)):
+    if size is not None and (size >= _LONG or (tiny is not None and size < -tiny)):
         if abs(size) > _HUGE:
             return _scientific(value, size, digits)
         places = digits - size

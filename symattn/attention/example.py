@@ -29,11 +29,20 @@ def small_example(
     >>> values["Q"].exact.tolist()
     [[1, 0], [2, 1]]
     """
+    spec, given = small_inputs(spec, tokens=tokens, d_k=d_k, heads=heads)
+    whole = spec.derivation(title=title)
+    return whole, whole.evaluate(**given)
+
+
+def small_inputs(
+    spec: Attention, *, tokens: int = 3, d_k: int = 2, heads: int | None = None
+) -> tuple[Attention, dict[str, Any]]:
+    """The spec with its heads counted, and small integer matrices for all its inputs."""
     for name, value in (("tokens", tokens), ("d_k", d_k)):
         if not 1 <= value <= 64:
             raise SymattnError(f"{name} = {value}: give a whole number from 1 to 64")
     spec = _with_heads(spec, heads)
-    whole = spec.derivation(title=title)
+    whole = spec.derivation()
     sizes = _SIZES | {"n": tokens, "m": tokens, "d_k": d_k, "d_model": d_k, "n_vocab": tokens}
     positive = spec.normaliser == "sum"
     numbers = count()
@@ -56,7 +65,7 @@ def small_example(
             given[item.name] = [matrix(rows, columns) for _ in range(count_of)]
         else:
             given[item.name] = matrix(rows, columns)
-    return whole, whole.evaluate(**given)
+    return spec, given
 
 
 def _with_heads(spec: Attention, heads: int | None) -> Attention:

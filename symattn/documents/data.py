@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,40 @@ def json_document(
     notes: Sequence[str] = (),
 ) -> str:
     """The document as indented JSON; ``inputs`` and ``steps`` are keyed by name, in order."""
-    notation = notation or Notation()
+    data = _data(derivation, evaluation, notation or Notation(), only, check, notes)
+    return written(data) + "\n"
+
+
+def json_series(
+    parts: Iterable[tuple[Derivation, Evaluation | None, Check | None, Sequence[str]]],
+    title: str,
+    *,
+    notation: Notation | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """Several derivations in a row as one JSON document: each as it stands alone, in ``chunks``.
+
+    A part is a derivation, its evaluation, its check and the names of the steps shown (all if
+    there are none).
+    """
+    data: dict[str, Any] = {"schema": SCHEMA, "title": title}
+    data["chunks"] = [
+        _data(derivation, evaluation, notation or Notation(), only, check, ())
+        for derivation, evaluation, check, only in parts
+    ]
+    if notes:
+        data["notes"] = list(notes)
+    return written(data) + "\n"
+
+
+def _data(
+    derivation: Derivation,
+    evaluation: Evaluation | None,
+    notation: Notation,
+    only: Sequence[str],
+    check: Check | None,
+    notes: Sequence[str],
+) -> dict[str, Any]:
     data: dict[str, Any] = {"schema": SCHEMA, "title": derivation.title}
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
@@ -61,7 +94,7 @@ def json_document(
         data["check"] = _check(check)
     if notes:
         data["notes"] = list(notes)
-    return written(data) + "\n"
+    return data
 
 
 def _is_short(value: dict[str, Any]) -> bool:

@@ -253,7 +253,7 @@ class _Numbers:
             lambda: self.exact(part),
             digits,
             self.notation.rounding,
-            significant=True,
+            tiny=self.notation.digits,
         )
 
     def ball(self, part: Rule, bits: int) -> Any:

@@ -197,6 +197,15 @@ def as_matrix(value: Any, owner: str) -> MatrixExpr:
     return value
 
 
+def told(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
+    """The settings that are not what one would expect: base = 500, start = p."""
+    return [
+        t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))
+        for name, value, usual in settings
+        if value != usual
+    ]
+
+
 def as_scalar(value: Any, owner: str) -> sympy.Expr:
     """The argument as a SymPy scalar; a string is refused, since SymPy would run it."""
     try:

@@ -18,7 +18,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Definition, Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.base import Definition, Node, as_matrix, as_scalar, shape_of, told
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -144,15 +144,6 @@ def row(numbers: Iterable[Any]) -> Array:
     """Exact numbers as a row."""
     entries = [sympy.sympify(entry, strict=True) for entry in numbers]
     return filled((len(entries),), entries)
-
-
-def told(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
-    """The settings that are not what one would expect: base = 500."""
-    return [
-        t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))
-        for name, value, usual in settings
-        if value != usual
-    ]
 
 
 def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:

@@ -49,6 +49,7 @@ __all__ = [
     "Strided",
     "Window",
     "mask_of",
+    "part_of",
     "reason_of",
 ]
 
@@ -240,13 +241,15 @@ class Kept(Node):
         return arithmetic.where(arithmetic.equals(mask, 0), scores, arithmetic.zero)
 
 
-def mask_of(name: Any, rows: Any, columns: Any, parameter: Any = True) -> MatrixExpr:
+def mask_of(
+    name: Any, rows: Any, columns: Any, parameter: Any = True, start: Any = 0
+) -> MatrixExpr:
     """The mask of this name and size, from what a spec says of it.
 
     `name` is a row of `MASKS`, or ``any`` (a key is seen if one of the masks allows it) or
     ``all`` (if each of them does). The parameter of those two is a list of masks, each a name or
     a table of one key: ``{any = [{window = 1}, {global = [1]}]}``; they may be nested, and join
-    up to 8 masks in all.
+    up to 8 masks in all. Row 0 is the query at position `start`, column 0 the key at position 0.
 
     Raises `SymattnError` for an unknown name and for a parameter that does not fit.
 
@@ -261,7 +264,7 @@ def mask_of(name: Any, rows: Any, columns: Any, parameter: Any = True) -> Matrix
         if isinstance(name, str) and name in MASKS:
             if next(left, None) is None:
                 raise SymattnError(f"mask: more than {_MOST_JOINED} masks are joined; give fewer")
-            return MASKS[name].of(rows, columns, parameter)
+            return MASKS[name].of(rows, columns, parameter, start)
         if name not in COMBINED:
             known = nearest(str(name), (*MASKS, *COMBINED))
             raise SymattnError(f"mask {shown(name)} is not known{known}")
@@ -283,6 +286,21 @@ def mask_of(name: Any, rows: Any, columns: Any, parameter: Any = True) -> Matrix
         return made(name, parameter)
     except RecursionError:
         raise SymattnError("mask: masks are nested too deeply; give fewer levels") from None
+
+
+def part_of(name: str, parameter: Any, before: int, keys: int) -> Any:
+    """What a spec says of a mask, for the queries after the first `before` and so many keys.
+
+    >>> part_of("all", ["causal", {"documents": [1, 1, 2, 2]}], 2, 3)
+    ['causal', {'documents': [1, 1, 2]}]
+    """
+    if name in COMBINED:
+        parts = [(part, _named(part, name)) for part in parameter]
+        return [
+            part if isinstance(part, str) else {own: part_of(own, value, before, keys)}
+            for part, (own, value) in parts
+        ]
+    return MASKS[name].part(parameter, before, keys) if name in MASKS else parameter
 
 
 def reason_of(mask: MatrixExpr) -> str:

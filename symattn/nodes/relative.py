@@ -14,7 +14,7 @@ import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of, told
 from symattn.nodes.encodings import at_most, index_of
 from symattn.nodes.rule import Index, Rule, rule_of
 from symattn.nodes.spell import Speller
@@ -118,8 +118,7 @@ class ClippedShift(Node):
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip", roman=True)
         matrix, _, start = self.args
-        told = [] if start == 0 else [speller.scalar(start)]
-        return t.call(name, speller.matrix(matrix), *told)
+        return t.call(name, speller.matrix(matrix), *told(speller, ("start", start, 0)))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

@@ -351,7 +351,7 @@ class _RuleSpeller:
         base = self.speller.notation.index_base
         letters = {s: s - base for s in moved.free_symbols if s.is_positive is not True}
         gathered = moved.subs(letters)
-        lead = next(iter(one.free_symbols))
+        lead = next(s for s in one.free_symbols if s in letters)
         return t.equation(
             self.speller.scalar(lead),
             (t.Op(sign), t.inline(self.speller.scalar(sympy.expand(gathered + lead)))),

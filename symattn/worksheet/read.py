@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from symattn.arithmetic.reading import MAX_ENTRIES
+from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.meaning import PER_HEAD
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
@@ -32,7 +33,7 @@ _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts 
 _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_past", "W_DQ",
            "Q_latent", "W_KR", "K_position", "K_position_past", "distances", "b_O", "W_O", "mask",
            "allowed", "concat", "projected")  # fmt: skip
-_LABELS = ("tokens", "query_tokens", "key_tokens", "vocabulary", "features")
+_LABELS = ("tokens", "query_tokens", "key_tokens", "past_tokens", "vocabulary", "features")
 _POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
@@ -50,6 +51,7 @@ class Worksheet:
     notation: Notation = field(default_factory=Notation)
     claims: Mapping[str, Any] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
+    chunks: Any = None
     name: str = ""
     source: str = field(default="", repr=False)
 
@@ -69,6 +71,13 @@ class Worksheet:
     def evaluate(self, derivation: Derivation | None = None, dtype: str = "float64") -> Evaluation:
         """The derivation with the given numbers put in."""
         return (derivation or self.derivation()).evaluate(dtype=dtype, **self.given)
+
+    def decode(self, chunks: Any = None, dtype: str = "float64") -> tuple[Chunk, ...]:
+        """The tokens in chunks, as the worksheet says or as told here; see `decode`."""
+        return decode(
+            self.spec, self.chunks if chunks is None else chunks, sizes=self.sizes,
+            labels=self.labels, title=self.title, dtype=dtype, **self.given,
+        )  # fmt: skip
 
 
 def read_worksheet(path: str | Path) -> Worksheet:
@@ -119,6 +128,7 @@ def _worksheet(data: Mapping[str, Any]) -> Worksheet:
         _notation(_table(data, "notation")),
         claims,
         Policy(**policy),
+        _chunks(settings),
     )
 
 
@@ -136,7 +146,10 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
             continue
         where = f" in [{table}]" if table else ""
         hint = nearest(key, names)
-        for home, keys in (("attention", (*_AXES, *_LABELS, *_SIZES)), ("given", SYMBOLS)):
+        for home, keys in (
+            ("attention", (*_AXES, "chunks", *_LABELS, *_SIZES)),
+            ("given", SYMBOLS),
+        ):
             if key in keys and home != table:
                 hint = f"; it belongs in [{home}]"
         if key in MASKS:
@@ -171,7 +184,7 @@ def _given(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attention, dict[str, Any]]:
     """The spec, and the settings of the table that are not axes of it."""
-    _known(attention, ("variant", *_AXES, *_LABELS, *_SIZES), "attention")
+    _known(attention, ("variant", *_AXES, "chunks", *_LABELS, *_SIZES), "attention")
     base = Attention()
     if "variant" in attention:
         from symattn.attention.variants import variant
@@ -287,6 +300,10 @@ def _labels(settings: Mapping[str, Any], given: dict[str, Any]) -> dict[str, tup
     if tokens and tokens not in (labels.get("n"), labels.get("m")):
         found = ", ".join(f"{size} = {count}" for size, count in counts.items())
         raise ReadError(f"tokens: {len(tokens)} names fit neither queries nor keys ({found})")
+    if "past_tokens" in words:
+        if not any(name.endswith("_past") for name in given):
+            raise ReadError("past_tokens: names the rows of K_past; give it, or leave this out")
+        labels["p"] = words["past_tokens"]
     if "m" in labels and "m" not in counts and "n" in labels:
         del labels["m"]
     if "features" in words:
@@ -316,6 +333,13 @@ def _rows(matrix: Any) -> int:
     if not isinstance(matrix, list) or not matrix:
         return 0
     return len(matrix[0]) if _depth(matrix) == 3 else len(matrix)
+
+
+def _chunks(settings: Mapping[str, Any]) -> Any:
+    """How the tokens are cut for decoding, as the worksheet says it; None if it does not."""
+    if "chunks" in settings:
+        chunk_sizes(settings["chunks"])
+    return settings.get("chunks")
 
 
 def _words(value: Any, name: str) -> tuple[str, ...]:
