@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-_FORMATS = ("text", "latex", "mathml", "json")
+_SINGLE = ("html", "svg", "png", "tikz")
+_FORMATS = ("text", "latex", "mathml", "json", *_SINGLE)
+_PICTURES = ("heat", "lines", "falk", "steps")
 _VIEWS = ("all", "formula", "entry", "worked", "value")
 _LONGEST_MESSAGE = 400
 
@@ -90,6 +92,8 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
               help="Show one view of every step instead of all four.")  # fmt: skip
 @click.option("--step", "steps", metavar="NAME", multiple=True,
               help="Show this step only; may be repeated.")  # fmt: skip
+@click.option("--picture", type=click.Choice(_PICTURES), default="heat", show_default=True,
+              help="What svg, png and tikz show, of the step named by --step.")  # fmt: skip
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
@@ -194,6 +198,7 @@ class Job:
     ) -> None:  # fmt: skip
         self.derivation, self.evaluation = derivation, evaluation
         self.notation, self.notes, self.series = notation, notes, series
+        self.picture: str = options["picture"]
         self.only: tuple[str, ...] = options["steps"]
         self.views: tuple[Any, ...] = _VIEWS[1:] if options["view"] == "all" else (options["view"],)
         self.check: Check | None = None
@@ -318,8 +323,18 @@ def _same_file(source: str, output: str) -> bool:
         return False
 
 
-def _document(form: str, jobs: Sequence[Job]) -> str:
+def _document(form: str, jobs: Sequence[Job]) -> str | bytes:
     job = jobs[0]
+    if form in _SINGLE:
+        from symattn.documents.single import single_document
+        from symattn.errors import SymattnError
+
+        if job.series is not None:
+            raise SymattnError(f"--format {form}: shows one derivation; leave out the chunks")
+        return single_document(
+            form, job.derivation, job.evaluation, notation=job.notation, views=job.views,
+            only=job.only, check=job.check, notes=job.notes, picture=job.picture,
+        )  # fmt: skip
     if form == "json" and job.series is not None:
         from symattn.documents.data import json_series
 
@@ -387,19 +402,20 @@ def can_show_unicode() -> bool:
     return True
 
 
-def write(document: str, output: str | None) -> None:
+def write(document: str | bytes, output: str | None) -> None:
     """A document to a file, or to standard output for None and ``-``."""
     from symattn.errors import SymattnError
 
+    content = document if isinstance(document, bytes) else document.encode("utf-8")
     if output is None or output == "-":
         if sys.stdout is None:
             raise OSError(0, "standard output is closed")
         sys.stdout.flush()
-        sys.stdout.buffer.write(document.encode("utf-8"))
+        sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
     try:
-        Path(output).write_text(document, encoding="utf-8")
+        Path(output).write_bytes(content)
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise SymattnError(f"{output}: cannot be written: {reason}") from None

@@ -155,6 +155,16 @@ class StepValue:
         notation = notation or Notation()
         return value_view(self.evaluation, self.step, self._head(head, notation), notation)
 
+    def plot(self, ax: Any = None, head: int | None = None, digits: int = 4) -> Any:
+        """A heat map with the proven digits in its cells; the matplotlib Axes it is drawn into.
+
+        `head` as the reader counts. Raises `SymattnError` where matplotlib is not installed.
+        """
+        from symattn.evaluate.plotted import plotted
+
+        notation = Notation(digits=digits)
+        return plotted(self.evaluation, self.step, self._head(head, notation), ax, notation)
+
     def _repr_latex_(self) -> str:
         heads = range(self.shape[-3]) if self.step.per_head else (None,)
         trees = [tree for head in heads for tree in value_view(self.evaluation, self.step, head)]
