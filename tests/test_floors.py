@@ -21,7 +21,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("attention", "documents", "algebra"),
     ("worksheet",),
     ("cli", "pytest_plugin"),
-    ("cli_check", "cli_prove"),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 

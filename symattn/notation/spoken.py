@@ -15,6 +15,7 @@ from symattn.notation.tree import (
     Frac,
     Grid,
     Ident,
+    Marked,
     Num,
     Op,
     Root,
@@ -69,6 +70,8 @@ def _said(tree: Tree) -> str:
             return f"{_FENCES.get(left, '')} {_said(body)}"
         case Grid():
             return _grid(tree)
+        case Marked(mark, body):
+            return f"{_said(mark)} {_said(body)}"
         case Custom(latex):
             return latex.replace("\\", " ").replace("{", " ").replace("}", " ")
 
