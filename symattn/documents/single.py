@@ -21,7 +21,7 @@ def single_document(
     notes: Sequence[str] = (),
     picture: str = "heat",
 ) -> str | bytes:
-    """The document as ``html``, ``svg``, ``png`` or ``tikz``; a picture shows the first of `only`."""
+    """The document as html, svg, png or tikz; a picture shows the first step of `only`."""
     if form == "html":
         from symattn.documents.html import html_document
 
