@@ -45,13 +45,13 @@ class Quantity:
         """
         known: sympy.Expr | None = None
         for bits in (bits for bits in BITS if bits <= self.most_bits):
-            with precision(bits):
+            with precision(bits):  # q is rounded to a ball of as many bits, to be compared
                 value = self.ball_at(bits) if known is None else ball(known)
-            if value > q:
-                return 1
-            if value < q:
-                return -1
-            if value.is_exact() and value == q:
+                if value > q:
+                    return 1
+                if value < q:
+                    return -1
+            if value.is_exact() and value.fmpq() == q:
                 return 0
             if bits == BITS[1]:
                 exact = self.exact()

@@ -183,8 +183,7 @@ class _Sheet:
 
     def findings(self, marking: Marking) -> Iterator[Finding]:
         """Every claimed number where it stands in the file."""
-        spans = table_spans(self.sheet.source, "claims")
-        padding = len(self.sheet.source) - len(self.block.text)
+        spans = table_spans(self.block.text, "claims")
         marks = {mark.letter: mark for mark in marking.steps}
         for mark in marking.steps:
             for entry in mark.entries:
@@ -193,7 +192,7 @@ class _Sheet:
                     continue
                 key, number = origin
                 span = spans[key][number]
-                start = self.block.place(span.start - padding)
+                start = self.block.place(span.start)
                 yield self._finding(marking, mark, entry, start, span.text)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
@@ -209,7 +208,9 @@ class _Sheet:
         found = self.text.startswith(text, start)  # and not spelled with escapes
         mend = None
         if found and not passes:
-            mend = rewritten(marking.evaluation, mark.letter, entry, text)
+            mend = rewritten(
+                marking.evaluation, mark.letter, entry, text, marking.policy.rounding
+            )
         true = shown_true(marking, mark, entry)
         return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
 
