@@ -141,6 +141,8 @@ def overlaps(enclosure: Any, written: Written) -> bool:
     """Whether some number of the enclosure may round to what is written."""
     if written.hidden or is_minus_infinity(enclosure):
         return written.hidden and is_minus_infinity(enclosure)
+    if not enclosure.is_finite():
+        return False  # nothing is known of it
     if written.places is None:
         with precision(BITS[0]):
             return bool((enclosure - ball(written.value)).contains(0))
@@ -169,4 +171,4 @@ def _ends(computed: Any, written: Written) -> bool:
     if not computed.is_finite():
         return True
     units = computed / arb(written.unit)
-    return bool(units.contains_integer() and units.rad() < 2**-20)
+    return bool(units.contains_integer() and units.rad() < 2**-48)

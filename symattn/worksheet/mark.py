@@ -115,17 +115,16 @@ class Marker:
         x = true_value(self.evaluation, letter, place)
         if rounds_to(x, written, self.policy.rounding):
             return "right", ""
-        sources = tuple(self.carried.sources(letter, place))
         earned, remark = "", ""
         places = written.places or 0
-        if sources and self._follows(letter, place, written):
-            earned, remark = self._earned(sources)
+        if self._follows(letter, place, written):
+            earned, remark = self._earned(letter, place)
         if earned:
             return earned, ""
         if places >= 1 and cuts_to(x, written):
             return "truncated", remark
-        if sources and places >= 1 and self._cut_from(letter, place, written):
-            earned, remark = self._earned(sources)
+        if places >= 1 and self._cut_from(letter, place, written):
+            earned, remark = self._earned(letter, place)
         if earned:
             return earned, ""
         if places >= 2 and near(x, written):
@@ -157,8 +156,14 @@ class Marker:
         except SymattnError:
             return False
 
-    def _earned(self, sources: tuple[Read, ...]) -> tuple[str, str]:
-        """The verdict on what follows from these claims; "" and why, where it earns nothing."""
+    def _earned(self, letter: str, place: Place) -> tuple[str, str]:
+        """The verdict on an entry that follows; "" where nothing is claimed before it.
+
+        Where the claims before it earn nothing, also why.
+        """
+        sources = tuple(self.carried.sources(letter, place))
+        if not sources:
+            return "", ""
         remark = self._nothing_earned(sources)
         if remark:
             return "", remark

@@ -73,7 +73,11 @@ def check_file(path: str | Path, explain: bool = True) -> Checked | None:
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
-    text = read_source(path, name)
+    return check_text(read_source(path, name), name, explain)
+
+
+def check_text(text: str, name: str, explain: bool = True) -> Checked | None:
+    """The text of a file checked; the end of its name tells the syntax. As `check_file`."""
     syntax = SYNTAXES.get(Path(name).suffix.lower())
     if syntax is None:
         if name != "<stdin>" and not _holds_worksheet(text, name):
@@ -208,9 +212,7 @@ class _Sheet:
         found = self.text.startswith(text, start)  # and not spelled with escapes
         mend = None
         if found and not passes:
-            mend = rewritten(
-                marking.evaluation, mark.letter, entry, text, marking.policy.rounding
-            )
+            mend = rewritten(marking.evaluation, mark.letter, entry, text, marking.policy.rounding)
         true = shown_true(marking, mark, entry)
         return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
 

@@ -96,7 +96,8 @@ class _Walk:
                 self.take(",")
         else:
             match = _SCALAR.match(self.source, self.place)
-            assert match is not None and match.lastgroup is not None
+            assert match is not None
+            assert match.lastgroup is not None
             spans.append(Span(match[match.lastgroup], match.start(match.lastgroup)))
             self.place = match.end()
             self.skip()

@@ -43,10 +43,16 @@ def markdown(text: str) -> Iterator[Found]:
             continue
         yield from _roles(text, done, first)
         if token.type == "fence" and _INFO.match(token.info.strip()):
-            inside = token.map[0] + 1, token.map[0] + 1 + token.content.count("\n")
-            yield from _block(text, *(starts[min(line, len(starts) - 1)] for line in inside))
+            yield from _block(text, *_inside(starts, token.map[0], token.content))
         done = last
     yield from _roles(text, done, len(text))
+
+
+def _inside(starts: list[int], opening: int, content: str) -> tuple[int, int]:
+    """Where the content of a fence begins and ends; its last line may lack an end."""
+    lines = content.count("\n") + bool(content.rpartition("\n")[2])
+    first, last = (min(opening + 1 + line, len(starts) - 1) for line in (0, lines))
+    return starts[first], starts[last]
 
 
 def _block(text: str, start: int, end: int) -> Iterator[Found]:

@@ -64,7 +64,12 @@ def anchor(inside: str, start: int, line: Callable[[int], int]) -> Anchor:
         raise ReadError(
             f"{line(start)}: {inside[:40]!r} is no claim; write e.g. weights[1,2] = 0.47"
         )
-    return Anchor(match[1], match[2], start + match.start(2))
+    return Anchor(one_line(match[1]), match[2], start + match.start(2))
+
+
+def one_line(key: str) -> str:
+    """A key that a page may have broken over lines."""
+    return " ".join(key.split())
 
 
 def line_of(text: str, place: int) -> int:

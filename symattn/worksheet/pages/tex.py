@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.worksheet.pages.page import Anchor, Block, Found, line_of
+from symattn.worksheet.pages.page import Anchor, Block, Found, line_of, one_line
 
 _PARTS = re.compile(
     r"\\[\\%]|%[^\n]*+"
@@ -58,7 +58,7 @@ def _claim(text: str, match: re.Match[str]) -> Anchor:
     number = match["number"]
     if match["close"] is None:
         line = line_of(text, match.start())
-        raise ReadError(rf"{line}: \claim{{{match['key'][:40]}}}: its number holds commands; "
+        raise ReadError(rf"{line}: \claim{{{one_line(match['key'])[:40]}}}: its number holds commands; "
                         "write digits only")  # fmt: skip
     lead = len(number) - len(number.lstrip())
-    return Anchor(match["key"].strip(), number.strip(), match.start("number") + lead)
+    return Anchor(one_line(match["key"]), number.strip(), match.start("number") + lead)
