@@ -130,7 +130,8 @@ def test_json_says_what_the_report_says(wrong: Marking) -> None:
     [
         ({"weights[1,1]": "0.73"}, "The number is right."),
         ({"weights[1,:]": ["0.73", "0.27"]}, "All 2 numbers are right."),
-        ({"weights[1,:]": ["0.73", "0.26"]}, "1 of 2 numbers are right; 1 cut off instead of rounded."),
+        ({"weights[1,:]": ["0.73", "0.26"]},
+        "1 of 2 numbers are right; 1 cut off instead of rounded."),
         ({"weights[1,:]": ["0.73", "0.4"]},
          "1 of 2 numbers are right. First wrong: weights[1,2] is claimed 0.4, true is 0.269."),
     ],

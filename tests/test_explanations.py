@@ -25,6 +25,11 @@ CAUSAL = np.tri(3) == 1
 D = 3
 
 
+def way(ways: Ways, name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
+    """What is done in one place."""
+    return ways.get(name, usual)
+
+
 def softmax(z: Array, axis: int = -1) -> Array:
     e = np.exp(z - np.max(np.where(np.isfinite(z), z, -1e300), axis=axis, keepdims=True))
     total = e.sum(axis=axis, keepdims=True)
@@ -40,23 +45,23 @@ def work(
 ) -> dict[str, Array]:
     """The steps of single-head attention over Q, K, V; `ways` says what is done otherwise."""
     q, k, v = given
-    out = {"scores": ways.get("scores", lambda q, k, v: q @ k.T)(q, k, v)}
+    out = {"scores": way(ways, "scores", lambda q, k, v: q @ k.T)(q, k, v)}
     z = out["scores"]
     if attention.get("scale", True):
-        z = out["scaled"] = ways.get("scaled", lambda s: s / np.sqrt(q.shape[1]))(z)
+        z = out["scaled"] = way(ways, "scaled", lambda s: s / np.sqrt(q.shape[1]))(z)
     if "soft_cap" in attention:
         cap = attention["soft_cap"]
-        z = out["capped"] = ways.get("capped", lambda z, c: c * np.tanh(z / c))(z, cap)
+        z = out["capped"] = way(ways, "capped", lambda z, c: c * np.tanh(z / c))(z, cap)
     if "bias" in attention:
-        z = out["biased"] = ways.get("biased", lambda z, b: z + b)(z, BIAS)
+        z = out["biased"] = way(ways, "biased", lambda z, b: z + b)(z, BIAS)
     if "mask" in attention:
         seen = np.tri(*z.shape) == 1
-        z = out["masked"] = ways.get("masked", lambda z, seen: np.where(seen, z, -np.inf))(z, seen)
+        z = out["masked"] = way(ways, "masked", lambda z, seen: np.where(seen, z, -np.inf))(z, seen)
     usual = (
         softmax if attention.get("normaliser") != "sum" else lambda z: z / z.sum(1, keepdims=True)
     )
-    a = out["weights"] = ways.get("weights", usual)(z)
-    out["output"] = ways.get("output", lambda a, q, k, v: a @ v)(a, q, k, v)
+    a = out["weights"] = way(ways, "weights", usual)(z)
+    out["output"] = way(ways, "output", lambda a, q, k, v: a @ v)(a, q, k, v)
     return out
 
 
@@ -105,7 +110,8 @@ CASES: dict[str, Case] = {
     "mask-transposed": (MASK, {"masked": lambda z, seen: np.where(seen.T, z, -np.inf)}, USUAL),
     "mask-strict": (MASK, {"masked": lambda z, seen: np.where(np.tri(3, k=-1), z, -np.inf),
                            "weights": softmax}, USUAL),
-    "mask-other-corner": (MASK, {"masked": lambda z, s: np.where(np.tri(2, 3, 1), z, -np.inf)}, LONG),
+    "mask-other-corner": (MASK, {"masked": lambda z, s: np.where(np.tri(2, 3, 1), z, -np.inf)},
+    LONG),
     "masked-to-0": (MASK, {"masked": lambda z, seen: np.where(seen, z, 0)}, USUAL),
     "masked-to-minus-1e9": (MASK, {"masked": lambda z, seen: np.where(seen, z, -1e9)}, USUAL),
     "masked-to-minus-1e4": (MASK, {"masked": lambda z, seen: np.where(seen, z, -1e4)}, USUAL),
@@ -143,7 +149,7 @@ def test_a_mistake_in_one_head_is_named_first(name: str) -> None:
         table["bias"] = exactly(BIAS)
     right = {step: spelled(value) for step, value in work(attention, {}, given).items()}
     found = check(table, right, attention, explain=True)
-    assert set(sum(verdicts(found).values(), [])) <= {"right", "rounded-early"}
+    assert {v for listed in verdicts(found).values() for v in listed} <= {"right", "rounded-early"}
     assert found.explanations == ()
     claims = {step: spelled(value) for step, value in work(attention, ways, given).items()}
     found = check(table, claims, attention, explain=True)
@@ -175,14 +181,14 @@ def join(heads: Array) -> Array:
 
 def work_heads(ways: Ways) -> dict[str, Array]:
     """The steps of multi-head attention from X on, every head's matrices side by side."""
-    project = ways.get("project", lambda x, w: x @ w)
-    q, k, v = (ways.get("split", split)(project(X, W[name])) for name in ("W_Q", "W_K", "W_V"))
+    project = way(ways, "project", lambda x, w: x @ w)
+    q, k, v = (way(ways, "split", split)(project(X, W[name])) for name in ("W_Q", "W_K", "W_V"))
     out = {"Q": q, "K": k, "V": v, "scores": q @ k.swapaxes(1, 2)}
-    out["scaled"] = out["scores"] / ways.get("root", lambda: np.sqrt(2))()
+    out["scaled"] = out["scores"] / way(ways, "root", lambda: np.sqrt(2))()
     out["weights"] = softmax(out["scaled"])
     out["heads"] = out["weights"] @ v
-    out["concat"] = ways.get("join", join)(out["heads"])
-    out["projected"] = ways.get("last", lambda c, w: c @ w)(out["concat"], W["W_O"])
+    out["concat"] = way(ways, "join", join)(out["heads"])
+    out["projected"] = way(ways, "last", lambda c, w: c @ w)(out["concat"], W["W_O"])
     return out
 
 
@@ -219,13 +225,13 @@ def single(
     """Self-attention with one head, from X or from X with positions."""
     x = x if placed is None else placed
     out = {
-        name[-1]: ways.get("project", lambda x, w: x @ w)(x, w[name])
+        name[-1]: way(ways, "project", lambda x, w: x @ w)(x, w[name])
         for name in ("W_Q", "W_K", "W_V")
     }
     out["scores"] = out["Q"] @ out["K"].T
-    out["scaled"] = out["scores"] / ways.get("root", lambda: np.sqrt(out["Q"].shape[1]))()
+    out["scaled"] = out["scores"] / way(ways, "root", lambda: np.sqrt(out["Q"].shape[1]))()
     out["weights"] = softmax(out["scaled"])
-    out["output"] = out["weights"] @ ways.get("values", lambda v: v)(out["V"])
+    out["output"] = out["weights"] @ way(ways, "values", lambda v: v)(out["V"])
     return out
 
 
@@ -324,9 +330,6 @@ def test_every_misconception_is_reached() -> None:
         assert habit.instead and habit.source and habit.tell.endswith(".")
 
 
-# ---- pairs, seeds, and what cannot be told --------------------------------------------------------
-
-
 def test_two_mistakes_at_once() -> None:
     ways: Ways = {"scaled": lambda s: s / D, "output": lambda a, q, k, v: a.T @ v}
     claims = {step: spelled(value) for step, value in work({}, ways).items()}
@@ -346,16 +349,16 @@ def test_the_broadcast_bug_and_the_invented_softmax_are_told_from_honest_roundin
         ).explanations
         == ()
     )
-    given = {"scores": [["4.2", "0.1", "0.5", "2.5", "-1.5"]]}
+    logits = {"scores": [["4.2", "0.1", "0.5", "2.5", "-1.5"]]}
     scaled = {"scaled": ["2.1", "0.05", "0.25", "1.25", "-0.75"]}
     attention = {"d_k": 4}
     fabricated = {**scaled, "weights": ["0.45", "0.1", "0.15", "0.2", "0.1"]}
-    found = check(given, fabricated, attention, explain=True)
+    found = check(logits, fabricated, attention, explain=True)
     assert names(found) == ["invented"]
     assert not found.explanations[0].whole
     for honest in (["0.56", "0.07", "0.09", "0.24", "0.03"], ["0.6", "0.1", "0.1", "0.2", "0.0"]):
         assert (
-            check(given, {**scaled, "weights": honest}, attention, explain=True).explanations == ()
+            check(logits, {**scaled, "weights": honest}, attention, explain=True).explanations == ()
         )
 
 

@@ -30,7 +30,8 @@ SOFTMAX = {"scores": [[2, 4, 4]]}
         ("0.3333", "right"), ("0.3334", "last-digit"), ("0.3332", "wrong"), ("0.3382", "wrong"),
         ("0.33", "right"), ("0.34", "last-digit"), ("0.32", "wrong"), ("0.3", "right"),
         ("0.4", "wrong"), ("0", "right"), ("1", "wrong"), ("3e-1", "right"), ("33e-2", "right"),
-        ("0.33e0", "right"), ("3.3", "wrong"), ("33e-1", "wrong"), (".333", "right"), ("-0", "right"),
+        ("0.33e0", "right"), ("3.3", "wrong"), ("33e-1", "wrong"), (".333", "right"), ("-0",
+        "right"),
         ("0.", "right"), ("0e3", "right"), ("1/3", "right"), ("2/6", "right"), ("0.3/0.9", "right"),
         ("1/3 + 10^-300", "wrong"), ("333333/1000000", "wrong"), ("0." + "3" * 60, "right"),
         ("0." + "3" * 60 + "4", "last-digit"), ("-0.33", "wrong"), ("-inf", "wrong"),
@@ -109,9 +110,11 @@ def test_minus_infinity() -> None:
 
 def test_whole_numbers_and_tens() -> None:
     given = {"Q": [[1234]], "K": [[1], [-1]]}
-    for claim, verdict in (("1234", "right"), ("1.23e3", "right"), ("1.2e3", "right"), ("1e3", "right"),
+    for claim, verdict in (("1234", "right"), ("1.23e3", "right"), ("1.2e3", "right"), ("1e3",
+    "right"),
                            ("1235", "wrong"), ("1.24e3", "wrong"), ("2e3", "wrong"),
-                           ("1234.0", "right"), ("1234.1", "wrong"), ("1234.01", "last-digit")):  # fmt: skip
+                           ("1234.0", "right"), ("1234.1", "wrong"), ("1234.01",
+                           "last-digit")):  # fmt: skip
         assert one(given, "scores[1,1]", claim) == verdict, claim
     assert one(given, "scores[1,2]", "-1.23e3") == "right"
 
@@ -147,7 +150,7 @@ def test_carried_looks_at_the_step_and_not_at_the_entry() -> None:
     given = {"scores": [[1, 0], [1, 0]], "V": [["0.5"], ["0.25"]]}
     weights = [["0.731", "0.269"], ["0.5", "0.4"]]
     true = "0.4327"  # 0.731·0.5 + 0.269·0.25 = 0.43275, true is 0.43276
-    assert verdicts(check(given, {"weights": weights[:1] + [["?", "?"]], "output[1,1]": true})) == {
+    assert verdicts(check(given, {"weights": [*weights[:1], ["?", "?"]], "output[1,1]": true})) == {
         "weights": ["right"] * 2, "output": ["rounded-early"]}  # fmt: skip
     assert verdicts(check(given, {"weights": weights, "output[1,1]": true}))["output"] == [
         "carried"
@@ -178,8 +181,10 @@ def test_a_last_digit_carries_on() -> None:
 
 def test_rounded_early_follows_from_rounded_numbers() -> None:
     given = {"scores": [[1, 0]], "V": [[10], [20]]}  # weights 0.73106, 0.26894, output 12.6894
-    for output, verdict in (("12.69", "right"), ("12.70", "rounded-early"), ("12.55", "rounded-early"),
-                            ("12.54", "wrong"), ("12.85", "rounded-early"), ("12.86", "wrong")):  # fmt: skip
+    for output, verdict in (("12.69", "right"), ("12.70", "rounded-early"), ("12.55",
+    "rounded-early"),
+                            ("12.54", "wrong"), ("12.85", "rounded-early"), ("12.86",
+                            "wrong")):  # fmt: skip
         claims = {"weights": ["0.73", "0.27"], "output": output}
         assert verdicts(check(given, claims))["output"] == [verdict]
     assert verdicts(check(given, {"output": "12.70"}))["output"] == ["wrong"]
@@ -189,7 +194,8 @@ def test_rounded_early_from_the_interval_of_half_a_unit() -> None:
     given = {"scores": [[1, 0]], "V": [[100], [200]]}  # output 126.894
     around = {"weights": ["0.7", "0.3"]}  # 0.65 to 0.75 and 0.25 to 0.35: 115 to 145
     for output, verdict in (("130", "rounded-early"), ("145", "rounded-early"), ("146", "wrong"),
-                            ("115", "rounded-early"), ("114", "wrong"), ("127", "right")):  # fmt: skip
+                            ("115", "rounded-early"), ("114", "wrong"), ("127",
+                            "right")):  # fmt: skip
         assert verdicts(check(given, around | {"output": output}))["output"] == [verdict], output
 
 
@@ -205,7 +211,8 @@ def test_a_number_that_was_not_rounded_stands_for_itself() -> None:
 def test_what_is_cut_off_stands_for_a_unit_away_from_zero() -> None:
     given = {"scores": [[1, 0]], "V": [[1000], [0]]}  # 0.7310586
     for weight, output, verdict in (("0.7", "799", "wrong"), ("0.7", "700", "rounded-early"),
-                                    ("0.73", "735", "rounded-early"), ("0.73", "736", "wrong")):  # fmt: skip
+                                    ("0.73", "735", "rounded-early"), ("0.73", "736",
+                                    "wrong")):  # fmt: skip
         found = check(given, {"weights[1,1]": weight, "output": output})
         assert verdicts(found)["output"] == [verdict], (weight, output)
     cut = {"scores": [["0.5", 0]], "V": [[1000], [0]]}  # 0.62246: 0.622 is right, 0.62 is right
@@ -315,7 +322,8 @@ def test_undecided_where_no_procedure_decides() -> None:
 
 def test_a_step_has_the_worst_verdict_and_a_sheet_the_first_wrong_entry() -> None:
     assert VERDICTS == (
-        "right", "truncated", "rounded-early", "undecided", "last-digit", "carried", "wrong")  # fmt: skip
+        "right", "truncated", "rounded-early", "undecided", "last-digit", "carried",
+        "wrong")  # fmt: skip
     assert [rank(verdict) for verdict in VERDICTS] == list(range(7))
     found = check(THIRDS, {"weights": ["0.33", "0.34", "0.40"], "output": "?"})
     assert found.steps[0].verdict == "wrong"

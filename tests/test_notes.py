@@ -98,8 +98,8 @@ def test_ranges_are_those_of_the_own_head() -> None:
 
 def test_too_few_digits_to_tell() -> None:
     assert notes(ROW, {"weights": ["0", "0", "1"]}) == [
-        "too few digits to tell: weights[1,1], weights[1,2], weights[1,3] without decimals would be "
-        "right for many weights"
+        "too few digits to tell: weights[1,1], weights[1,2], weights[1,3] without decimals would "
+        "be right for many weights"
     ]
     assert notes({"scores": [["-1e300", 0]]}, {"weights": ["0", "1"]}) == []
     assert notes(ROW, {"weights": ["0.2", "0.2", "0.6"]}) == []

@@ -33,7 +33,8 @@ def run(pytester: pytest.Pytester):  # type: ignore[no-untyped-def]
 def test_right_and_wrong_files(run, pytester: pytest.Pytester) -> None:  # type: ignore[no-untyped-def]
     result = run(
         "--symattn", a_toml=SHEET.format(0.5), b_toml=SHEET.format(0.4), pyproject_toml="[tool]\n",
-        c_md=f"```symattn\n{SHEET.format(0.5)}```\n{{claim}}`weights[1,2] = 0.6`\n", d_md="Prose.\n",
+        c_md=f"```symattn\n{SHEET.format(0.5)}```\n{{claim}}`weights[1,2] = 0.6`\n",
+        d_md="Prose.\n",
         e_rst="No claim here.\n",
     )  # fmt: skip
     result.assert_outcomes(passed=1, failed=2)

@@ -20,17 +20,24 @@ TEXTS = {
     "dotted": 'claims.w = ["0.4"]\nclaims . "v[1,:]" = [1, 2]\n',
     "quoted header": "[ \"claims\" ]\nw = ['0.4']\n",
     "escaped key": '[claims]\n"w\\u005b1,1]" = "0.4"\n',
-    "long strings": '[claims]\nw = ["""0.4""", \'\'\'0.5\'\'\', """a"b""c\\"""", \'\'\'d\'e\'\'\', """f"""""]\n',
-    "decoys in strings": 'title = """\n[claims]\nw = [9]\n"""\nx = \'\'\'\n[claims]\n\'\'\'\n[claims]\nw = [1]\n',
-    "decoys after odd line ends": "[claims]\n# \u2028w = [9]\nw = [1]\n# \x85[other]\u2028\n v = [2]\n",
+    "long strings": "[claims]\n"
+    'w = ["""0.4""", \'\'\'0.5\'\'\', """a"b""c\\"""", \'\'\'d\'e\'\'\', """f"""""]\n',
+    "decoys in strings": 'title = """\n[claims]\nw = [9]\n"""\n'
+    'x = \'\'\'\n[claims]\n\'\'\'\n[claims]\nw = [1]\n',
+    "decoys after odd line ends": "[claims]\n# \u2028w = [9]\n"
+    "w = [1]\n# \x85[other]\u2028\n v = [2]\n",
     "CRLF": '[claims]\r\nw = [ "0.4",\r\n 0.5 ] # x\r\n"v[1,1]" = 2\r\n',
-    "other tables": "[given]\nw = [7]\n[claims]\nw = [1]\n[claims.more]\nw = [8]\n[[list]]\nw = [6]\n",
+    "other tables": "[given]\nw = [7]\n[claims]\nw = [1]\n"
+    "[claims.more]\nw = [8]\n[[list]]\nw = [6]\n",
     "scalars": "[claims]\na = 1\nb = -0.5\nc = '2'\nd = 0x10\ne = 1_000\nf = true\ng = inf\n",
     "dates": "[claims]\na = 1979-05-27 07:32:00Z\nb = [1979-05-27, 07:32:00, 1]\n",
     "empty": "[claims]\na = []\nb = [[], []]\nc = {}\n",
     "nothing": "",
     "no end of line": "[claims]\na = 1",
 }  # fmt: skip
+
+
+SCALARS = ("0.5", "'0.5'", '"1/3"', '"""?"""', "-1e3")
 
 
 def scalars(value: Any) -> list[Any]:
@@ -64,7 +71,7 @@ def test_a_decoy_is_not_taken() -> None:
 
 
 @given(
-    st.lists(st.lists(st.sampled_from(["0.5", "'0.5'", '"1/3"', '"""?"""', "-1e3"]), max_size=4), max_size=4),
+    st.lists(st.lists(st.sampled_from(SCALARS), max_size=4), max_size=4),
     st.sampled_from(["", " ", "\n", "\r\n", " # , ] '\"\n", "\t"]),
     st.sampled_from(["", ","]),
 )  # fmt: skip

@@ -169,17 +169,18 @@ def marked(given: dict[str, Matrix], claims: dict[str, list[list[Number]]], scal
         if step not in claims:
             taken[step], spans[step] = again, around
             continue
-        source = before[-1] if before else None
-        found = [[_verdict(true[step][i][j], again[i][j], around[i][j], claims[step][i][j],
-                           None if source is None else worst[source])
-                  for j in range(len(claims[step][i]))] for i in range(len(claims[step]))]  # fmt: skip
+        so_far = worst[before[-1]] if before else None
+        four: tuple[Any, ...] = (true[step], again, around, claims[step])
+        found = [[_verdict(x, y, z, claim, so_far) for x, y, z, claim in zip(*rows, strict=True)]
+                 for rows in zip(*four, strict=True)]  # fmt: skip
         out[step] = [verdict for row in found for verdict in row]
         if None in out[step]:
             return None
         worst[step] = max(ORDER.index(verdict) for verdict in out[step])
         taken[step] = [[claim.value for claim in row] for row in claims[step]]
-        spans[step] = [[_stands_for(claim, again[i][j], found[i][j], around[i][j])
-                        for j, claim in enumerate(row)] for i, row in enumerate(claims[step])]  # fmt: skip
+        four = (claims[step], again, found, around)
+        spans[step] = [[_stands_for(c, y, v, z) for c, y, v, z in zip(*rows, strict=True)]
+                       for rows in zip(*four, strict=True)]  # fmt: skip
         before.append(step)
     return out
 

@@ -170,5 +170,6 @@ def _ends(computed: Any, written: Written) -> bool:
     """Whether the computed number cannot be told from a multiple of the unit."""
     if not computed.is_finite():
         return True
-    units = computed / arb(written.unit)
+    with precision(BITS[0]):
+        units = computed / arb(written.unit)
     return bool(units.contains_integer() and units.rad() < 2**-48)

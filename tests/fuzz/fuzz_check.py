@@ -1,6 +1,7 @@
-"""Fuzz the checker with coverage as the guide: ``python -m tests.fuzz.fuzz_check -max_total_time=3600``.
+"""Fuzz the checker with coverage as the guide.
 
-Needs ``pip install atheris``. The options are libFuzzer's; what is found is written to a file
+``python -m tests.fuzz.fuzz_check -max_total_time=3600`` goes on for an hour. Needs
+``pip install atheris``. The options are libFuzzer's; what is found is written to a file
 ``crash-…`` whose bytes `check_input` takes. At the end the outcomes are counted.
 """
 

@@ -50,8 +50,10 @@ WORDS: tuple[str, ...] = (
     "Q", "K", "V", "X", "W_Q", "[1,1]", "[1,:]", "[2]", "[:,1]", "[[", "]]", " = ", '"', "'", '"""',
     "?", "-inf", "1/3", "e^2", "sqrt(", "9^9^9^9", "1e20000000", "1_0", "sNaN", "٣", "0.50", "5e-1",
     "heads = 2", 'mask = "causal"', 'normaliser = "sum"', 'rounding = "truncated"', "unfold = true",
-    "accept = []", "digits = 100", "```symattn\n", "```", "{claim}`", "`", ":claim:`", ".. symattn::",
-    "\\claim{", "}{", "\\begin{symattn}", "\\end{symattn}", "<!--", "-->", "%", "\r\n", "\n\n", "\t",
+    "accept = []", "digits = 100", "```symattn\n", "```", "{claim}`", "`", ":claim:`",
+    ".. symattn::",
+    "\\claim{", "}{", "\\begin{symattn}", "\\end{symattn}", "<!--", "-->", "%", "\r\n", "\n\n",
+    "\t",
     "\u2028", "\x00", "\\u0060", "\\ud800", "{", "}", ",", "#", "::", "\n   ", "−", "≈",
 )  # fmt: skip
 

@@ -57,8 +57,8 @@ def _end_of_line(text: str, place: int) -> int:
 def _claim(text: str, match: re.Match[str]) -> Anchor:
     number = match["number"]
     if match["close"] is None:
-        line = line_of(text, match.start())
-        raise ReadError(rf"{line}: \claim{{{one_line(match['key'])[:40]}}}: its number holds commands; "
+        line, key = line_of(text, match.start()), one_line(match["key"])[:40]
+        raise ReadError(rf"{line}: \claim{{{key}}}: its number holds commands; "
                         "write digits only")  # fmt: skip
     lead = len(number) - len(number.lstrip())
     return Anchor(one_line(match["key"]), number.strip(), match.start("number") + lead)
