@@ -73,7 +73,11 @@ def check_file(path: str | Path, explain: bool = True) -> Checked | None:
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
-    text = read_source(path, name)
+    return check_text(read_source(path, name), name, explain)
+
+
+def check_text(text: str, name: str, explain: bool = True) -> Checked | None:
+    """The text of a file checked; the end of its name tells the syntax. As `check_file`."""
     syntax = SYNTAXES.get(Path(name).suffix.lower())
     if syntax is None:
         if name != "<stdin>" and not _holds_worksheet(text, name):
@@ -183,8 +187,7 @@ class _Sheet:
 
     def findings(self, marking: Marking) -> Iterator[Finding]:
         """Every claimed number where it stands in the file."""
-        spans = table_spans(self.sheet.source, "claims")
-        padding = len(self.sheet.source) - len(self.block.text)
+        spans = table_spans(self.block.text, "claims")
         marks = {mark.letter: mark for mark in marking.steps}
         for mark in marking.steps:
             for entry in mark.entries:
@@ -193,7 +196,7 @@ class _Sheet:
                     continue
                 key, number = origin
                 span = spans[key][number]
-                start = self.block.place(span.start - padding)
+                start = self.block.place(span.start)
                 yield self._finding(marking, mark, entry, start, span.text)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
@@ -209,7 +212,7 @@ class _Sheet:
         found = self.text.startswith(text, start)  # and not spelled with escapes
         mend = None
         if found and not passes:
-            mend = rewritten(marking.evaluation, mark.letter, entry, text)
+            mend = rewritten(marking.evaluation, mark.letter, entry, text, marking.policy.rounding)
         true = shown_true(marking, mark, entry)
         return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
 

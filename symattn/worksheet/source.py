@@ -24,13 +24,16 @@ _KEY = re.compile(r"""[ \t]*("[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_.\-]+)[ \t]*=""")
 
 def parse(source: str, name: str) -> dict[str, Any]:
     """The TOML text as tables; decimals keep their digits."""
+    for number, line in enumerate(source.splitlines(), 1):
+        if _dotted_depth(line) > MAX_DOTS:
+            raise ReadError(f"{name}:{number}: a key with more than {MAX_DOTS} dots; leave it out")
     try:
         return tomllib.loads(source, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise ReadError(_not_toml(name, _first_line(error))) from None
     except RecursionError:
         raise ReadError(f"{name}: brackets are nested too deep") from None
-    except ValueError:
+    except (ValueError, ArithmeticError):
         raise ReadError(f"{name}: a number has too many digits to read") from None
 
 
@@ -44,9 +47,6 @@ def read_source(path: str | Path, name: str) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise ReadError(f"{name}:{line}: not UTF-8 text; save the file as UTF-8") from None
-    for number, line_text in enumerate(text.splitlines(), 1):
-        if _dotted_depth(line_text) > MAX_DOTS:
-            raise ReadError(f"{name}:{number}: a key with more than {MAX_DOTS} dots; leave it out")
     return text
 
 
@@ -112,12 +112,12 @@ def _first_line(error: Exception) -> str:
 
 def where(name: str, source: str, message: str) -> str:
     """``file:line`` where the key that the message starts with is set, else the file."""
-    match = re.match(r'"?([A-Za-z_][A-Za-z0-9_]*)(\[[0-9]+\])?', message)
+    match = re.match(r'"?([A-Za-z_][A-Za-z0-9_]*)((?:\[[^\[\]]*\])*)', message)
     if match is None:
         return name
     lines = _key_lines(source)
     others = {"allowed": "mask", "one_hot": "tokens", "tokens": "query_tokens"}
-    for key in (match[1] + (match[2] or ""), match[1], others.get(match[1], "")):
+    for key in (match[1] + match[2], match[1], others.get(match[1], "")):
         for table in ("given", "attention", "notation", "", "claims", "policy"):
             if (table, key) in lines:
                 return f"{name}:{lines[table, key]}"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 from typing import Any, TypeAlias
 
@@ -20,85 +21,87 @@ from symattn.worksheet.pages.page import Block, Found
 #: Keys and indices that lead to a value of a JSON document.
 Path: TypeAlias = tuple[str | int, ...]
 
-_GAP = re.compile(r"[\s,:]*")
-_SCALAR = re.compile(r"[^\s,\]}]+")
-_HIGH_SURROGATES = ("d8", "d9", "da", "db")
+_TOKEN = re.compile(r"[\s:]*(?:(?P<sign>[\[\]{},\"])|[^\s,:\[\]{}\"]+)")
+_CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[^\\\"]", re.DOTALL)
+
+#: How deep the source of a cell stands: cells, number, source, line.
+_DEPTH = 4
 
 
 def notebook(text: str) -> Iterator[Found]:
-    """Worksheets and claims of a notebook's Markdown cells, in order."""
+    """Worksheets and claims of a notebook's Markdown cells, in order.
+
+    Raises `ReadError` for what is no notebook.
+    """
     try:
         data = json.loads(text)
-        spans = dict(_strings(text, 0, ()))
     except (ValueError, RecursionError):
         raise ReadError("1: not a notebook: its JSON cannot be read") from None
     cells = data.get("cells") if isinstance(data, dict) else None
     if not isinstance(cells, list):
         raise ReadError("1: not a notebook: it has no cells (nbformat 4 is read)")
+    starts = _strings(text)
     for number, cell in enumerate(cells):
         if isinstance(cell, dict) and cell.get("cell_type") == "markdown":
-            yield from _cell(text, cell.get("source"), ("cells", number, "source"), spans)
+            yield from _Cell(text, cell.get("source"), ("cells", number, "source"), starts).found()
 
 
-def _cell(text: str, source: Any, path: Path, spans: dict[Path, int]) -> Iterator[Found]:
-    """What a cell holds; its source is one string, or a list of lines."""
-    lines: list[str] = [source] if isinstance(source, str) else list(source or [])
-    paths = [path] if isinstance(source, str) else [(*path, k) for k in range(len(lines))]
+class _Cell:
+    """A Markdown cell; its source is one string, or a list of lines."""
 
-    def in_file(place: int) -> int:
-        index = 0
-        while index < len(lines) - 1 and place >= len(lines[index]):
-            place -= len(lines[index])
-            index += 1
-        return _in_file(text, spans[paths[index]], place)
+    def __init__(self, text: str, source: Any, path: Path, starts: dict[Path, int]) -> None:
+        listed = isinstance(source, list)
+        self.lines: list[str] = source if listed else [source]
+        if not all(isinstance(line, str) for line in self.lines):
+            raise ReadError(f"1: not a notebook: cell {int(path[1]) + 1} has no text")
+        paths = [(*path, k) for k in range(len(self.lines))] if listed else [path]
+        self.text, self.starts = text, [starts[each] for each in paths]
 
-    for found in markdown("".join(lines)):
-        if isinstance(found, Block):
-            yield Block(found.text, in_file(found.start), _after(found.start, in_file))
-        else:
-            yield replace(found, start=in_file(found.start))
+    def found(self) -> Iterator[Found]:
+        """What the cell holds, where it stands in the file."""
+        for found in markdown("".join(self.lines)):
+            if isinstance(found, Block):
+                yield Block(found.text, self.places[found.start], self._after(found.start))
+            else:
+                yield replace(found, start=self.places[found.start])
 
+    def _after(self, start: int) -> Callable[[int], int]:
+        """The places of a text that begins at `start` of the cell."""
+        return lambda at: self.places[start + at]
 
-def _after(start: int, in_file: Callable[[int], int]) -> Callable[[int], int]:
-    """The places of a text that begins at `start` of a cell."""
-    return lambda at: in_file(start + at)
-
-
-def _in_file(text: str, start: int, place: int) -> int:
-    """Where a character of the JSON string that begins at `start` stands in the file."""
-    at = start
-    for _ in range(place):
-        if text[at] != "\\":
-            at += 1
-        elif text[at + 1] != "u":
-            at += 2
-        else:
-            at += 12 if text[at + 2 : at + 4].lower() in _HIGH_SURROGATES else 6
-    return at
-
-
-def _strings(text: str, at: int, path: Path) -> Generator[tuple[Path, int], None, int]:
-    """Where every string of a JSON value begins, by its path; returns where the value ends."""
-    at = _gap(text, at)
-    if text[at] == '"':
-        yield path, at + 1
-        return int(scanstring(text, at + 1)[1])
-    if text[at] not in "{[":
-        scalar = _SCALAR.match(text, at)
-        assert scalar is not None
-        return scalar.end()
-    is_object, count = text[at] == "{", 0
-    at = _gap(text, at + 1)
-    while text[at] not in "}]":
-        key: str | int = count
-        if is_object:
-            key, at = scanstring(text, at + 1)
-        at = yield from _strings(text, at, (*path, key))
-        at, count = _gap(text, at), count + 1
-    return at + 1
+    @cached_property
+    def places(self) -> list[int]:
+        """Where each character of the cell stands in the file."""
+        places: list[int] = []
+        for line, start in zip(self.lines, self.starts, strict=True):
+            at = start
+            for _ in line:
+                places.append(at)
+                match = _CHARACTER.match(self.text, at)
+                assert match is not None
+                at = match.end()
+        return places
 
 
-def _gap(text: str, at: int) -> int:
-    match = _GAP.match(text, at)
-    assert match is not None
-    return match.end()
+def _strings(text: str) -> dict[Path, int]:
+    """Where the strings of a JSON document begin, by their path, down to the lines of cells."""
+    found: dict[Path, int] = {}
+    path: list[str | int] = []  # "" where a key comes next
+    at = 0
+    while match := _TOKEN.match(text, at):
+        at, sign = match.end(), match["sign"]
+        if sign in ("{", "["):
+            path.append("" if sign == "{" else 0)
+        elif sign in ("}", "]"):
+            path.pop()
+        elif sign == "," and path:
+            last = path[-1]
+            path[-1] = last + 1 if isinstance(last, int) else ""
+        elif sign == '"':
+            start = at
+            string, at = scanstring(text, at)
+            if path and path[-1] == "":
+                path[-1] = f"{string}"
+            elif len(path) <= _DEPTH:
+                found[tuple(path)] = start
+    return found
