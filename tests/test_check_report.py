@@ -40,7 +40,7 @@ def test_text_shows_the_tables_the_numbers_and_the_worked_line(wrong: Marking) -
     assert lines[0] == (
         "8 of 11 numbers are right. First wrong: weights[2,1] is claimed 0.2, true is 0.119."
     )
-    assert "weights  wrong: 2 of 4 right, 2 wrong" in lines
+    assert "weights  wrong (2 of 4 right, 2 wrong)" in lines
     assert any(line.split() == ["|x", "✗", "0.2", "✗", "0.81"] for line in lines)
     assert "   weights[2,1] is claimed 0.2, true is 0.119: wrong" in lines
     assert any(line.startswith("   a_21 = e²/(e² + e⁴) ≈ 7.3891/") for line in lines)
