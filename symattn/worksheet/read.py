@@ -56,6 +56,8 @@ class Worksheet:
         try:
             return make(*args)
         except SymattnError as error:
+            if self.name and str(error).startswith(f"{self.name}:"):
+                raise
             raise type(error)(f"{where(self.name, self.source, str(error))}: {error}") from None
 
     def derivation(self) -> Derivation:
