@@ -20,7 +20,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("derivation",),
     ("attention", "documents"),
     ("worksheet",),
-    ("cli", "cli_check", "pytest_plugin"),
+    ("cli", "pytest_plugin"),
+    ("cli_check",),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 
