@@ -385,6 +385,6 @@ def test_folders_are_searched(tmp_path: Path) -> None:
         path.write_text("x = 1" if name.endswith("toml") else "claim", encoding="utf-8")
     assert [str(p.relative_to(tmp_path)) for p in files_in(tmp_path)] == [
         "a.md",
-        "b/c.rst",
         "h.toml",
+        "b/c.rst",
     ]

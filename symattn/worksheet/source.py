@@ -37,11 +37,11 @@ def parse(source: str, name: str) -> dict[str, Any]:
         raise ReadError(f"{name}: a number has too many digits to read") from None
 
 
-def read_source(path: str | Path, name: str) -> str:
+def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:
     """The text of a file, or of standard input for ``-``; `name` begins every message."""
-    raw = _bytes(path, name)
-    if len(raw) > MAX_BYTES:
-        raise ReadError(_too_large(name, len(raw)))
+    raw = _bytes(path, name, most)
+    if len(raw) > most:
+        raise ReadError(_too_large(name, len(raw), most))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -50,22 +50,22 @@ def read_source(path: str | Path, name: str) -> str:
     return text
 
 
-def _bytes(path: str | Path, name: str) -> bytes:
+def _bytes(path: str | Path, name: str, most: int) -> bytes:
     """The file's bytes, one more than are allowed at the most."""
     if str(path) == "-":
         if sys.stdin is None:
             raise ReadError(f"{name}: standard input is closed; give a file")
-        return sys.stdin.buffer.read(MAX_BYTES + 1)
+        return sys.stdin.buffer.read(most + 1)
     try:
         info = Path(path).stat()
         if stat.S_ISDIR(info.st_mode):
             raise ReadError(f"{name}: is a folder; give a worksheet file")
         if stat.S_ISFIFO(info.st_mode) and not str(path).startswith(("/dev/fd/", "/proc/")):
             raise ReadError(f"{name}: is a pipe; give a file, or - for standard input")
-        if info.st_size > MAX_BYTES:
-            raise ReadError(_too_large(name, info.st_size))
+        if info.st_size > most:
+            raise ReadError(_too_large(name, info.st_size, most))
         with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(most + 1)
     except ReadError:
         raise
     except OSError as error:
@@ -84,10 +84,10 @@ def _dotted_depth(line: str) -> int:
     return deepest
 
 
-def _too_large(name: str, size: int) -> str:
+def _too_large(name: str, size: int, most: int) -> str:
     return (
         f"{name}: {size:,} bytes or more are too many for a step-by-step derivation; "
-        f"{MAX_BYTES:,} at most"
+        f"{most:,} at most"
     )
 
 

@@ -13,28 +13,26 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-import atheris
-
-with atheris.instrument_imports(include=["symattn.worksheet", "symattn.arithmetic"]):
-    from tests.fuzz.target import SEEDS, WORDS, check_input
-
-OUTCOMES: Counter[str] = Counter()
-
-
-def one_input(data: bytes) -> None:
-    """Count what became of an input."""
-    OUTCOMES[check_input(data)] += 1
-
 
 def main() -> None:
     """Fuzz from the seeds, with the words as libFuzzer's dictionary."""
+    import atheris
+
+    with atheris.instrument_imports(include=["symattn.worksheet", "symattn.arithmetic"]):
+        from tests.fuzz.target import SEEDS, WORDS, check_input
+
+    outcomes: Counter[str] = Counter()
+
+    def one_input(data: bytes) -> None:
+        outcomes[check_input(data)] += 1
+
     folder = Path(tempfile.mkdtemp(prefix="symattn-fuzz-"))
     for number, seed in enumerate(SEEDS):
         (folder / f"seed-{number}").write_bytes(seed)
     dictionary = folder.with_suffix(".dict")
     quoted = ("".join(f"\\x{byte:02x}" for byte in word.encode()) for word in WORDS)
     dictionary.write_text("".join(f'"{word}"\n' for word in quoted), encoding="ascii")
-    atexit.register(lambda: print(sum(OUTCOMES.values()), "inputs:", dict(OUTCOMES)))
+    atexit.register(lambda: print(sum(outcomes.values()), "inputs:", dict(outcomes)))
     options = [f"-dict={dictionary}", "-max_len=2000", "-timeout=30", *sys.argv[1:]]
     atheris.Setup([sys.argv[0], *options, str(folder)], one_input)
     atheris.Fuzz()

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from symattn.errors import ReadError
 from symattn.worksheet.pages.page import MAX_LINES, Block, Found, anchor, line_of
+from symattn.worksheet.source import MAX_BYTES
 
 _OURS = re.compile(r"\{claim\}|symattn|\{attention\}")
 _INFO = re.compile(r"(?:\{(?:symattn|attention)\}|(?:toml\s+)?symattn\b)")
@@ -31,8 +32,8 @@ def markdown(text: str) -> Iterator[Found]:
     from markdown_it import MarkdownIt
 
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
-    if len(starts) > MAX_LINES:
-        raise ReadError(f"1: more than {MAX_LINES:,} lines are too many for a page")
+    if len(starts) > MAX_LINES or len(text) > MAX_BYTES:
+        raise ReadError(f"1: more than {MAX_LINES:,} lines, or 2 MB, are too many for a page")
     tokens = MarkdownIt("commonmark").disable("inline").parse(text.replace("\r", " "))
     done = 0
     for token in tokens:

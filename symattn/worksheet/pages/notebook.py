@@ -12,20 +12,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
-from typing import Any, TypeAlias
+from typing import Any
 
 from symattn.errors import ReadError
 from symattn.worksheet.pages.markdown import markdown
 from symattn.worksheet.pages.page import Block, Found
 
-#: Keys and indices that lead to a value of a JSON document.
-Path: TypeAlias = tuple[str | int, ...]
-
-_TOKEN = re.compile(r"[\s:]*(?:(?P<sign>[\[\]{},\"])|[^\s,:\[\]{}\"]+)")
+_GAP = re.compile(r"[\s,:]*+")
+_DECODER = json.JSONDecoder()
 _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[^\\\"]", re.DOTALL)
 
-#: How deep the source of a cell stands: cells, number, source, line.
-_DEPTH = 4
+#: Notebooks hold pictures; their Markdown is bounded as other pages are.
+MAX_NOTEBOOK = 5_000_000
 
 
 def notebook(text: str) -> Iterator[Found]:
@@ -40,22 +38,20 @@ def notebook(text: str) -> Iterator[Found]:
     cells = data.get("cells") if isinstance(data, dict) else None
     if not isinstance(cells, list):
         raise ReadError("1: not a notebook: it has no cells (nbformat 4 is read)")
-    starts = _strings(text)
+    starts = _Walk(text).cells()
     for number, cell in enumerate(cells):
         if isinstance(cell, dict) and cell.get("cell_type") == "markdown":
-            yield from _Cell(text, cell.get("source"), ("cells", number, "source"), starts).found()
+            yield from _Cell(text, cell.get("source"), number, starts[number]).found()
 
 
 class _Cell:
     """A Markdown cell; its source is one string, or a list of lines."""
 
-    def __init__(self, text: str, source: Any, path: Path, starts: dict[Path, int]) -> None:
-        listed = isinstance(source, list)
-        self.lines: list[str] = source if listed else [source]
+    def __init__(self, text: str, source: Any, number: int, starts: list[int]) -> None:
+        self.lines: list[str] = source if isinstance(source, list) else [source]
         if not all(isinstance(line, str) for line in self.lines):
-            raise ReadError(f"1: not a notebook: cell {int(path[1]) + 1} has no text")
-        paths = [(*path, k) for k in range(len(self.lines))] if listed else [path]
-        self.text, self.starts = text, [starts[each] for each in paths]
+            raise ReadError(f"1: not a notebook: cell {number + 1} has no text")
+        self.text, self.starts = text, starts
 
     def found(self) -> Iterator[Found]:
         """What the cell holds, where it stands in the file."""
@@ -83,25 +79,62 @@ class _Cell:
         return places
 
 
-def _strings(text: str) -> dict[Path, int]:
-    """Where the strings of a JSON document begin, by their path, down to the lines of cells."""
-    found: dict[Path, int] = {}
-    path: list[str | int] = []  # "" where a key comes next
-    at = 0
-    while match := _TOKEN.match(text, at):
-        at, sign = match.end(), match["sign"]
-        if sign in ("{", "["):
-            path.append("" if sign == "{" else 0)
-        elif sign in ("}", "]"):
-            path.pop()
-        elif sign == "," and path:
-            last = path[-1]
-            path[-1] = last + 1 if isinstance(last, int) else ""
-        elif sign == '"':
-            start = at
-            string, at = scanstring(text, at)
-            if path and path[-1] == "":
-                path[-1] = f"{string}"
-            elif len(path) <= _DEPTH:
-                found[tuple(path)] = start
-    return found
+class _Walk:
+    """Finds where the strings of the cells' sources begin; all else is passed over by `json`."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.place = text, 0
+
+    def cells(self) -> list[list[int]]:
+        """For each cell where its source begins, or each line of it."""
+        cells: list[list[int]] = []
+        for key in self._members():
+            if key == "cells" and self._next("["):
+                cells = [self._source() for _ in self._items()]
+            else:
+                self._pass_over()
+        return cells
+
+    def _source(self) -> list[int]:
+        starts: list[int] = []
+        if not self._next("{"):
+            self._pass_over()
+            return starts
+        for key in self._members():
+            if key == "source" and self._next("["):
+                starts = [self._pass_over() for _ in self._items()]
+            else:
+                start = self._pass_over()
+                starts = [start] if key == "source" else starts
+        return starts
+
+    def _members(self) -> Iterator[str]:
+        """The keys of an object; whoever takes one goes past its value."""
+        for _ in self._items():
+            key, self.place = scanstring(self.text, self.place + 1)
+            self._gap()
+            yield key
+
+    def _items(self) -> Iterator[None]:
+        """Stops before every part of an array or object; whoever takes one goes past it."""
+        self._gap()
+        self.place += 1
+        self._gap()
+        while self.text[self.place] not in "]}":
+            yield
+            self._gap()
+        self.place += 1
+
+    def _pass_over(self) -> int:
+        """Go past a value; where a string's characters begin, if it is one."""
+        start = self.place
+        _, self.place = _DECODER.raw_decode(self.text, start)
+        return start + 1
+
+    def _next(self, sign: str) -> bool:
+        return self.text.startswith(sign, self.place)
+
+    def _gap(self) -> None:
+        match = _GAP.match(self.text, self.place)
+        assert match is not None
+        self.place = match.end()
