@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -216,7 +217,7 @@ def _given(table: Mapping[str, Any]) -> dict[str, Any]:
 def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attention, dict[str, Any]]:
     """The spec, and the settings of the table that are not axes of it."""
     _known(attention, ("variant", *_AXES, "chunks", *_LABELS, *_SIZES), "attention")
-    base = Attention()
+    base = _plain()
     if "variant" in attention:
         from symattn.attention.variants import variant
 
@@ -230,13 +231,19 @@ def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attentio
     return Attention(**axes), {k: v for k, v in attention.items() if k not in _AXES}
 
 
+@cache
+def _plain() -> Attention:
+    return Attention()
+
+
 def _mask(mask: Any, given: dict[str, Any]) -> Any:
     """The masks; a matrix among them moves to what is given, as `allowed` or `mask`."""
     if isinstance(mask, list) and _depth(mask) > 1:
         if "mask" in given or "allowed" in given:
             raise ReadError("mask: a matrix is given in [given] too; keep one of them")
         given["mask"], mask = mask, []
-    masks = Attention(mask=mask, heads="h").mask  # how many heads there are is settled later
+    # how many heads there are is settled later
+    masks = Attention(mask=mask, heads="h").mask if mask else ()
     names = [name for name, _ in masks]
     if _has_truth(given.get("mask")):
         if "allowed" in given:
