@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
+    from symattn.capture import capture
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
     from symattn.errors import SymattnError
     from symattn.notation.latex import latex
@@ -34,6 +35,7 @@ _HOMES = {
     "StepValue": "symattn.derivation",
     "SymattnError": "symattn.errors",
     "Variant": "symattn.attention.variants",
+    "capture": "symattn.capture",
     "latex": "symattn.notation.latex",
     "mathml": "symattn.notation.mathml",
     "text": "symattn.notation.text",
@@ -52,6 +54,7 @@ __all__ = [
     "SymattnError",
     "Variant",
     "__version__",
+    "capture",
     "latex",
     "mathml",
     "text",

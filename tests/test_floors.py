@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("derivation",),
     ("attention", "documents"),
     ("worksheet",),
-    ("cli", "cli_check", "pytest_plugin"),
+    ("cli", "cli_check", "pytest_plugin", "capture"),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from symattn.arithmetic.reading import MAX_ENTRIES
+import numpy as np
+
+from symattn.arithmetic.reading import MAX_ENTRIES, as_lists
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, nearest, shown
@@ -82,23 +84,23 @@ def read_worksheet(path: str | Path) -> Worksheet:
 def worksheet_of(source: str, name: str = "worksheet", first_line: int = 1) -> Worksheet:
     """The worksheet that a text holds; its first line counts as `first_line` of the file `name`.
 
-    Raises as `read_worksheet` does.
+    Files that it names are looked for beside that file. Raises as `read_worksheet` does.
     """
     source = "\n" * (first_line - 1) + source
     data = parse(source, name)
     try:
-        return replace(_worksheet(data), name=name, source=source)
+        return replace(_worksheet(data, Path(name).parent), name=name, source=source)
     except SymattnError as error:
         raise type(error)(f"{where(name, source, str(error))}: {error}") from None
 
 
-def _worksheet(data: Mapping[str, Any]) -> Worksheet:
+def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
     _known(data, _TABLES, "")
     schema = data.get("schema", 1)
     if schema != 1 or isinstance(schema, bool):
         raise ReadError(f"schema = {shown(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
-    given = _given(_table(data, "given"))
+    given = _given(_table(data, "given"), folder)
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings = _spec(attention, given)
@@ -142,8 +144,11 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         raise ReadError(f"{shown(key)}{where} is not a known key{hint}")
 
 
-def _given(table: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given, with ``W_Q[1]``, ``W_Q[2]`` gathered into one list of heads."""
+def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """What is given, with ``W_Q[1]``, ``W_Q[2]`` gathered into one list of heads.
+
+    A text that names a matrix in a file is read there.
+    """
     given: dict[str, Any] = {}
     heads: dict[str, dict[int, Any]] = {}
     for key, value in table.items():
@@ -151,6 +156,8 @@ def _given(table: Mapping[str, Any]) -> dict[str, Any]:
         name = match[1] if match else key
         if name not in SYMBOLS:
             raise ReadError(f"{shown(key)} in [given] is not a known name{nearest(name, SYMBOLS)}")
+        if isinstance(value, str):
+            value = _from_file(key, value, folder)
         if match:
             if int(match[2]) in heads.setdefault(name, {}):
                 raise ReadError(f"{name}[{int(match[2])}]: is given twice; keep one")
@@ -239,7 +246,22 @@ def _heads(heads: Any, given: Mapping[str, Any]) -> Any:
     return len(deep[first])
 
 
+def _from_file(key: str, reference: str, folder: Path) -> Any:
+    """The matrix of a file, as nested lists unless it is too large for exact numbers."""
+    from symattn.worksheet.matrices import read_matrix
+
+    try:
+        matrix = read_matrix(reference, folder)
+    except ReadError as error:
+        raise ReadError(f"{key}: {error}") from None
+    if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
+        return as_lists(matrix, key)
+    return matrix
+
+
 def _depth(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.ndim
     depth = 0
     while isinstance(value, list) and depth < 8:
         depth += 1
@@ -303,6 +325,8 @@ def _row_counts(given: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _rows(matrix: Any) -> int:
+    if isinstance(matrix, np.ndarray):
+        return matrix.shape[-2] if matrix.ndim > 1 else 0
     if not isinstance(matrix, list) or not matrix:
         return 0
     return len(matrix[0]) if _depth(matrix) == 3 else len(matrix)
