@@ -201,7 +201,7 @@ def _multi_head(name: str, part: Any, args: Sequence[Any], kwargs: Any, result: 
     """A forward pass of nn.MultiheadAttention, from its inputs and its own weights."""
     names = ("query", "key", "value", "key_padding_mask", "need_weights", "attn_mask",
              "average_attn_weights", "is_causal")  # fmt: skip
-    told = {"key_padding_mask": None, "attn_mask": None}
+    told: dict[str, Any] = {"key_padding_mask": None, "attn_mask": None}
     told |= dict(zip(names, args, strict=False)) | kwargs
     if part.training and part.dropout:
         raise SymattnError(f"{name}: dropout has no one result; put the model in eval mode")
@@ -230,8 +230,13 @@ def _multi_head(name: str, part: Any, args: Sequence[Any], kwargs: Any, result: 
     masks = {kind: np.broadcast_to(mask, (*mask.shape[:-2], rows, mask.shape[-1]))
              for kind, mask in masks.items()}  # fmt: skip
     kinds = ["boolean"] * ("allowed" in masks) + ["additive"] * ("mask" in masks)
-    spec = Attention(source="self" if own else "cross", heads=part.num_heads, mask=kinds or None,
-                     output_projection=True, projection_bias=part.in_proj_bias is not None)  # fmt: skip
+    spec = Attention(
+        source="self" if own else "cross",
+        heads=part.num_heads,
+        mask=kinds or None,
+        output_projection=True,
+        projection_bias=part.in_proj_bias is not None,
+    )
     axes = dict.fromkeys(("X", "memory", "output", *masks), 2)
     return Call(name, spec, {**given, **masks}, _array(output), axes)
 

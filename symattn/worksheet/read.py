@@ -156,14 +156,13 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         name = match[1] if match else key
         if name not in SYMBOLS:
             raise ReadError(f"{shown(key)} in [given] is not a known name{nearest(name, SYMBOLS)}")
-        if isinstance(value, str):
-            value = _from_file(key, value, folder)
+        held = _from_file(key, value, folder) if isinstance(value, str) else value
         if match:
             if int(match[2]) in heads.setdefault(name, {}):
                 raise ReadError(f"{name}[{int(match[2])}]: is given twice; keep one")
-            heads[name][int(match[2])] = value
+            heads[name][int(match[2])] = held
         else:
-            given[name] = value
+            given[name] = held
     for name, parts in heads.items():
         if name in given:
             raise ReadError(f"{name}[{min(parts)}]: {name} is given as a whole too; keep one")
