@@ -10,6 +10,7 @@ import sympy
 
 from symattn.errors import SymattnError, nearest
 from symattn.evaluate.check import Check, StepCheck
+from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.shown import value_view
 from symattn.evaluate.values import Place
@@ -28,6 +29,7 @@ __all__ = [
     "Step",
     "StepCheck",
     "StepValue",
+    "defined_numbers",
     "value_view",
     "worked",
 ]

@@ -12,7 +12,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import ShapeError
-from symattn.nodes.base import shape_of
+from symattn.nodes.base import Definition, definitions, shape_of
 from symattn.nodes.flip import flip
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Index, Rule, rule_of
@@ -109,6 +109,12 @@ class Step(Input):
         symbol, expr = self.in_convention(notation)
         i, j, rule = stated(expr, *self.indices)
         return t.equation(speller.rule(rule_of(symbol, i, j)), (t.EQUALS, speller.rule(rule)))
+
+    def definitions(self, notation: Notation | None = None) -> tuple[Definition, ...]:
+        """What the letters in the entry view stand for, as far as no other step makes them."""
+        speller = Speller(notation or Notation())
+        _, expr = self.in_convention(speller.notation)
+        return tuple(definitions(expr, speller, *self.indices))
 
     @property
     def indices(self) -> tuple[sympy.Symbol, sympy.Symbol]:

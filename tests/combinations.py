@@ -32,7 +32,8 @@ AXES: Mapping[str, tuple[Any, ...]] = {
     "source": ("self", "given", "cross", "bare"),
     "embedded": (False, True),
     "tie": (None, "query-key", "key-value"),
-    "latent": (False, True),
+    "latent": (False, True, "absorbed"),
+    "query_latent": (False, True),
     "projection_bias": (None, True),
     "positions": (
         None,
@@ -43,9 +44,11 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         {"rotary": {"dims": 2, "start": 1}},
         {"rotary": {"pairing": "half", "dims": 2, "base": 100}},
         {"sinusoidal": {"base": 100, "start": 2}},
+        {"rotary": {"decoupled": True}},
+        {"rotary": {"decoupled": True, "pairing": "half", "base": 100, "start": 1}},
     ),
     "cache": (False, True),
-    "score": ("dot", "cosine", "general", "additive", "distance"),
+    "score": ("dot", "cosine", "general", "additive", "distance", "shaw", "transformer-xl"),
     "feature_map": (None, "elu+1", "relu", "exp"),
     "scale": (True, False, "1/3", "1/sqrt(3)"),
     "soft_cap": (None, 2, "3/2"),
@@ -110,7 +113,7 @@ CRASH = "crash: "
 
 SIZES = {
     **{"n": 3, "m": 4, "p": 2, "d_model": 4, "d_mem": 3, "d_k": 4, "d_v": 2, "d_out": 3},
-    **{"d_c": 2, "d_a": 2, "n_vocab": 3},
+    **{"d_c": 2, "d_cq": 3, "d_r": 2, "d_a": 2, "k": 1, "n_vocab": 3},
 }
 
 
@@ -411,13 +414,17 @@ class Reference:
             query = key = value = self._tokens()
         else:
             x = self._tokens()
-            query = self._projected("Q", x, head)
             memory = self._of("memory", 0) if spec["source"] == "cross" else x
-            if spec.get("latent"):
+            if spec.get("query_latent"):
+                x = x @ self._of("W_DQ", 0)
+            query = self._projected("Q", x, head)
+            if spec.get("latent"):  # absorbed or not, it is the same attention
                 memory = memory @ self._of("W_D", 0)
+                if spec.get("cache"):
+                    memory = np.vstack([self._of("latent_past", 0), memory])
             key = query if tie == "query-key" else self._projected("K", memory, group)
             value = key if tie == "key-value" else self._projected("V", memory, group)
-        if spec.get("cache"):
+        if spec.get("cache") and not spec.get("latent"):
             key = np.vstack([self._of("K_past", group), key])
             value = np.vstack([self._of("V_past", group), value])
         return query, key, value
@@ -425,8 +432,12 @@ class Reference:
     def _head(self, head: int) -> Array:
         query, key, value = self._vectors(head)
         scheme, options = _named(self.spec.get("positions"))
-        if scheme == "rotary":
-            first = options.get("start", 0)
+        first = options.get("start", 0)
+        if scheme == "rotary" and options.get("decoupled"):
+            asked, offered = self._apart(head)
+            query = np.hstack([query, _rotary(asked, first + self._past, options)])
+            key = np.hstack([key, _rotary(offered, first, options)])
+        elif scheme == "rotary":
             query = _rotary(query, first + self._past, options)
             key = _rotary(key, first, options)
         kind = self.spec.get("feature_map")
@@ -437,6 +448,8 @@ class Reference:
         for i, q in enumerate(query):
             for j, k in enumerate(key):
                 out[i, j] = self._score(q, k, head)
+                if self.spec.get("score") in ("shaw", "transformer-xl"):
+                    out[i, j] += self._of_distance(q, k, i + self._past - j, head)
         out = out * _scale(self.spec.get("scale", True), width)
         cap = self.spec.get("soft_cap")
         if cap is not None:
@@ -444,6 +457,29 @@ class Reference:
             out = bound * np.tanh(out / bound)
         out = out + self._positional(out.shape, head)
         return np.asarray(self._weights(out, head) @ value)
+
+    def _apart(self, head: int) -> tuple[Array, Array]:
+        """DeepSeek-V2, eq. 14 and 15: what carries the positions alone, before it is turned."""
+        x = self._tokens()
+        memory = self._of("memory", 0) if self.spec["source"] == "cross" else x
+        if self.spec.get("query_latent"):
+            x = x @ self._of("W_DQ", 0)
+        keys = memory @ self._of("W_KR", 0)
+        if self.spec.get("cache"):
+            keys = np.vstack([self._of("K_position_past", 0), keys])
+        return x @ self._of("W_QR", head), keys
+
+    def _of_distance(self, q: Array, k: Array, back: int, head: int) -> float:
+        """What the distance i − j adds to the dot product: Shaw et al.; Dai et al., (b) to (d)."""
+        if self.spec["score"] == "shaw":
+            table = self._of("distance_keys", head)
+            most = len(table) // 2
+            return float(q @ table[max(-most, min(most, -back)) + most])
+        weights = self._of("W_R", head)
+        waves = _sinusoidal(1, len(weights), 10000, back)[0]
+        far = waves @ weights
+        u, v = self._of("u_c", head)[0], self._of("v_d", head)[0]
+        return float(q @ far + u @ k + v @ far)
 
     def _score(self, q: Array, k: Array, head: int) -> float:
         match self.spec.get("score", "dot"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,7 +17,7 @@ from xml.etree.ElementTree import Element
 from symattn import VARIANTS, Notation
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.outline import VIEWS, Outline, View, outline
-from symattn.notation.tree import Tree
+from symattn.notation.tree import Fenced, Grid, Row, Tree
 from symattn.worksheet import read_worksheet
 
 EXAMPLES = tuple(sorted((Path(__file__).parent.parent / "examples").glob("*.toml")))
@@ -24,7 +25,7 @@ EXAMPLES = tuple(sorted((Path(__file__).parent.parent / "examples").glob("*.toml
 #: What is spelled: every example with its numbers and every named variant in symbols.
 SUBJECTS = tuple(path.stem for path in EXAMPLES) + tuple(f"variant {row.name}" for row in VARIANTS)
 
-_PLAIN_SYMBOLS = {"weights": "alpha", "Q": "W_Q", "W_Q": "P_Q", "output": "Y", "projected": "J"}
+_PLAIN_SYMBOLS = {"weights": "alpha", "Q": "W_Q", "W_Q": "J_Q", "output": "Y", "projected": "J"}
 _LATEX_SYMBOLS = {
     "weights": r"\mathbf{A}",
     "X": r"\tilde{X}",
@@ -225,6 +226,41 @@ def _text_faults(element: Element, name: str) -> Iterator[str]:
         yield "mo holds a hyphen for a minus"
     elif text != text.strip(" \t\n\r"):
         yield f"{name} {text!r} loses its outer blanks"
+
+
+def without_phantoms(source: str) -> str:
+    """LaTeX without what is set but not seen."""
+    while (start := re.search(r"\\[hv]phantom\{", source)) is not None:
+        depth, end = 1, start.end()
+        while depth:
+            depth += {"{": 1, "}": -1}.get(source[end], 0) * (source[end - 1] != "\\")
+            end += 1
+        source = source[: start.start()] + source[end:]
+    return source
+
+
+def nameless(tree: Tree) -> Tree:
+    """A formula with the names of rows and columns left off its matrices."""
+    match tree:
+        case Grid():
+            return replace(tree, row_labels=(), column_labels=())
+        case Fenced():
+            return replace(tree, body=nameless(tree.body))
+        case Row():
+            return Row(tuple(map(nameless, tree.items)))
+    return tree
+
+
+def names_of(tree: Tree) -> tuple[str, ...]:
+    """The names of rows and columns in a formula, in the order of the columns first."""
+    match tree:
+        case Grid():
+            return (*tree.column_labels, *tree.row_labels)
+        case Fenced():
+            return names_of(tree.body)
+        case Row():
+            return tuple(name for item in tree.items for name in names_of(item))
+    return ()
 
 
 def displays(document: str) -> list[str]:

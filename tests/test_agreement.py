@@ -19,9 +19,21 @@ from symattn.documents.outline import VIEWS, View
 from symattn.documents.text import text_document
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
-from symattn.notation.text import line
+from symattn.notation.text import line, text
 from symattn.notation.tree import Tree
-from tests.gates import EXAMPLES, NOTATIONS, SUBJECTS, displays, inlines, page, reading, trees
+from tests.gates import (
+    EXAMPLES,
+    NOTATIONS,
+    SUBJECTS,
+    displays,
+    inlines,
+    nameless,
+    names_of,
+    page,
+    reading,
+    trees,
+    without_phantoms,
+)
 
 #: The views as documents show them: a few worked entries beside the rest, or all of them alone.
 _VIEWS: tuple[tuple[View, ...], ...] = (VIEWS, ("worked",))
@@ -66,7 +78,7 @@ def numbers_in_text(words: str) -> list[str]:
 
 def numbers_in_latex(source: str) -> list[str]:
     """The numbers of a LaTeX formula, those in its words left out."""
-    return _NUMBER.findall(_WORDS.sub(" ", source))
+    return _NUMBER.findall(_WORDS.sub(" ", without_phantoms(source)))
 
 
 def numbers_in_mathml(markup: str) -> list[str]:
@@ -82,9 +94,21 @@ def is_within(part: list[str], whole: list[str]) -> bool:
 
 @pytest.mark.parametrize("notation", NOTATIONS)
 def test_latex_says_what_mathml_says(notation: str) -> None:
-    found = [disagreement(latex(tree), mathml(tree)) for tree in shown(notation)]
+    bare = [*map(nameless, shown(notation))]
+    found = [disagreement(latex(tree), mathml(tree)) for tree in bare]
     assert len(found) > 100
     assert [each for each in found if each] == []
+
+
+def test_names_stand_in_every_spelling() -> None:
+    named = [tree for tree in shown("default") if names_of(tree)]
+    assert len(named) > 20
+    for tree in named:
+        words = re.findall(r"\\text\{(.*?)\}", without_phantoms(latex(tree)))
+        assert tuple(words) == names_of(tree)
+        tokens = {(each.text or "") for each in ElementTree.fromstring(mathml(tree)).iter()}
+        assert set(names_of(tree)) <= tokens
+        assert all(name in line(tree) or name in text(tree) for name in names_of(tree))
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)

@@ -20,6 +20,7 @@ from symattn.nodes import (
     Allowed,
     AnyOf,
     Causal,
+    ClippedShift,
     Concat,
     Dilated,
     Documents,
@@ -37,6 +38,7 @@ from symattn.nodes import (
     Prefix,
     Quotient,
     RelativeBias,
+    RelativeShift,
     Rotary,
     RowRatio,
     Sigmoid,
@@ -57,6 +59,8 @@ S = sympy.MatrixSymbol("S", n, m)
 R = sympy.MatrixSymbol("r", n, 1)
 B = sympy.MatrixSymbol("B", n, m)
 T = sympy.MatrixSymbol("T", 8, 1)
+W = sympy.MatrixSymbol("W", n, n + m - 1)
+C = sympy.MatrixSymbol("C", n, 5)
 BETA = sympy.MatrixSymbol("beta", 1, 1)
 SIZES = {n: 3, m: 4, d_k: 2, d_v: 2, h: 2}
 
@@ -92,6 +96,8 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     Rotary: Rotary(S),
     ALiBi: ALiBi(n, m, h, 1),
     RelativeBias: RelativeBias(n, m, T, 8, 8),
+    RelativeShift: RelativeShift(W, m),
+    ClippedShift: ClippedShift(C, m),
 }
 
 RNG = np.random.default_rng(7)
@@ -100,6 +106,8 @@ VALUES: dict[str, Any] = {
     "r": RNG.integers(1, 9, (3, 1)) / 4.0,
     "beta": np.array([[0.25]]),
     "B": RNG.integers(0, 2, (3, 4)).astype(float),
+    "W": RNG.integers(1, 9, (3, 6)) / 2.0,
+    "C": RNG.integers(1, 9, (3, 5)) / 2.0,
     "T": np.arange(8.0).reshape(8, 1) / 4.0,
 }
 

@@ -478,18 +478,17 @@ def test_worked_lines_put_numbers_in() -> None:
 
 
 SPELLED = {
-    ("rotary", 1): "[[q_ij cos((i − 1) θ_t) − q_i,j+1 sin((i − 1) θ_t), if j = 2 t − 1], "
-    "[q_ij cos((i − 1) θ_t) + q_i,j−1 sin((i − 1) θ_t), otherwise]]",
-    ("rotary", 0): "[[q_ij cos(i θ_t) − q_i,j+1 sin(i θ_t), if j = 2 t], "
-    "[q_ij cos(i θ_t) + q_i,j−1 sin(i θ_t), otherwise]]",
-    ("half", 1): "[[[[q_ij cos((i + 3) θ_t) − q_i,j+1 sin((i + 3) θ_t), if j ≤ 1], "
-    "[q_ij cos((i + 3) θ_t) + q_i,j−1 sin((i + 3) θ_t), otherwise]], if j ≤ 2], "
+    ("rotary", 1): "[[q_ij cos(ψ_it) − q_i,j+1 sin(ψ_it), if j = 2 t − 1], "
+    "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), otherwise]]",
+    ("rotary", 0): "[[q_ij cos(ψ_it) − q_i,j+1 sin(ψ_it), if j = 2 t], "
+    "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), otherwise]]",
+    ("half", 1): "[[q_ij cos(ψ_it) − q_i,j+1 sin(ψ_it), if j ≤ 1], "
+    "[q_ij cos(ψ_it) + q_i,j−1 sin(ψ_it), if j ≤ 2], "
     "[q_ij, otherwise]]",
-    ("odd", 0): "q_ij + [[sin((i + 2)/50^(2 t / d_k)), if j = 2 t], "
-    "[cos((i + 2)/50^(2 t / d_k)), otherwise]]",
-    ("alibi", 1): "s_ab⁽ⁱ⁾ + m_i (b − a)",
-    ("symmetric", 1): "s_ab⁽ⁱ⁾ − m_i·|a − b|",
-    ("bias", 1): "s_ab⁽ⁱ⁾ + t_β_ab,1⁽ⁱ⁾",
+    ("odd", 0): "q_ij + [[sin(ψ_it), if j = 2 t], [cos(ψ_it), otherwise]]",
+    ("alibi", 1): "s_ab⁽ⁱ⁾ + μ_i (b − a)",
+    ("symmetric", 1): "s_ab⁽ⁱ⁾ − μ_i·|a − b|",
+    ("bias", 1): "s_ab⁽ⁱ⁾ + t_κ1⁽ⁱ⁾",
 }
 
 
@@ -502,9 +501,9 @@ def test_entries_are_spelled(name: str, index_base: Any) -> None:
     assert said == SPELLED[name, index_base]
 
 
-def test_a_regular_slope_is_spelled_out() -> None:
+def test_a_bias_of_each_head_is_called_by_its_head() -> None:
     step = Step("y", Head(sympy.MatrixSymbol("Y", n, m), HEAD), "", ALiBi(n, m, 8, HEAD))
-    assert line(step.entry()) == "y_ab⁽ⁱ⁾ = (1/2ⁱ) (b − a)"
+    assert line(step.entry()) == "y_ab⁽ⁱ⁾ = μ_i (b − a)"
     assert line(step.formula()) == "Y⁽ⁱ⁾ = alibi⁽ⁱ⁾(n, m)"
 
 

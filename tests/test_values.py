@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn import Attention, Evaluation, Notation, SymattnError
+from symattn import text as plain
 
 SOME = settings(max_examples=50, deadline=None, derandomize=True)
 FRACTIONS = st.fractions(-20, 20, max_denominator=12)
@@ -338,3 +340,16 @@ def test_symbolic_values_have_a_repr() -> None:
 @pytest.mark.parametrize("number", [1 / 3, 0.12345678901234568])
 def test_floats_of_sympy_are_the_decimals_they_spell(number: float) -> None:
     assert one(sympy.Float(number))["scores"].exact == one(number)["scores"].exact
+
+
+def test_large_operands_give_the_printed_sum() -> None:
+    values = (
+        Attention(unfold=True, scale=False)
+        .derivation()
+        .evaluate(Q=[[1]], K=[["31.401"], ["5.2013"], ["2.101"]], V=[[1], [1], [1]])
+    )
+    line = plain(values["exp_sum"].worked(1, 1))
+    found = re.fullmatch(r"r_11 ≈ (.*) ≈ (\S+)", line)
+    assert found is not None and found[2] == "43379148835362.9457"
+    total = sum(map(Fraction, found[1].split(" + ")))
+    assert abs(total - Fraction(found[2])) < Fraction(1, 2 * 10**4)

@@ -86,7 +86,7 @@ class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
 class Threshold(sympy.Function):  # type: ignore[misc]
     """The τ with Σ max(0, x − τ) = 1 over its arguments x; 0 where all are −∞.
 
-    Source: Martins and Astudillo 2016, section 2.2, algorithm 1.
+    Source: Martins and Astudillo 2016, their algorithm for sparsemax.
     """
 
     is_commutative = True  # a number, though SymPy takes its matrices for its factors

@@ -13,7 +13,8 @@ from symattn.errors import SymattnError
 #: The numbers that fill the matrices in turn; small, with zeros and a sign.
 _NUMBERS = (1, 0, 2, 1, -1, 0, 1, 2, 0, 1, 1, -1, 2)
 
-_SIZES = {"m": 3, "p": 2, "d_mem": 2, "d_c": 2, "d_a": 2, "d_v": 2, "d_out": 2, "n_vocab": 3}
+_SIZES = {"m": 3, "p": 2, "d_mem": 2, "d_c": 2, "d_cq": 2, "d_r": 2, "d_a": 2, "d_v": 2, "d_out": 2,
+          "k": 1, "n_vocab": 3}  # fmt: skip
 
 
 def small_example(

@@ -10,14 +10,17 @@ from symattn.nodes.affine import HeadSum, PlusVector
 from symattn.nodes.heads import Concat
 from symattn.step import HEAD
 
+_LATENT = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2"
+
 
 def output(b: Builder) -> None:
     """All steps after the weights."""
-    names: tuple[str, ...] = ("V_cached", "V", "K_cached", "K", "Q", "placed", "X")
-    if b.plan.tie == "key-value":
-        names = ("K_cached", "K")
-    product = b.made("weights") * b.of(b.made(*names))
-    why = "Each output is the average of the values, weighted by that query's weights."
+    if b.plan.absorbed:
+        product = _up(b)
+        why = "The value weights come after the average, once for each query: no values are made."
+    else:
+        product = _averaged(b)
+        why = "Each output is the average of the values, weighted by that query's weights."
     if b.plan.heads is None:
         result = b.step("output", product, "weighted sum", why, f"{PAPER}3.2.1")
     else:
@@ -33,6 +36,22 @@ def output(b: Builder) -> None:
         why = "{W_O} mixes the heads into one vector a token."
         b.step("projected", _biased(b, result * weights), "projection", why, f"{PAPER}3.2.2",
                SHARED)  # fmt: skip
+
+
+def _averaged(b: Builder) -> sympy.MatrixExpr:
+    """The weights times the values."""
+    names: tuple[str, ...] = ("V_cached", "V", "K_cached", "K", "Q", "placed", "X")
+    if b.plan.tie == "key-value":
+        names = ("K_cached", "K")
+    return b.made("weights") * b.of(b.made(*names))
+
+
+def _up(b: Builder) -> sympy.MatrixExpr:
+    """The averaged latents, brought up to values: A (C W_V) = (A C) W_V."""
+    latent = b.made("latent_cached", "latent")
+    why = "The latents themselves are averaged, weighted by that query's weights."
+    mixed = b.step("latent_output", b.made("weights") * latent, "weighted sum", why, _LATENT)
+    return mixed * b.of(b.made("W_K" if b.plan.tie == "key-value" else "W_V"))
 
 
 def _summed(b: Builder, head: sympy.MatrixExpr) -> None:

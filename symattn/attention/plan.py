@@ -13,8 +13,9 @@ def size(name: str) -> sympy.Symbol:
     return sympy.Symbol(name, integer=True, positive=True)
 
 
-n, m, p, n_vocab, h, g = map(size, ("n", "m", "p", "n_vocab", "h", "g"))
-d_model, d_mem, d_c, d_k = map(size, ("d_model", "d_mem", "d_c", "d_k"))
+n, m, p, n_vocab, h, g, k = map(size, ("n", "m", "p", "n_vocab", "h", "g", "k"))
+d_model, d_mem, d_c, d_cq = map(size, ("d_model", "d_mem", "d_c", "d_cq"))
+d_k, d_r = map(size, ("d_k", "d_r"))
 d_a, d_v, d_out = map(size, ("d_a", "d_v", "d_out"))
 
 DEFAULT_SCALE = 1 / sympy.sqrt(d_k)
@@ -27,7 +28,8 @@ class Plan:
     source: str
     embedded: bool
     tie: str | None
-    latent: bool
+    latent: bool | str
+    query_latent: bool
     projection_bias: bool
     positions: tuple[str, dict[str, Any]] | None
     cache: bool
@@ -43,3 +45,20 @@ class Plan:
     kv_heads: int | str | None
     output_projection: bool
     output_form: str
+
+    @property
+    def absorbed(self) -> bool:
+        """Whether keys and values are not made: their weights go to the query and the output."""
+        return self.latent == "absorbed"
+
+    @property
+    def rotary(self) -> dict[str, Any] | None:
+        """The options of the rotation, where there is one; `decoupled` is not among them."""
+        if self.positions is None or self.positions[0] != "rotary":
+            return None
+        return {name: x for name, x in self.positions[1].items() if name != "decoupled"}
+
+    @property
+    def decoupled(self) -> bool:
+        """Whether only a part of its own of each query and key is turned."""
+        return self.rotary is not None and bool(self.positions[1].get("decoupled"))  # type: ignore[index]

@@ -9,7 +9,8 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
-from symattn.attention.plan import DEFAULT_SCALE, d_a, p
+from symattn.attention.plan import DEFAULT_SCALE, d_a, d_k, d_model, d_r, k, p
+from symattn.nodes.affine import PlusVector
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
 from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of
@@ -29,10 +30,13 @@ def weights(b: Builder) -> None:
 
 def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
     """The query and key matrices that are scored, keys as head i uses them."""
-    query = b.made("Q_rotated", "Q", "placed", "X")
-    names: tuple[str, ...] = ("K_rotated", "K_cached", "K", "Q_rotated", "Q", "placed", "X")
-    if b.plan.tie == "query-key":
-        names = ("Q_rotated", "Q")
+    query = b.made("Q_joined", "Q_rotated", "Q_absorbed", "Q", "placed", "X")
+    names: tuple[str, ...] = ("K_joined", "K_rotated", "K_cached", "K", "placed", "X")
+    tied = b.plan.tie == "query-key"
+    if tied:
+        names = ("K_joined", "Q_rotated", "Q")
+    elif b.plan.absorbed:
+        names = ("K_joined", "latent_cached", "latent")
     key = b.made(*names)
     if b.plan.feature_map is not None:
         why = "A feature map makes every number non-negative, so that the scores are too."
@@ -42,11 +46,12 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
                                 why, source, kind)  # fmt: skip
         if key == query:
             return query_features, query_features
-        kind = SHARED if b.plan.source == "bare" else GROUP
+        kind = SHARED if b.plan.source == "bare" else QUERY if tied else GROUP
+        why = "The keys go through the same feature map."
         key = b.step("K_features", Features(key, b.plan.feature_map), "feature map", why, source,
                      kind)  # fmt: skip
         query = query_features
-    return query, b.of(key)
+    return query, key if tied else b.of(key)  # a head's own queries are its keys
 
 
 _COMPARE = "Each query is compared with each key: their dot product is the score."
@@ -59,6 +64,7 @@ def _dot(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
 def _cosine(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     why = "Vectors of length 1 leave only the angle between query and key."
     one = b.step("Q_unit", UnitVectors(query), "unit vectors", why, UnitVectors.source)
+    why = "The keys are brought to length 1 too."
     other = b.step("K_unit", UnitVectors(key), "unit vectors", why, UnitVectors.source)
     why = "Each query is compared with each key: the score is the cosine of their angle."
     return b.step("scores", one * other.T, "matrix product", why, UnitVectors.source)
@@ -72,11 +78,12 @@ def _general(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
 
 
 def _additive(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
-    why = "Queries and keys are brought to the same hidden width."
+    why = "The queries are brought to the hidden width at which they meet the keys."
     left = b.given("W_a", query.shape[1], d_a, "weights on queries", QUERY)
     right = b.given("U_a", key.shape[1], d_a, "weights on keys", QUERY)
     vector = b.given("v_a", d_a, 1, "what the hidden units count for", QUERY)
     one = b.step("Q_hidden", query * left, "projection", why, Additive.source)
+    why = "The keys are brought to that width too."
     other = b.step("K_hidden", key * right, "projection", why, Additive.source)
     why = "A small network with one hidden layer scores each pair of query and key."
     return b.step("scores", Additive(one, other, vector), "additive score", why, Additive.source)
@@ -87,6 +94,53 @@ def _distance(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     return b.step("scores", Distance(query, key), "squared distance", why, Distance.source)
 
 
+def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+    """A learned key for each distance up to k: q_i · (k_j + a_ij), Shaw et al. 2018, section 3."""
+    from symattn.nodes.relative import ClippedShift
+
+    table = b.given("distance_keys", 2 * k + 1, query.shape[1], "a key for each distance", QUERY)
+    content, distance = _two_terms(b, query, key, table, ClippedShift.source)
+    why = "To the score by content comes that of the distance; those beyond {k} count as {k}."
+    start = p if b.plan.cache else 0
+    placed = ClippedShift(distance, key.shape[0], start)
+    return b.step("scores", sympy.MatAdd(content, placed), "sum", why, ClippedShift.source)
+
+
+def _transformer_xl(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+    """q_i·k_j + q_i·r_{i−j} + u·k_j + v·r_{i−j}, Dai et al. 2019, section 3.3, terms (a) to (d)."""
+    from symattn.nodes.encodings import Sinusoidal
+    from symattn.nodes.relative import RelativeShift
+
+    source = RelativeShift.source
+    rows, columns = query.shape[0], key.shape[0]
+    waves = Sinusoidal(rows + columns - 1, d_model, start=(p if b.plan.cache else 0) + 1 - columns)
+    why = "Each distance back to a key has a row of sines and cosines; below 0 the key is ahead."
+    table = b.step("distances", waves, "position encoding", why, source, SHARED)
+    why = "Weights apart from those of the words make a key of each distance."
+    wide = b.given("W_R", d_model, query.shape[1], "key weights for distances", QUERY)
+    far = b.step("distance_keys", table * wide, "projection", why, source)
+    content, distance = _two_terms(b, query, key, far, source)
+    why = "Some words matter to every query."
+    everyone = b.given("u_c", 1, query.shape[1], "what every query asks of the words", QUERY)
+    word = b.step("content_bias", everyone * key.T, "matrix product", why, f"{source}, term (c)")
+    why = "Some distances matter to every query."
+    everyone = b.given("v_d", 1, query.shape[1], "what every query asks of the distances", QUERY)
+    place = b.step("distance_bias", everyone * far.T, "matrix product", why, f"{source}, term (d)")
+    why = "The four terms add up, each distance at the key that is so far from the query."
+    shifted = RelativeShift(PlusVector(distance, place), columns)
+    terms = sympy.MatAdd(PlusVector(content, word), shifted)
+    return b.step("scores", terms, "sum", why, source)
+
+
+def _two_terms(
+    b: Builder, query: MatrixExpr, key: MatrixExpr, far: MatrixExpr, source: str
+) -> tuple[MatrixExpr, MatrixExpr]:
+    """Each query with each key, and with the key of each distance."""
+    content = b.step("by_content", query * key.T, "matrix product", _COMPARE, source)
+    why = "Each query is compared with each distance as well."
+    return content, b.step("by_distance", query * far.T, "matrix product", why, source)
+
+
 #: The choices of the score axis.
 SCORES: Mapping[str, Callable[[Builder, MatrixExpr, MatrixExpr], MatrixExpr]] = {
     "dot": _dot,
@@ -94,6 +148,8 @@ SCORES: Mapping[str, Callable[[Builder, MatrixExpr, MatrixExpr], MatrixExpr]] = 
     "general": _general,
     "additive": _additive,
     "distance": _distance,
+    "shaw": _shaw,
+    "transformer-xl": _transformer_xl,
 }
 
 
@@ -101,13 +157,18 @@ def _scaled(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     scale = b.plan.scale
     if scale is None:
         return logits
+    usual, source = scale == DEFAULT_SCALE, f"{PAPER}3.2.1"
+    if usual and b.plan.decoupled:
+        scale, source = 1 / sympy.sqrt(d_k + d_r), "DeepSeek-AI, DeepSeek-V2 (2024), eq. 18"
     inverse = 1 / scale
     by_root = not isinstance(scale, sympy.Rational) and sympy.fraction(inverse)[1] == 1
     expr = Quotient(logits, inverse) if by_root else scale * logits
     why = "Every score is multiplied by the same number."
-    if scale == DEFAULT_SCALE:
+    if usual and b.plan.decoupled:
+        why = "Dividing by the root of the whole width keeps the spread of the scores near 1."
+    elif usual:
         why = "Dividing by {√d_k} keeps the spread of the scores near 1, whatever {d_k} is."
-    return b.step("scaled", expr, "scaling", why, f"{PAPER}3.2.1")
+    return b.step("scaled", expr, "scaling", why, source)
 
 
 def _capped(b: Builder, logits: MatrixExpr) -> MatrixExpr:

@@ -8,7 +8,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
-from symattn.attention.plan import d_c, d_k, d_mem, d_model, d_v, m, n, n_vocab, p
+from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_r, d_v, m, n, n_vocab, p
 from symattn.nodes.affine import PlusVector, Stacked
 
 _ROLES = {
@@ -17,6 +17,7 @@ _ROLES = {
     "V": ("value", "The value carries: what does this token pass on?"),
 }
 _LATENT = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2"
+_DECOUPLED = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.3"
 
 
 def sources(b: Builder) -> None:
@@ -28,10 +29,13 @@ def sources(b: Builder) -> None:
             b.given("V", m, d_v, "values: what each token passes on", GROUP)
     else:
         _projected(b)
-    if b.plan.cache:
-        _cached(b)
-    if b.plan.positions is not None and b.plan.positions[0] == "rotary":
+    if b.plan.cache and not b.plan.latent:
+        _cached(b, "K", d_k)
+        _cached(b, "V", d_v)
+    if b.plan.rotary is not None:
         _rotated(b)
+    if b.plan.decoupled:
+        _joined(b)
 
 
 def _projected(b: Builder) -> None:
@@ -41,19 +45,72 @@ def _projected(b: Builder) -> None:
         memory, width = b.given("memory", m, d_mem, "the other sequence's vectors"), d_mem
     if b.plan.source == "bare":
         return
-    _project(b, "Q", x, d_model, d_k, QUERY)
+    tokens, of_tokens, of_x = memory, width, d_model
+    if b.plan.query_latent:
+        down = b.given("W_DQ", d_model, d_cq, "weights that compress the queries")
+        why = "Queries are compressed too, which makes their weights fewer."
+        x = b.step("Q_latent", x * down, "projection", why, f"{_LATENT}, eq. 12", SHARED)
+        of_x = d_cq
+    _project(b, "Q", x, of_x, d_k, QUERY)
     if b.plan.latent:
-        down = b.given("W_D", width, d_c, "weights that compress to the latent")
-        memory = b.step(
-            "latent", memory * down, "projection",
-            "Keys and values are compressed together; only this latent has to be cached.",
-            _LATENT, SHARED,
-        )  # fmt: skip
-        width = d_c
+        memory, width = _latent(b, memory, width), d_c
+    if b.plan.absorbed:
+        _absorbed(b)
+    else:
+        _keys_and_values(b, memory, width)
+    if b.plan.decoupled:
+        _positions_apart(b, x, of_x, tokens, of_tokens)
+
+
+def _keys_and_values(b: Builder, memory: MatrixExpr, width: Any) -> None:
     if b.plan.tie != "query-key":
         _project(b, "K", memory, width, d_k, GROUP)
     if b.plan.tie != "key-value":
         _project(b, "V", memory, width, d_v, GROUP)
+
+
+def _latent(b: Builder, memory: MatrixExpr, width: Any) -> MatrixExpr:
+    """The latent C_KV that keys and values are made of, DeepSeek-V2 eq. 9; it is the cache."""
+    down = b.given("W_D", width, d_c, "weights that compress to the latent")
+    why = "Keys and values are compressed together; only this latent has to be cached."
+    latent = b.step("latent", memory * down, "projection", why, f"{_LATENT}, eq. 9", SHARED)
+    return _cached(b, "latent", d_c) if b.plan.cache else latent
+
+
+def _absorbed(b: Builder) -> None:
+    """The queries brought to the latent: q kᵀ = q (c W_K)ᵀ = (q W_Kᵀ) cᵀ (after eq. 11)."""
+    up = b.given("W_K", d_c, d_k, "key weights", GROUP)
+    if b.plan.tie != "key-value":
+        b.given("W_V", d_c, d_v, "value weights", GROUP)
+    why = "The key weights move to the query, so that it meets the latent itself: no keys are made."
+    b.step("Q_absorbed", b.made("Q") * b.of(up).T, "projection", why, _LATENT)
+
+
+def _positions_apart(
+    b: Builder, x: MatrixExpr, of_x: Any, tokens: MatrixExpr, of_tokens: Any
+) -> None:
+    """What is to be turned, apart from the content: DeepSeek-V2 eq. 14 and 15 before RoPE."""
+    why = "A part of its own of each query will carry the position."
+    queries = x * b.given("W_QR", of_x, d_r, "query weights for the position", QUERY)
+    b.step("Q_position", queries, "projection", why, f"{_DECOUPLED}, eq. 14")
+    why = "One such key serves all heads; it comes from the tokens, not from what is compressed."
+    keys = tokens * b.given("W_KR", of_tokens, d_r, "key weights for the position")
+    b.step("K_position", keys, "projection", why, f"{_DECOUPLED}, eq. 15", SHARED)
+    if b.plan.cache:
+        _cached(b, "K_position", d_r)
+
+
+def _joined(b: Builder) -> None:
+    """Content and position side by side: DeepSeek-V2 eq. 16 and 17."""
+    content = b.made("Q_absorbed", "Q")
+    why = "Content and position stand side by side; their scores will add up."
+    queries = Stacked(content, b.made("Q_rotated"), 1)
+    b.step("Q_joined", queries, "concatenation", why, f"{_DECOUPLED}, eq. 16")
+    content = b.made("K_cached", "K", *(("latent_cached", "latent") if b.plan.absorbed else ("Q",)))
+    why = "Every head appends the same turned key."
+    keys = Stacked(content, b.made("K_rotated"), 1)
+    kind = SHARED if b.plan.absorbed else QUERY if b.plan.tie == "query-key" else GROUP
+    b.step("K_joined", keys, "concatenation", why, f"{_DECOUPLED}, eq. 17", kind)
 
 
 def _words(b: Builder) -> MatrixExpr:
@@ -92,27 +149,37 @@ def _project(b: Builder, name: str, x: MatrixExpr, rows: Any, columns: Any, kind
     b.step(name, product, "projection", why, f"{PAPER}3.2.2", kind)
 
 
-def _cached(b: Builder) -> None:
-    """Keys and values of earlier tokens before the new ones."""
-    for name, columns in (("K", d_k), ("V", d_v)):
-        past = b.given(f"{name}_past", p, columns, f"cached {_ROLES[name][0]}s", GROUP)
-        why = f"The {_ROLES[name][0]}s of earlier tokens are kept, not computed again."
-        b.step(f"{name}_cached", Stacked(past, b.made(name)), "append", why,
-               "Shazeer 2019, section 2.4", GROUP)  # fmt: skip
+#: What may be cached: how it is called, and for whom there is one.
+_CACHES = {
+    "K": ("keys", GROUP),
+    "V": ("values", GROUP),
+    "latent": ("latents", SHARED),
+    "K_position": ("position keys", SHARED),
+}
+
+
+def _cached(b: Builder, name: str, columns: Any) -> MatrixExpr:
+    """What earlier tokens left, before that of the new ones."""
+    called, kind = _CACHES[name]
+    past = b.given(f"{name}_past", p, columns, f"cached {called}", kind)
+    why = f"The {called} of earlier tokens are kept, not computed again."
+    return b.step(f"{name}_cached", Stacked(past, b.made(name)), "append", why,
+                  "Shazeer 2019, section 2.4", kind)  # fmt: skip
 
 
 def _rotated(b: Builder) -> None:
     """Queries and keys turned by their positions."""
     from symattn.nodes.encodings import Rotary
 
-    assert b.plan.positions is not None
-    options = dict(b.plan.positions[1])
+    options = dict(b.plan.rotary or {})
     why = "Each pair of columns is turned by its own angle {theta_t}, once for every position."
     source = Rotary.source
     starts = options.pop("start", 0)
     later = starts + p if b.plan.cache else starts
-    keys = b.made("K_cached", "K", "Q")
-    queries = b.made("Q")
+    keys = b.made("K_position_cached", "K_position", "K_cached", "K", "Q")
+    queries = b.made("Q_position", "Q")
+    kind = SHARED if b.plan.decoupled else GROUP
     b.step("Q_rotated", Rotary(queries, start=later, **options), "rotation", why, source)
     if keys != queries:
-        b.step("K_rotated", Rotary(keys, start=starts, **options), "rotation", why, source, GROUP)
+        why = "The keys are turned as the queries are, so that equal distances turn alike."
+        b.step("K_rotated", Rotary(keys, start=starts, **options), "rotation", why, source, kind)

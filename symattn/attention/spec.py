@@ -30,8 +30,10 @@ _WITH_CACHE = ("causal", "padding", "boolean", "additive")
 _SOURCES = ("given", "self", "cross", "bare")
 _TIES = ("query-key", "key-value")
 _POSITIONS = ("sinusoidal", "learned", "rotary")
-_FLAGS = ("embedded", "unfold", "cache", "latent")
+_FLAGS = ("embedded", "unfold", "cache", "query_latent")
 _OPTIONAL_FLAGS = ("output_projection", "projection_bias")
+_BIASES = {"b_Q", "b_K", "b_V", "b_O"}
+_PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,18 @@ class Attention:
       (queries from X, keys and values from another sequence, `memory`); ``bare`` (X itself, no
       projection). None: what is given decides, and without that ``given``.
     - `embedded`: X is looked up, one-hot rows times E; `tie`: ``query-key`` (K is Q) or
-      ``key-value`` (V is K); `latent`: keys and values from one compressed latent; `cache`: keys
-      and values of earlier tokens before the new ones; `projection_bias`: bias vectors.
+      ``key-value`` (V is K); `latent`: keys and values from one compressed latent, which may be
+      ``absorbed`` (queries compared with the latent itself); `query_latent`: queries from a latent
+      of their own; `cache`: keys and values of earlier tokens (the latent, if there is one) before
+      the new ones; `projection_bias`: bias vectors.
     - `positions`: ``sinusoidal`` or ``learned`` (added to X), ``rotary`` (turns Q and K), or a
-      table such as ``{"rotary": {"pairing": "half"}}``.
-    - `score`: ``dot``, ``cosine``, ``general``, ``additive``, ``distance``; `feature_map`:
-      ``elu+1``, ``relu`` or ``exp`` on queries and keys (linear attention).
-    - `scale`: ``"1/sqrt(d_k)"`` or True; False for none; any number or closed expression.
+      table such as ``{"rotary": {"pairing": "half"}}``; ``{"rotary": {"decoupled": True}}`` turns
+      a part of its own of each query and one key for all heads, appended to Q and K.
+    - `score`: ``dot``, ``cosine``, ``general``, ``additive``, ``distance``, ``shaw`` and
+      ``transformer-xl`` (relative positions); `feature_map`: ``elu+1``, ``relu`` or ``exp`` on
+      queries and keys (linear attention).
+    - `scale`: ``"1/sqrt(d_k)"`` or True (over √(d_k + d_r) with decoupled positions); False for
+      none; any number or closed expression.
     - `soft_cap`: a positive number; `bias`: ``given`` (a matrix `bias`), ``alibi``, ``relative``
       (T5's buckets).
     - `mask`: a name (``"causal"``), a table (``{"padding": 3}``), ``"boolean"`` (a matrix
@@ -79,7 +86,8 @@ class Attention:
     source: Source | None = None
     embedded: bool = False
     tie: str | None = None
-    latent: bool = False
+    latent: bool | str = False
+    query_latent: bool = False
     projection_bias: bool | None = None
     positions: Any = None
     cache: bool = False
@@ -98,6 +106,8 @@ class Attention:
 
     def __post_init__(self) -> None:
         _check_flags(self)
+        if not isinstance(self.latent, bool):
+            _choice("latent", self.latent, ("absorbed",))
         _choice("source", self.source, (None, *_SOURCES))
         _choice("tie", self.tie, (None, *_TIES))
         _choice("score", self.score, tuple(SCORES))
@@ -162,8 +172,10 @@ class Attention:
         for name in ("heads", "concat"):
             if name in names and not isinstance(self.heads, int):
                 raise SymattnError(f"{name}: say how many heads there are, e.g. heads = 2")
-        if {"K_past", "V_past"} & names and not self.cache:
+        if names & _PASTS and not self.cache:
             replace(self, cache=True)  # refuses what has no meaning with a cache
+        if self.latent == "absorbed" and names & _BIASES:
+            replace(self, projection_bias=True)  # refuses what cannot be absorbed
         if self.output_projection and "W_O" not in names:
             raise SymattnError("output_projection: W_O is not given; give it or leave this out")
 
@@ -175,16 +187,18 @@ class Attention:
         if "masked" in names and not masks:
             masks = (("causal", True),)  # any mask: what leads to `masked` is cut off
         kept, biased = self.output_projection, self.projection_bias
+        source = self.source or inferred_source(names, embedded)
+        if source == "given" and (self.latent or self.query_latent or _is_decoupled(self)):
+            source = "self"  # only X can be projected to that
         return Plan(
-            source=self.source or inferred_source(names, embedded),
+            source=source,
             embedded=embedded,
             tie=self.tie,
             latent=self.latent or "W_D" in names,
-            projection_bias=bool({"b_Q", "b_K", "b_V", "b_O"} & names)
-            if biased is None
-            else biased,
+            query_latent=self.query_latent or "W_DQ" in names,
+            projection_bias=bool(names & _BIASES) if biased is None else biased,
             positions=self.positions,
-            cache=self.cache or bool({"K_past", "V_past"} & names),
+            cache=self.cache or bool(names & _PASTS),
             score=self.score,
             feature_map=self.feature_map,
             scale=DEFAULT_SCALE if "scaled" in names and self.scale is None else self.scale,
@@ -213,6 +227,11 @@ def inferred_source(names: Collection[str], embedded: bool = False) -> str:
     return "given"
 
 
+def _is_decoupled(spec: Attention) -> bool:
+    """Whether a part of its own of each query and key is turned."""
+    return spec.positions is not None and bool(spec.positions[1].get("decoupled"))
+
+
 def _check_flags(spec: Attention) -> None:
     for name in (*_FLAGS, *_OPTIONAL_FLAGS):
         value = getattr(spec, name)
@@ -222,6 +241,8 @@ def _check_flags(spec: Attention) -> None:
 
 def _check_meaning(spec: Attention) -> None:
     """Refuse choices that have no meaning together, and say why."""
+    absorbed = spec.latent == "absorbed"
+    turned = spec.positions is not None and spec.positions[0] == "rotary"
     pairs: tuple[tuple[bool, str], ...] = (
         (spec.unfold and spec.normaliser != "softmax",
          f'unfold: only a softmax has exponentials, not "{spec.normaliser}"'),
@@ -237,7 +258,7 @@ def _check_meaning(spec: Attention) -> None:
          "output_form: a sum over heads needs heads; say how many"),
         (spec.output_form == "sum" and spec.output_projection is False,
          "output_form: the sum form is a sum of projections; it needs W_O"),
-        (spec.latent and spec.source in ("given", "bare"),
+        (bool(spec.latent) and spec.source in ("given", "bare"),
          "latent: the latent is projected from X; use source = \"self\""),
         (spec.source == "bare"
          and (spec.cache or spec.tie is not None or bool(spec.projection_bias)),
@@ -254,6 +275,18 @@ def _check_meaning(spec: Attention) -> None:
         (spec.positions is not None and spec.positions[0] != "rotary" and spec.source == "given",
          "positions: they are added to X; where Q and K are given, use rotary"),
         (spec.embedded and spec.source == "given", "embedded: X is looked up, so Q is not given"),
+        (spec.query_latent and spec.source in ("given", "bare"),
+         "query_latent: queries are projected from X by way of it; use source = \"self\""),
+        (_is_decoupled(spec) and spec.source == "given",
+         "positions: the decoupled part is projected from X; use source = \"self\""),
+        (absorbed and (spec.score != "dot" or spec.feature_map is not None),
+         "latent: only a plain dot product absorbs the key weights; use latent = true"),
+        (absorbed and spec.tie == "query-key",
+         "latent: keys that are the queries have no weights to absorb"),
+        (absorbed and bool(spec.projection_bias),
+         "latent: weights are absorbed by products, and a bias cannot be; leave the biases out"),
+        (absorbed and turned and not _is_decoupled(spec),
+         "latent: a rotation stands between the weights to be absorbed; use decoupled = true"),
     )  # fmt: skip
     for wrong, why in pairs:
         if wrong:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sympy.printing.str import StrPrinter
 
 from symattn.arithmetic.base import Array, elementwise
-from symattn.derivation import Check, Derivation, Evaluation, Input, Step
+from symattn.derivation import Check, Derivation, Evaluation, Input, Step, defined_numbers
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
@@ -97,11 +97,20 @@ def _step(step: Step, evaluation: Evaluation | None, notation: Notation) -> dict
         "symbol": _spelled(Speller(notation).matrix(step.symbol)),
         "formula": _spelled(step.formula(notation)),
         "entry": _spelled(step.entry(notation)),
+        "where": [*map(_spelled, _definitions(step, evaluation, notation))],
         "rule": step.rule,
         "reason": step.reason,
         "source": step.source,
     }
     return out | _value(step, evaluation, notation)
+
+
+def _definitions(step: Step, evaluation: Evaluation | None, notation: Notation) -> Iterator[Tree]:
+    """What the letters of the entry stand for, each with its numbers where there are any."""
+    for definition in step.definitions(notation):
+        yield definition.statement
+        if evaluation is not None:
+            yield from defined_numbers(evaluation, definition, notation)
 
 
 def _spelled(tree: Tree) -> dict[str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from symattn.documents.outline import Line, Outline, Section
+from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
@@ -39,16 +40,21 @@ def _paragraphs(outline: Outline) -> Iterator[str]:
 
 
 def _section(section: Section) -> str:
-    shape = _sentence(section.shape)
-    sentence = _sentence(section.why)
-    words = rf"\noindent {sentence} ({shape})" if sentence else rf"\noindent ({shape})"
-    body = "\n".join(_display(group) for group in _groups(section.lines))
+    shape, why = sentence(section.shape), sentence(section.why)
+    words = rf"\noindent {why} ({shape})" if why else rf"\noindent ({shape})"
+    body = "\n".join(f"\\[\n{display}\n\\]" for display in displays(section.lines))
     tail = f"\n{prose(section.left_out)}." if section.left_out else ""
     return f"{words}\n{body}{tail}"
 
 
-def _sentence(parts: Prose) -> str:
+def sentence(parts: Prose) -> str:
+    """Words with their mathematics between dollars."""
     return "".join(prose(part) if isinstance(part, str) else f"${latex(part)}$" for part in parts)
+
+
+def displays(lines: tuple[Line, ...]) -> Iterator[str]:
+    """What stands inside each display of a section, without the delimiters of a host."""
+    return map(_display, _groups(lines))
 
 
 def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
@@ -90,11 +96,11 @@ def _has_grid(tree: Tree) -> bool:
 def _display(group: list[Line]) -> str:
     rows = [row for each in group for row in _rows(each.tree)]
     if len(rows) == 1:
-        return f"\\[\n{latex(group[0].tree)}\n\\]"
+        return latex(group[0].tree)
     body = rows[0]
     for before, row in pairwise(rows):
         body += (r" \\[6pt]" if "frac" in before + row else r" \\") + "\n" + row
-    return f"\\[\n\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n\\]"
+    return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
 
 
 def _rows(tree: Tree) -> Iterator[str]:
@@ -102,7 +108,7 @@ def _rows(tree: Tree) -> Iterator[str]:
     items = tree.items if isinstance(tree, Row) else (tree,)
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
     breaks = starts[1:] if len(line(tree)) > _WIDE and not _has_grid(tree) else []
-    left = latex(items[0])
+    left = latex(t.row(*items[: starts[0]]))
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
         yield f"{left} &{latex(Row(items[start:stop]))}".strip()
         left = ""

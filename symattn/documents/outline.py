@@ -7,10 +7,19 @@ digits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from symattn.derivation import Check, Derivation, Evaluation, Input, Step, value_view, worked
+from symattn.derivation import (
+    Check,
+    Derivation,
+    Evaluation,
+    Input,
+    Step,
+    defined_numbers,
+    value_view,
+    worked,
+)
 from symattn.errors import SymattnError, nearest
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -27,9 +36,9 @@ _FEW = 3
 
 @dataclass(frozen=True)
 class Line:
-    """One displayed formula of a step and which view it is."""
+    """One displayed formula of a step and which view it is; "where" defines an entry's letters."""
 
-    view: View
+    view: View | Literal["where"]
     tree: Tree
 
 
@@ -119,6 +128,8 @@ class _Writer:
     notation: Notation
     views: tuple[View, ...]
     alone: bool
+    #: What is defined already: a letter that several steps use is defined once.
+    defined: set[Tree] = field(default_factory=set)
 
     def input(self, item: Input) -> Section:
         lines: list[Line] = []
@@ -135,6 +146,7 @@ class _Writer:
             lines.append(Line("formula", step.formula(self.notation)))
         if "entry" in self.views:
             lines.append(Line("entry", step.entry(self.notation)))
+            lines += [Line("where", tree) for tree in self._definitions(step)]
         if self.evaluation is not None:
             if "worked" in self.views:
                 shown = [Line("worked", tree) for tree in self._worked(step)]
@@ -146,6 +158,18 @@ class _Writer:
                 lines += [Line("value", tree) for tree in self._values(step)]
         why = read_prose(step.because)
         return Section(step.name, number, self._shape(step), why, tuple(lines), left_out)
+
+    def _definitions(self, step: Step) -> Iterator[Tree]:
+        """Definitions with a word before them, where … and …, each with the numbers there are."""
+        word = "where "
+        for definition in step.definitions(self.notation):
+            if definition.statement in self.defined:
+                continue
+            self.defined.add(definition.statement)
+            yield t.row(t.Text(word), definition.statement)
+            word = "and "
+            if self.evaluation is not None:
+                yield from defined_numbers(self.evaluation, definition, self.notation)
 
     def _heads(self, item: Input) -> Sequence[int | None]:
         if not item.per_head or self.evaluation is None:
@@ -181,10 +205,12 @@ class _Writer:
     def _shape(self, item: Input) -> Prose:
         """3 × 4; for several heads, 2 heads, each 3 × 4."""
         sizes = {} if self.evaluation is None else self.evaluation.sizes
-        shape = [Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape]
+        spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)
+        shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
         if self.notation.convention == "columns":
             shape.reverse()
-        size = t.row(shape[0], t.Op("×"), shape[1])
+        rows, columns = (t.bracketed(side, t.MULTIPLICATIVE) for side in shape)
+        size = t.row(rows, t.Op("×"), columns)
         heads = self._heads(item)
         if not item.per_head:
             return (size,)

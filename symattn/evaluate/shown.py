@@ -67,7 +67,7 @@ def value_view(
             if i is not _GAP and j is not _GAP
         )
     grid = t.Grid(
-        tuple(tuple(cells[i, j] for j in across) for i in lines),
+        tuple(tuple(t.inline(cells[i, j]) for j in across) for i in lines),
         _picked(names[0], lines, "⋮"),
         _picked(names[1], across, "⋯"),
     )

@@ -321,12 +321,11 @@ def _bound(
                 continue
             if unknown:
                 (symbol,) = unknown
-                share, rest = divmod(count, int(expected.coeff(symbol)))
-                if rest:
-                    factor = expected.coeff(symbol)
-                    raise ShapeError(
-                        f"{item.name}: {count} rows or columns are not a multiple of {factor}"
-                    )
+                factor, more = expected.coeff(symbol), int(expected.subs(symbol, 0))
+                share, rest = divmod(count - more, int(factor))
+                if rest or share < 1:
+                    needed = f"{expected}" if more else f"a multiple of {factor}"
+                    raise ShapeError(f"{item.name}: {count} rows or columns are not {needed}")
                 known[symbol] = share
                 told_by[symbol] = item.name
             elif int(expected) != count:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from math import prod
 from typing import Any
 
@@ -380,4 +381,4 @@ def _as_ball(text: str) -> Any:
 
 
 def _same_number(one: str, other: str) -> bool:
-    return bool((_as_ball(one) - _as_ball(other)).contains(0)) if "?" not in one + other else True
+    return "?" in one + other or Decimal(one) == Decimal(other)

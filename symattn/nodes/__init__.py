@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Unnormalised,
     )
     from symattn.nodes.normaliser import Normaliser
+    from symattn.nodes.relative import ClippedShift, RelativeShift
     from symattn.nodes.scale import Quotient
     from symattn.nodes.simplex import Hardmax, Sparsemax
 
@@ -51,6 +52,7 @@ _HOMES = {
     "Allowed": "symattn.nodes.masks",
     "AnyOf": "symattn.nodes.masks",
     "Causal": "symattn.nodes.masks",
+    "ClippedShift": "symattn.nodes.relative",
     "Concat": "symattn.nodes.heads",
     "Dilated": "symattn.nodes.masks",
     "Documents": "symattn.nodes.masks",
@@ -72,6 +74,7 @@ _HOMES = {
     "Prefix": "symattn.nodes.masks",
     "Quotient": "symattn.nodes.scale",
     "RelativeBias": "symattn.nodes.biases",
+    "RelativeShift": "symattn.nodes.relative",
     "Rotary": "symattn.nodes.encodings",
     "RowRatio": "symattn.nodes.normalise",
     "Sigmoid": "symattn.nodes.normalise",
@@ -95,6 +98,7 @@ __all__ = [
     "Allowed",
     "AnyOf",
     "Causal",
+    "ClippedShift",
     "Concat",
     "Dilated",
     "Documents",
@@ -114,6 +118,7 @@ __all__ = [
     "Prefix",
     "Quotient",
     "RelativeBias",
+    "RelativeShift",
     "Rotary",
     "RowRatio",
     "Sigmoid",

@@ -7,6 +7,8 @@ a node works in plain SymPy as well as here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
 
 import sympy
@@ -17,7 +19,7 @@ from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import EXACT, filled
 from symattn.errors import SymattnError
-from symattn.nodes.rule import Index, Rule, to_sympy
+from symattn.nodes.rule import Index, Named, Rule, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
 from symattn.notation import tree as t
@@ -27,6 +29,15 @@ from symattn.notation.options import Notation
 from symattn.notation.tree import Tree
 
 _PLAIN = Notation(limit=0)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a letter in an entry rule stands for: θ_t = 10000^(−2 (t − 1)/d_k)."""
+
+    statement: Tree
+    #: The letter, its index and how many of it there are, where its numbers can be listed.
+    family: tuple[Named, sympy.Symbol, sympy.Expr] | None = None
 
 
 class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
@@ -49,6 +60,15 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _spell(self, speller: Speller) -> Tree:
         """The notation."""
         raise NotImplementedError
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """What the letters and functions in the rule of entry (i, j) stand for.
+
+        Without any of its own, those of the matrices that the node is made of entry by entry.
+        """
+        for arg in self.args:
+            if isinstance(arg, MatrixExpr) and tuple(arg.shape) == tuple(self.shape):
+                yield from definitions(arg, speller, i, j)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -138,6 +158,17 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def diff(self, *args: Any, **kwargs: Any) -> Any:
         """SymPy has no rule for this node and would answer wrongly; so it refuses."""
         raise _no_derivative(self)
+
+
+def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+    """What the letters in the entry rule of an expression stand for, as its nodes say."""
+    if isinstance(expr, Node):
+        yield from expr._define(speller, i, j)
+    elif isinstance(expr, sympy.Transpose):
+        yield from definitions(expr.arg, speller, j, i)
+    elif isinstance(expr, sympy.MatAdd | sympy.HadamardProduct):
+        for part in expr.args:
+            yield from definitions(part, speller, i, j)
 
 
 def _no_derivative(node: Node) -> SymattnError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -11,24 +12,40 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import as_matrix, as_scalar, shape_of
-from symattn.nodes.encodings import Number, Placed, at_most, index_of, number, row, told, whole
-from symattn.nodes.rule import Index, Ordinal, Plus, Rule, Times, minus, rule_of
+from symattn.nodes.base import Definition, as_matrix, as_scalar, shape_of
+from symattn.nodes.encodings import (
+    Number,
+    Placed,
+    at_most,
+    index_of,
+    number,
+    power_of,
+    row,
+    told,
+    whole,
+)
+from symattn.nodes.rule import Index, Named, Ordinal, Rule, Times, minus, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
+#: The letters of definitions: the largest power of 2 within the heads, a head, a row, a distance.
+_POWER = sympy.Symbol("N", integer=True, positive=True)
+_ANY_HEAD = sympy.Symbol("t", integer=True)
+_ROW_OF_TABLE = sympy.Symbol("kappa", positive=True)
+_DISTANCE = sympy.Symbol("delta", positive=True)
+
 
 class ALiBi(Placed):
-    """A penalty that grows with the distance: b_ij = m_h (j − i), with a slope m_h for each head.
+    """A penalty that grows with the distance: b_ij = μ_h (j − i), with a slope μ_h for each head.
 
-    Meant for causal attention, where j ≤ i; with `symmetric`, b_ij = −m_h |j − i|. The slope of
+    Meant for causal attention, where j ≤ i; with `symmetric`, b_ij = −μ_h |j − i|. The slope of
     head h (from 0) of H is 2^{−8(h+1)/H} where H is a power of two; otherwise see `alibi_slopes`.
     `index` is the head, a number from 0 or a symbol for any; None where there is a single head.
 
     Shapes: n × m; for a symbolic head all heads are evaluated at once, H × n × m. Raises
     `SymattnError` if `heads` is no count or `index` does not fit it.
-    Source: Press, Smith, Lewis, *Train Short, Test Long* (2021), section 3; its i and j are ours.
+    Source: Press, Smith, Lewis, *Train Short, Test Long* (2021), section 3; its m is our μ.
 
     >>> ALiBi(3, 3, 2, 0).as_explicit()
     Matrix([
@@ -62,10 +79,35 @@ class ALiBi(Placed):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         _, _, heads, head, symmetric = self.args
-        slope = _slope_rule(head, heads)
+        slope = _slope(head, heads)
         if symmetric:
             return minus(Times((slope, number(sympy.Abs(j - i)))))
-        return Times((slope, Plus((Ordinal(j), minus(Ordinal(i))))))
+        return Times((slope, number(j - i)))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """μ_i = 2^{−8 i/N} up to head N, the largest power of 2 within H, every other one after it.
+
+        Those after it are from the slopes of 2 N heads: 2^{−8 (2 (i − N) − 1)/(2 N)}.
+        """
+        _, _, heads, head, _ = self.args
+        if head.is_Integer and heads.is_Integer:
+            value = speller.scalar(alibi_slopes(int(heads))[int(head)])
+            yield Definition(t.equation(speller.rule(_slope(head, heads)), (t.EQUALS, value)))
+            return
+        index = _ANY_HEAD if head.is_Integer else head
+        slope = _slope(index, heads)
+        power = sympy.Integer(_power_within(int(heads))) if heads.is_Integer else _POWER
+        right = power_of(speller, 2, 8, speller.rule(number(index + 1)), power)
+        if power != heads:
+            skipped = speller.rule(number(2 * (index - power) + 1))
+            within = speller.condition((Ordinal(index), "≤", Ordinal(power - 1)))
+            right = t.cases([(right, within)], power_of(speller, 2, 4, skipped, power))
+        yield Definition(t.equation(speller.rule(slope), (t.EQUALS, right)), (slope, index, heads))
+        if power is _POWER:
+            log = t.Script(t.Ident("log", roman=True), t.Num("2"))
+            floor = t.Fenced(t.call(log, speller.scalar(heads)), "⌊", "⌋")
+            largest = t.power(t.Num("2"), floor)
+            yield Definition(t.equation(speller.scalar(power), (t.EQUALS, largest)))
 
     def _spell(self, speller: Speller) -> Tree:
         rows, columns, heads, head, symmetric = self.args
@@ -110,7 +152,7 @@ def alibi_slopes(heads: int) -> tuple[sympy.Expr, ...]:
     >>> alibi_slopes(4), alibi_slopes(3)
     ((1/4, 1/16, 1/64, 1/256), (1/16, 1/256, 1/4))
     """
-    power = 2 ** (heads.bit_length() - 1)
+    power = _power_within(heads)
     if power == heads:
         return tuple(2 ** sympy.Rational(-8 * (head + 1), heads) for head in range(heads))
     return alibi_slopes(power) + alibi_slopes(2 * power)[0::2][: heads - power]
@@ -129,15 +171,16 @@ class Slope(sympy.Function):  # type: ignore[misc]  # SymPy has no types
         return None
 
 
-def _slope_rule(head: sympy.Expr, heads: sympy.Expr) -> Rule:
-    """m_i, spelled out as a power of two where it is one for every head."""
-    regular = heads.is_Integer and int(heads).bit_count() == 1
-    name = sympy.Symbol("m" if head.is_Integer else f"m_{head}", positive=True)
-    return number(Slope(head, heads), 2 ** (-8 * (head + 1) / heads) if regular else name)
+def _slope(head: sympy.Expr, heads: sympy.Expr) -> Named:
+    return Named("mu", (head,), number(Slope(head, heads)))
+
+
+def _power_within(heads: int) -> int:
+    return 1 << (heads.bit_length() - 1)
 
 
 class RelativeBias(Placed):
-    """A learned number for each bucket of distances: b_ij = t_β, β the bucket of j − i.
+    """A learned number for each bucket of distances: b_ij = t_κ, κ the bucket of j − i.
 
     T5's buckets: `bidirectional` gives half of them to keys after the query; of each direction
     half are for one distance each and the rest are spaced logarithmically up to `max_distance`,
@@ -178,7 +221,7 @@ class RelativeBias(Placed):
 
     @classmethod
     def clipped(cls, rows: Any, columns: Any, table: Any, distance: Any) -> Self:
-        """One bucket a distance from −k to k, those beyond clipped: β = clip(j − i, −k, k) + k.
+        """One bucket a distance from −k to k, those beyond clipped: κ = clip(j − i, −k, k) + k.
 
         The table is (2k + 1) × 1. Source: Shaw, Uszkoreit, Vaswani, *Self-Attention with Relative
         Position Representations* (2018), section 3.2, for a number in place of its vectors.
@@ -198,9 +241,36 @@ class RelativeBias(Placed):
             near = partial(at_most, j, i + clip - 1, inside, partial(rule_of, table, last, 0))
             return at_most(j, i - clip, partial(rule_of, table, 0, 0), near)
         bucket = Bucket(sympy.sympify(j, strict=True) - i, buckets, furthest, bidirectional)
-        letter = sympy.Symbol(f"beta_{i}{j}", positive=True)
-        row = int(bucket) if bucket.is_Integer else Number(bucket, letter)
+        row = int(bucket) if bucket.is_Integer else Number(bucket, _ROW_OF_TABLE)
         return rule_of(table, row, 0)
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """κ, the row of the table, by T5's buckets of a distance δ (see `relative_bucket`)."""
+        _, _, _, buckets, furthest, bidirectional, clip = self.args
+        if clip >= 0:
+            return
+        half = buckets / 2 if bidirectional else buckets
+        each = half // 2
+        name, base = t.Ident("bucket", roman=True), speller.notation.index_base
+
+        def row(distance: Index, first: int) -> Tree:
+            found = t.call(name, speller.rule(number(distance)))
+            return t.plus([found, t.Num(str(first + base))]) if first + base else found
+
+        later = row(j - i, int(half)) if bidirectional else speller.index(0)
+        earlier = speller.condition((Ordinal(j), "≤", Ordinal(i)))
+        rows = t.cases([(row(i - j, 0), earlier)], later)
+        yield Definition(t.equation(speller.scalar(_ROW_OF_TABLE), (t.EQUALS, rows)))
+        distance = speller.scalar(_DISTANCE)
+        ratios = (_DISTANCE / each, sympy.Rational(furthest, each))
+        above, below = (t.call(t.Ident("ln", roman=True), t.inline(speller.scalar(ratio)))
+                        for ratio in ratios)  # fmt: skip
+        steps = t.inline(t.Frac(t.times([speller.scalar(half - each), above]), below))
+        spaced = t.plus([speller.scalar(each), t.Fenced(steps, "⌊", "⌋")])
+        limits = (t.equation(distance, (t.Op("<"), speller.scalar(x))) for x in (each, furthest))
+        listed = zip((distance, spaced), limits, strict=True)
+        buckets_of = t.cases(listed, speller.scalar(half - 1))
+        yield Definition(t.equation(t.call(name, distance), (t.EQUALS, buckets_of)))
 
     def _spell(self, speller: Speller) -> Tree:
         _, _, table, buckets, furthest, bidirectional, clip = self.args

@@ -17,6 +17,7 @@ from symattn.nodes.masks import (
 from symattn.nodes.normalise import (
     NORMALISERS,
 )
+from symattn.nodes.relative import ClippedShift, RelativeShift
 from symattn.nodes.scale import Quotient
 
 #: Every node.
@@ -37,4 +38,6 @@ NODES: tuple[type[Node], ...] = (
     Rotary,
     ALiBi,
     RelativeBias,
+    RelativeShift,
+    ClippedShift,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import sympy
@@ -10,7 +10,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, nearest
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.base import Definition, Node, as_matrix, as_scalar, shape_of
 from symattn.nodes.rule import Apply, Const, Exp, Index, Over, Rule, Times, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -86,6 +86,15 @@ class Features(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         function, entry = FEATURE_MAPS[self.args[1].name], rule_of(self.args[0], i, j)
         return Exp(entry) if function is None else Apply(function, entry)
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """elu(x) = x where x ≥ 0, else e^x − 1."""
+        if FEATURE_MAPS[self.args[1].name] != "elu1":
+            return
+        x = t.Ident("x")
+        below = t.plus([t.power(t.Ident("e"), x), t.row(t.MINUS, t.Num("1"))])
+        value = t.cases([(x, t.equation(x, (t.Op("≥"), t.Num("0"))))], below)
+        yield Definition(t.equation(t.call(t.Ident("elu", roman=True), x), (t.EQUALS, value)))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("φ"), speller.matrix(self.args[0]))

@@ -6,7 +6,7 @@ that is written i is at position i − 1 where indices start at 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -18,12 +18,13 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.base import Definition, Node, as_matrix, as_scalar, shape_of
 from symattn.nodes.rule import (
     Apply,
     Cases,
     Const,
     Index,
+    Named,
     Ordinal,
     Over,
     Plus,
@@ -40,7 +41,6 @@ _MOST = 1_000_000
 
 #: The letter that numbers pairs of columns, counted as the reader counts.
 _PAIR = sympy.Symbol("t", integer=True)
-_THETA = sympy.Symbol("theta_t", positive=True)
 
 #: What makes a rule once it is needed.
 Made: TypeAlias = Callable[[], Rule]
@@ -113,6 +113,28 @@ def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
     return Cases(Ordinal(column), "=", Plus((even,)), entry(True), entry(False))
 
 
+def _pair_of(speller: Speller, column: Index, half: Any = None) -> Definition:
+    """Which pair a column is in: t = ⌈j/2⌉ of neighbours, (j − 1) mod (d/2) + 1 of halves."""
+    if half is None:
+        pair = speller.index(sympy.floor(sympy.sympify(column, strict=True) / 2))
+    else:
+        place, size = speller.rule(number(column)), t.inline(speller.scalar(half))
+        left, right = (t.bracketed(side, t.ATOM) for side in (place, size))
+        pair = t.row(left, t.Text(" mod "), right)
+        pair = t.plus([pair, t.Num("1")]) if speller.notation.index_base else pair
+    return Definition(t.equation(speller.scalar(_PAIR), (t.EQUALS, pair)))
+
+
+def power_of(
+    speller: Speller, base: Any, factor: int, place: Tree, over: Any, negative: bool = True
+) -> Tree:
+    """A power that falls (or grows) with the place: base^(−factor place / over)."""
+    above = t.times([t.Num(str(factor)), place])
+    exponent = t.inline(t.Frac(above, speller.scalar(sympy.sympify(over, strict=True))))
+    base_tree = speller.scalar(sympy.sympify(base, strict=True))
+    return t.power(base_tree, t.row(t.MINUS, exponent) if negative else exponent)
+
+
 def _positions(arithmetic: Arithmetic, rows: int, start: Any) -> Array:
     """The positions of the rows as a column."""
     return arithmetic.array(row(range(int(start), int(start) + rows)).reshape(-1, 1))
@@ -169,8 +191,8 @@ def whole(value: Any, owner: type[Node], name: str, least: int = 0) -> sympy.Exp
 class Sinusoidal(Placed):
     """Sines and cosines: p_{i,2t} = sin(i / b^{2t/d}), p_{i,2t+1} = cos(i / b^{2t/d}).
 
-    Indices and positions count from 0 in this formula; row 0 is at position `start`. With an odd
-    number d of columns the last one is a sine.
+    Indices and positions count from 0 in this formula; row 0 is at position `start`, which may be
+    below 0 where positions are distances. With an odd number d of columns the last one is a sine.
 
     Shapes: n × d. Raises `SymattnError` if `base` is not positive or `start` no whole number.
     Source: Vaswani et al. 2017, section 3.5; its pos is our i, its i our t, its d_model our d.
@@ -186,7 +208,7 @@ class Sinusoidal(Placed):
 
     def __new__(cls, rows: Any, columns: Any, base: Any = 10000, start: Any = 0) -> Self:
         sizes = as_scalar(rows, "Sinusoidal"), as_scalar(columns, "Sinusoidal")
-        return super().__new__(cls, *sizes, base_of(base, cls), whole(start, cls, "start"))
+        return super().__new__(cls, *sizes, base_of(base, cls), whole(start, cls, "start", -_MOST))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -197,9 +219,19 @@ class Sinusoidal(Placed):
         _, width, base, start = self.args
         column = sympy.sympify(j, strict=True)
         pair = sympy.floor(column / 2)
-        power = number(base ** (2 * pair / width), base ** (2 * _PAIR / width))
-        angle = Over(number(i + start), power)
-        return _by_pair(column, lambda first: Apply("sin" if first else "cos", angle))
+        angle = Over(number(i + start), number(base ** (2 * pair / width)))
+        named = Named("psi", (i, _PAIR), angle)
+        return _by_pair(column, lambda first: Apply("sin" if first else "cos", named))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """ψ_it = (i − 1) / b^{2 (t − 1)/d}, with t the pair of column j."""
+        _, width, base, start = self.args
+        position, place = number(i + start), speller.rule(number(_PAIR))
+        below = power_of(speller, base, 2, place, width, negative=False)
+        angle = t.Frac(speller.rule(position), below)
+        left = speller.rule(Named("psi", (i, _PAIR), position))
+        yield _pair_of(speller, j)
+        yield Definition(t.equation(left, (t.EQUALS, angle)))
 
     def _spell(self, speller: Speller) -> Tree:
         *sizes, base, start = self.args
@@ -233,7 +265,7 @@ class Rotary(Placed):
     Source: Su et al., *RoFormer* (2021), section 3.2.2 and equation 34, which counts pairs and
     positions from 1 and 0: its θ_i = 10000^{−2(i−1)/d}. Half-split: Black et al., *GPT-NeoX-20B*
     (2022), and ONNX, operator RotaryEmbedding with ``interleaved = 0``; part of the columns:
-    GPT-NeoX-20B, section 2.1.1.
+    GPT-NeoX-20B, which turns a quarter.
 
     >>> print(Rotary(sympy.Matrix([[1, 0], [1, 0]])).doit())
     Matrix([[1, 0], [cos(1), sin(1)]])
@@ -283,19 +315,36 @@ class Rotary(Placed):
             ahead = column if first else column - half
             pair = sympy.floor(column / 2) if interleaved else ahead
             partner = index_of(column + away if first else column - away)
-            angle = Times((number(i + start), number(base ** (-2 * pair / dims), _THETA)))
+            value = Times((number(i + start), number(base ** (-2 * pair / dims))))
+            angle = Named("psi", (i, _PAIR), value)
             along = Times((rule_of(matrix, i, j), Apply("cos", angle)))
             across = Times((rule_of(matrix, i, partner), Apply("sin", angle)))
             return Plus((along, minus(across) if first else across))
 
-        def paired() -> Rule:
-            if interleaved:
-                return _by_pair(column, turned)
-            return at_most(column, half - 1, partial(turned, True), partial(turned, False))
+        def within(turning: Made) -> Rule:
+            """What becomes of a column that turns; those from `dims` on stay."""
+            if dims == self.shape[1]:
+                return turning()
+            return at_most(column, dims - 1, turning, lambda: rule_of(matrix, i, j))
 
-        if dims == self.shape[1]:
-            return paired()
-        return at_most(column, dims - 1, paired, lambda: rule_of(matrix, i, j))
+        if interleaved:
+            return within(lambda: _by_pair(column, turned))
+        rest = partial(within, partial(turned, False))
+        return at_most(column, half - 1, partial(turned, True), rest)
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """ψ_it = (i − 1) θ_t and θ_t = b^{−2 (t − 1)/dims}, with t the pair of column j."""
+        _, base, dims, interleaved, start = self.args
+        theta = Named("theta", (_PAIR,), number(base ** (-2 * _PAIR / dims)))
+        angle = Times((number(i + start), theta))
+        power = power_of(speller, base, 2, speller.rule(number(_PAIR)), dims)
+        yield _pair_of(speller, j, None if interleaved else dims / 2)
+        for named, right in (
+            (Named("psi", (i, _PAIR), angle), speller.rule(angle)),
+            (theta, power),
+        ):
+            family = (theta, _PAIR, dims / 2) if named is theta else None
+            yield Definition(t.equation(speller.rule(named), (t.EQUALS, right)), family)
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, base, dims, interleaved, start = self.args

@@ -21,13 +21,12 @@ from symattn.nodes.positions import (
     HIDDEN,
     SEEN,
     Causal,
-    Condition,
     Documents,
     Mask,
     Padding,
     Prefix,
 )
-from symattn.nodes.rule import Cases, Const, Index, Plus, Rule, rule_of
+from symattn.nodes.rule import Cases, Condition, Const, Index, Plus, Rule, rule_of
 from symattn.nodes.sparse import Dilated, Global, Strided, Window
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t

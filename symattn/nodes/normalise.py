@@ -5,7 +5,7 @@ Adding a normaliser is adding a class and a row of `NORMALISERS` here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ import sympy
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import as_matrix
+from symattn.nodes.base import Definition, as_matrix
 from symattn.nodes.normaliser import Normaliser, unless_all_hidden
 from symattn.nodes.rule import (
     Apply,
@@ -223,6 +223,13 @@ class Sigmoid(Normaliser):
     def _rule(self, i: Index, j: Index) -> Rule:
         return Apply("σ", rule_of(self.args[0], i, j))
 
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """σ(x) = 1/(1 + e^{−x})."""
+        x = t.Ident("x")
+        below = t.plus([t.Num("1"), t.power(t.Ident("e"), t.row(t.MINUS, x))])
+        value = t.Frac(t.Num("1"), below)
+        yield Definition(t.equation(t.call(t.Ident("σ"), x), (t.EQUALS, value)))
+
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
         hidden = arithmetic.hidden(scores)
@@ -236,13 +243,13 @@ class Unnormalised(Normaliser):
     For linear attention without a denominator, whose output is Q (Kᵀ V).
 
     Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix.
-    Source: Sun et al., *Retentive Network* (2023), section 2.1.
+    Source: Sun et al., *Retentive Network* (2023), equation 5.
 
     >>> print(Unnormalised(sympy.Matrix([[2, -sympy.oo, -1]])).doit())
     Matrix([[2, 0, -1]])
     """
 
-    source: ClassVar[str] = "Sun et al. 2023, section 2.1"
+    source: ClassVar[str] = "Sun et al. 2023, equation 5"
     sums_to_one: ClassVar[bool] = False
     additive_mask: ClassVar[bool] = False
     word: ClassVar[str] = "none"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, Self, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import sympy
@@ -12,8 +12,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Node, as_scalar
-from symattn.nodes.rule import Cases, Const, Index, Nth, Ordinal, Rule
+from symattn.nodes.base import Definition, Node, as_scalar
+from symattn.nodes.rule import Cases, Condition, Const, Index, Named, Nth, Ordinal, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -23,9 +23,6 @@ MOST, LONGEST = 1_000_000, 1024
 
 #: What a mask adds to a score that may be seen, and to one that may not.
 SEEN, HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
-
-#: A condition of an entry rule: left, sign, right.
-Condition: TypeAlias = tuple[Rule, str, Rule]
 
 
 class Mask(Node):
@@ -113,7 +110,8 @@ class Padding(Mask):
     """Only the first keys are real, the rest is padding: m_ij = 0 if j ≤ length, else −∞.
 
     Shapes: n × m. Raises `SymattnError` if the length is negative or no whole number.
-    Source: Devlin et al., *BERT* (2019), appendix A.2, for padded batches.
+    Source: PyTorch, nn.MultiheadAttention, ``key_padding_mask`` (there True is masked); ONNX,
+    operator Attention, input ``nonpad_kv_seqlen``.
 
     >>> Padding(2, 3, 2).as_explicit()
     Matrix([
@@ -121,7 +119,7 @@ class Padding(Mask):
     [0, 0, -oo]])
     """
 
-    source: ClassVar[str] = "Devlin et al. 2019, appendix A.2"
+    source: ClassVar[str] = "PyTorch, nn.MultiheadAttention, key_padding_mask"
     word: ClassVar[str] = "padding"
     reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
     needs: ClassVar[str] = "say how many keys are real: {padding = 3}"
@@ -168,11 +166,11 @@ class Prefix(Mask):
 
 
 class Documents(Mask):
-    """A token sees only its own document: m_ij = 0 if c_i = c_j, else −∞, c numbering documents.
+    """A token sees only its own document: m_ij = 0 if ω_i = ω_j, else −∞, ω numbering documents.
 
     For several texts packed into one sequence; block-diagonal where each stays in one piece.
 
-    Shapes: n × n, with n numbers in c. Raises `SymattnError` if c is no list of whole numbers or
+    Shapes: n × n, with n numbers in ω. Raises `SymattnError` if ω is no list of whole numbers or
     has another length than the rows or the columns.
     Source: Grattafiori et al., *The Llama 3 Herd of Models* (2024), section 3.2.
 
@@ -202,8 +200,13 @@ class Documents(Mask):
         return self._called(speller, speller.listed(map(speller.scalar, self.args[2])))
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        numbers = self.args[2]
-        return when((Ordinal(Nth(numbers, i)), "=", Ordinal(Nth(numbers, j))))
+        one, other = (Named("omega", (k,), Ordinal(Nth(self.args[2], k))) for k in (i, j))
+        return when((one, "=", other))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """ω, which numbers the document of each token."""
+        numbers = speller.listed(map(speller.scalar, self.args[2]))
+        yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ and SymPy's ``_entry``. Indices count from 0 here; `Notation.index_base` is adde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
 import sympy
@@ -56,6 +56,22 @@ class Nth(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
                 raise SymattnError(f"a list of {len(numbers)} numbers has none for token {place}")
             return numbers[int(place)]
         return super().__new__(cls, numbers, place)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A part that goes by a letter with indices, ψ_it, and by its value once numbers are put in.
+
+    The node that uses it says what the letter stands for (`Node._define`).
+    """
+
+    letter: str
+    indices: tuple[Index, ...]
+    value: Rule
+
+    def at(self, index: sympy.Symbol, place: int) -> Named:
+        """The letter of one place: θ_1."""
+        return replace(self, indices=tuple(place if i == index else i for i in self.indices))
 
 
 @dataclass(frozen=True)
@@ -138,8 +154,23 @@ class Cases:
 
 
 Rule: TypeAlias = (
-    Entry | Const | Ordinal | Plus | Times | Over | Total | Exp | Apply | Power | OfRow | Cases
+    Entry
+    | Const
+    | Ordinal
+    | Named
+    | Plus
+    | Times
+    | Over
+    | Total
+    | Exp
+    | Apply
+    | Power
+    | OfRow
+    | Cases
 )
+
+#: A condition of an entry rule: left, sign, right.
+Condition: TypeAlias = tuple[Rule, str, Rule]
 
 #: What the sign of a condition means.
 SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
@@ -213,6 +244,8 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             return rule
         case Ordinal(index):
             return Const(sympy.sympify(_index(index, indices, sizes), strict=True))
+        case Named(_, _, value):
+            return at(value, indices, sizes)
         case Plus(terms):
             return Plus(tuple(at(term, indices, sizes) for term in terms))
         case Times(factors):
@@ -280,6 +313,27 @@ def _of_head(
     return matrix if head is None else matrix.func(matrix.args[0], _index(head, indices, sizes))
 
 
+def branches(rule: Rule) -> list[tuple[Rule, tuple[Condition, ...]]]:
+    """Cases inside cases as one list: values and when they hold, of which the first counts.
+
+    The last value holds otherwise; the same value just before it needs no line of its own.
+    """
+    listed = [*_branches(rule, ())]
+    while len(listed) > 1 and listed[-2][0] == listed[-1][0]:
+        del listed[-2]
+    return listed
+
+
+def _branches(
+    rule: Rule, given: tuple[Condition, ...]
+) -> Iterator[tuple[Rule, tuple[Condition, ...]]]:
+    if not isinstance(rule, Cases):
+        yield rule, given
+        return
+    yield from _branches(rule.value, (*given, (rule.left, rule.sign, rule.right)))
+    yield from _branches(rule.otherwise, given)
+
+
 def to_sympy(rule: Rule) -> sympy.Expr:
     """The rule as a SymPy scalar, which SymPy may then reorder as it likes."""
     match rule:
@@ -289,6 +343,8 @@ def to_sympy(rule: Rule) -> sympy.Expr:
             return value
         case Ordinal(index):
             return sympy.sympify(index, strict=True)
+        case Named(_, _, value):
+            return to_sympy(value)
         case Plus(terms):
             return sympy.Add(*map(to_sympy, terms))
         case Times(factors):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.nodes.base import Definition
 from symattn.nodes.normaliser import Normaliser, unless_all_hidden
 from symattn.nodes.rule import (
     Apply,
@@ -22,6 +24,15 @@ from symattn.nodes.rule import (
     minus,
     rule_of,
 )
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
+
+_AT_LEAST = t.Op("≥")
+
+
+def _x(index: Tree) -> Tree:
+    return t.Script(t.Ident("x"), index)
 
 
 class Hardmax(Normaliser):
@@ -53,6 +64,19 @@ class Hardmax(Normaliser):
         best = OfRow("argmax", (score,), index, size)
         return Cases(here, "=", best, Const(sympy.S.One), Const(sympy.S.Zero))
 
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """argmax_l z_il = min {l : z_il = max_p z_ip}: the first of equally large ones."""
+        index = dummy(i, j)
+        other = dummy(i, j, index)
+        (score, size), (any_score, _) = (self._along(i, j, letter) for letter in (index, other))
+        largest = t.call(t.Script(t.Ident("max", roman=True), speller.index(other)),
+                         speller.rule(any_score))  # fmt: skip
+        such = t.equation(speller.rule(score), (t.EQUALS, largest))
+        places = t.Fenced(t.row(speller.index(index), t.Op(":"), such), "{", "}")
+        first = t.row(t.Ident("min", roman=True), t.APPLY, places)
+        best = speller.rule(OfRow("argmax", (score,), index, size))
+        yield Definition(t.equation(best, (t.EQUALS, first)))
+
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
         return unless_all_hidden(arithmetic, scores, arithmetic.first_largest)
@@ -66,13 +90,13 @@ class Sparsemax(Normaliser):
 
     Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix, and `Undecided`
     where exact scores can be neither told apart nor proven equal.
-    Source: Martins and Astudillo, *From Softmax to Sparsemax* (2016), section 2.2, proposition 1.
+    Source: Martins and Astudillo, *From Softmax to Sparsemax* (2016).
 
     >>> print(Sparsemax(sympy.Matrix([[2, sympy.Rational(3, 2), 0]])).doit())
     Matrix([[3/4, 1/4, 0]])
     """
 
-    source: ClassVar[str] = "Martins and Astudillo 2016, section 2.2"
+    source: ClassVar[str] = "Martins and Astudillo 2016"
     word: ClassVar[str] = "sparsemax"
     rule_name: ClassVar[str] = "sparsemax"
     reason: ClassVar[str] = (
@@ -85,6 +109,20 @@ class Sparsemax(Normaliser):
         score, size = self._along(i, j, index)
         level = OfRow("τ", (score,), index, size)
         return Apply("max0", Plus((rule_of(self.args[0], i, j), minus(level))))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """τ(x_1, …) = max_k (x_(1) + … + x_(k) − 1)/k over the numbers in falling order."""
+        size = self.shape[1 if self.args[-1] == 1 else 0]
+        count, k = speller.scalar(size), t.Ident("k")
+        given = t.commas([_x(t.Num("1")), t.DOTS, _x(count)])
+        sums = t.plus([_x(t.Fenced(t.Num("1"))), t.DOTS, _x(t.Fenced(k))])
+        share = t.Frac(t.plus([sums, t.row(t.MINUS, t.Num("1"))]), k)
+        largest = t.call(t.Script(t.Ident("max", roman=True), k), share)
+        yield Definition(t.equation(t.call(t.Ident("τ"), given), (t.EQUALS, largest)))
+        falling = t.equation(_x(t.Fenced(t.Num("1"))), (_AT_LEAST, t.DOTS),
+                             (_AT_LEAST, _x(t.Fenced(count))))  # fmt: skip
+        order = t.Text(" in falling order")
+        yield Definition(t.row(falling, t.Text(" being "), given, order))
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError
-from symattn.nodes.positions import Condition, Mask, count, counts, picture, sizes_of, when
-from symattn.nodes.rule import Index, Ordinal, Rule
+from symattn.nodes.positions import Mask, count, counts, picture, sizes_of, when
+from symattn.nodes.rule import Condition, Index, Ordinal, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation.tree import Tree
 

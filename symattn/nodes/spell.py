@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import cast
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.errors import CannotSpell
+from symattn.nodes.pieces import applied, in_order, rank, starts_with_number, terminating
 from symattn.nodes.rule import (
     Apply,
     Cases,
+    Condition,
     Const,
     Entry,
     Exp,
     Index,
+    Named,
     Nth,
     OfRow,
     Ordinal,
@@ -31,10 +33,11 @@ from symattn.nodes.rule import (
     Rule,
     Times,
     Total,
+    branches,
 )
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
-from symattn.notation.options import Notation, name_tree
+from symattn.notation.options import Notation, index_row, name_tree
 from symattn.notation.tree import Tree
 
 _E = t.Ident("e")
@@ -58,7 +61,7 @@ class Speller:
                 size = self.sizes.get(expr)
                 return name_tree(expr.name) if size is None else number(str(size))
             case sympy.Add():
-                return t.plus([self.scalar(term) for term in expr.as_ordered_terms("grlex")])
+                return t.plus([*map(self.scalar, in_order(expr.as_ordered_terms("grlex")))])
             case sympy.exp():
                 return t.power(_E, t.inline(self.scalar(expr.args[0])))
             case sympy.Pow() | sympy.Mul():
@@ -71,10 +74,10 @@ class Speller:
             case sympy.tanh() | sympy.cos() | sympy.sin():
                 return applied(type(expr).__name__, self.scalar(expr.args[0]))
             case sympy.Mod():
-                left = t.bracketed(self.difference(expr.args[0]), t.ATOM)
+                left = t.bracketed(self.scalar(expr.args[0]), t.ATOM)
                 return t.row(left, t.Text(" mod "), self.scalar(expr.args[1]))
             case sympy.Abs():
-                return t.Fenced(self.difference(expr.args[0]), "|", "|")
+                return t.Fenced(self.scalar(expr.args[0]), "|", "|")
             case Nth():
                 numbers, place = expr.args
                 return t.Script(self.listed(map(self.scalar, numbers)), self.index(place))
@@ -91,11 +94,6 @@ class Speller:
         if expr is sympy.pi:
             return t.Ident("π")
         raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
-
-    def difference(self, expr: sympy.Expr) -> Tree:
-        """A sum that starts with what is added: j − i, not −i + j."""
-        terms = sorted(sympy.Add.make_args(expr), key=lambda term: term.could_extract_minus_sign())
-        return t.plus([self.scalar(term) for term in terms])
 
     def listed(self, items: Iterable[Tree], fences: str = "()") -> Tree:
         """The items in brackets with commas; of too many, the first ones and the last."""
@@ -139,7 +137,7 @@ class Speller:
         return t.row(t.MINUS, t.bracketed(out, t.MULTIPLICATIVE)) if negative else out
 
     def _factors(self, expr: sympy.Expr) -> Tree:
-        factors = sorted(expr.args, key=_rank) if isinstance(expr, sympy.Mul) else [expr]
+        factors = sorted(expr.args, key=rank) if isinstance(expr, sympy.Mul) else [expr]
         trees = [self._power(factor) for factor in factors]
         bases = [tree.base if isinstance(tree, t.Script) else tree for tree in trees[1:]]
         numeric = any(isinstance(base, t.Num) for base in bases)
@@ -216,7 +214,7 @@ class Speller:
         """An index as the reader counts: a whole number is moved by the index base."""
         if isinstance(index, int | sympy.Integer):
             return number(str(int(index) + self.notation.index_base))
-        return self.scalar(self._counted(index))
+        return t.inline(self.scalar(self._counted(index)))
 
     def _counted(self, index: Index) -> sympy.Expr:
         """The index as the reader counts: (i − 1) d + j from 1 where it is i d + j from 0."""
@@ -241,10 +239,9 @@ class Speller:
         """An entry rule; `leaf` may put something else (a number) in place of a part."""
         return _RuleSpeller(self, leaf).spell(rule)
 
-    @cached_property
-    def cases_otherwise(self) -> Tree:
-        """The word for all other cases."""
-        return t.Text("otherwise")
+    def condition(self, condition: Condition) -> Tree:
+        """A condition of an entry rule: j ≤ i + p."""
+        return _RuleSpeller(self, None).condition(condition)
 
 
 @dataclass(frozen=True)
@@ -263,6 +260,10 @@ class _RuleSpeller:
                 return self.speller.scalar(value)
             case Ordinal(index):
                 return self.speller.index(index)
+            case Named(letter, indices, _):
+                return t.Script(
+                    name_tree(letter), index_row(tuple(map(self.speller.index, indices)))
+                )
             case Plus(terms):
                 return self._sum(terms)
             case Times(factors):
@@ -314,20 +315,23 @@ class _RuleSpeller:
             bare = t.is_bare_sum(rest)
             return t.row(t.MINUS, rest) if bare else t.negated(rest)
         trees = [self.spell(factor) for factor in factors]
-        numeric = any(_starts_with_number(tree) for tree in trees[1:])
+        numeric = any(starts_with_number(tree) for tree in trees[1:])
         return t.times(trees, t.DOT if numeric else t.TIMES)
 
     def _cases(self, cases: Cases) -> Tree:
-        left, right = cases.left, cases.right
+        """All cases in one list, however they are nested."""
+        *listed, (last, _) = branches(cases)
+        rows = [
+            (self.spell(value), t.joined([*map(self.condition, conditions)], " and "))
+            for value, conditions in listed
+        ]
+        return t.cases(rows, self.spell(last))
+
+    def condition(self, condition: Condition) -> Tree:
+        left, sign, right = condition
         if isinstance(left, Ordinal) and isinstance(right, Ordinal):
-            condition = self._ordinal_condition(left.index, cases.sign, right.index)
-        else:
-            condition = t.equation(self.spell(left), (t.Op(cases.sign), self.spell(right)))
-        rows = (
-            (self.spell(cases.value), t.row(t.Text("if "), condition)),
-            (self.spell(cases.otherwise), self.speller.cases_otherwise),
-        )
-        return t.Fenced(t.Grid(rows, align="l"), "{", "")
+            return self._ordinal_condition(left.index, sign, right.index)
+        return t.equation(self.spell(left), (t.Op(sign), self.spell(right)))
 
     def _ordinal_condition(self, left: Index, sign: str, right: Index) -> Tree:
         """J ≤ i + p as the reader counts, with the constants gathered on the right."""
@@ -344,26 +348,8 @@ class _RuleSpeller:
         lead = next(iter(one.free_symbols))
         return t.equation(
             self.speller.scalar(lead),
-            (t.Op(sign), self.speller.scalar(sympy.expand(gathered + lead))),
+            (t.Op(sign), t.inline(self.speller.scalar(sympy.expand(gathered + lead)))),
         )
-
-
-def applied(name: str, argument: Tree) -> Tree:
-    """A function of one number: tanh(x), √x, max(0, x)."""
-    if name == "√":
-        return t.Root(argument)
-    if name == "elu1":
-        return t.plus([t.call(t.Ident("elu", roman=True), argument), t.Num("1")])
-    if name == "max0":
-        return t.call(t.Ident("max", roman=True), t.Num("0"), argument)
-    return t.call(t.Ident(name, roman=len(name) > 1), argument)
-
-
-def _rank(factor: sympy.Expr) -> int:
-    """Numbers first, then brackets, then short names: 2 (i − 1) d_v, h d_v."""
-    if isinstance(factor, sympy.Symbol):
-        return 2 + len(factor.name)
-    return 0 if isinstance(factor, sympy.Rational) else 1
 
 
 def _put(index: Index, symbol: sympy.Symbol, value: sympy.Expr) -> Index:
@@ -374,27 +360,3 @@ def _put(index: Index, symbol: sympy.Symbol, value: sympy.Expr) -> Index:
 def _elided(terms: tuple[Rule, ...], limit: int) -> tuple[Rule, ...]:
     """The first and the last of too many terms."""
     return terms if not limit or len(terms) <= limit else (*terms[: limit - 2], terms[-1])
-
-
-def _starts_with_number(tree: Tree) -> bool:
-    if isinstance(tree, t.Row):
-        return _starts_with_number(tree.items[-1] if tree.items[0] == t.MINUS else tree.items[0])
-    if isinstance(tree, t.Frac):
-        return _starts_with_number(tree.num)
-    if isinstance(tree, t.Script):
-        return isinstance(tree.base, t.Num)
-    return isinstance(tree, t.Num | t.Root | t.Fenced)
-
-
-def terminating(value: sympy.Rational, places: int) -> str | None:
-    """A non-negative rational as a decimal, if it ends within so many places.
-
-    >>> terminating(sympy.Rational(27, 20), 4), terminating(sympy.Rational(1, 3), 4)
-    ('1.35', None)
-    """
-    whole, rest = divmod(int(value.p) * 10**places, int(value.q))
-    if rest:
-        return None
-    text = str(whole).rjust(places + 1, "0")
-    decimal = f"{text[:-places]}.{text[-places:]}" if places else text
-    return decimal.rstrip("0").rstrip(".") if "." in decimal else decimal

@@ -6,6 +6,7 @@ Matrices are ``array`` inside ``\\left[ \\right]`` (no ten-column limit); words 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from symattn.errors import CannotSpell
@@ -43,6 +44,7 @@ _OPERATORS = {
     ">": " > ",
     "≠": r" \ne ",
     "∈": r" \in ",
+    ":": " : ",
     "∑": r"\sum",
     "∞": r"\infty",
     "⋯": r"\cdots",
@@ -54,6 +56,9 @@ _OPERATORS = {
     "′": r"\prime",
     "?": "?",
 }
+
+#: Functions that have a command of their own, which keeps them off what stands before.
+_FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
 
 _GREEK_COMMANDS = {
     letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].lower()
@@ -109,8 +114,8 @@ def _latex(tree: Tree) -> str:
             return rf"\frac{{{_latex(num)}}}{{{_latex(den)}}}"
         case Root(body):
             return rf"\sqrt{{{_latex(body)}}}"
-        case Fenced(Grid() as grid, _, _) if grid.row_labels or grid.column_labels:
-            return _grid(grid)  # ruled like a table: the names stand where brackets would
+        case Fenced(Grid() as grid, left, right) if grid.row_labels or grid.column_labels:
+            return _labelled(grid, left, right)
         case Fenced(body, left, right):
             return _fenced(body, left, right)
         case Grid():
@@ -146,6 +151,8 @@ def _identifier(name: str, roman: bool) -> str:
         return _GREEK_COMMANDS[name]
     if len(name) == 1 and not roman:
         return name
+    if name in _FUNCTIONS:
+        return f"\\{name}"
     return rf"\mathrm{{{name}}}"
 
 
@@ -180,18 +187,47 @@ def _fence(fence: str, empty: str) -> str:
 
 
 def _grid(grid: Grid) -> str:
-    columns = grid.align * max((len(line) for line in grid.rows), default=1)
+    return _array([[_latex(cell) for cell in line] for line in grid.rows], grid.align)
+
+
+def _array(body: list[list[str]], align: str) -> str:
+    columns = align * max((len(line) for line in body), default=1)
+    return rf"\begin{{array}}{{{columns}}} {_lines(body)} \end{{array}}"
+
+
+def _labelled(grid: Grid, left: str, right: str) -> str:
+    """A matrix in brackets, the names of its columns above and of its rows behind them.
+
+    The names are arrays of their own. They fall into line with the matrix because each column of
+    both is as wide as the same invisible cell, and each row as high.
+    """
     body = [[_latex(cell) for cell in line] for line in grid.rows]
-    if not grid.row_labels and not grid.column_labels:
-        return rf"\begin{{array}}{{{columns}}} {_lines(body)} \end{{array}}"
-    head = ""
-    if grid.column_labels:
-        names = [text(label) for label in grid.column_labels]
-        head = " & ".join([""] * bool(grid.row_labels) + names) + r" \\ \hline "
+    widest = []
+    for column, label in enumerate(grid.column_labels):
+        line = max(body, key=lambda line: _length(line[column]))
+        missing = len(label) - _length(line[column])
+        if missing > 0:
+            line[column] = rf"\hphantom{{{text(label[-missing:])}}}{{{line[column]}}}"
+        widest.append(rf"\hphantom{{{line[column]}}}")
+    out = rf"\left{_fence(left, '.')} {_array(body, grid.align)} \right{_fence(right, '.')}"
+    if widest:
+        names = _array([widest, [text(label) for label in grid.column_labels]], grid.align)
+        out = rf"\overset{{{names}}}{{{out}}}"
     if grid.row_labels:
-        body = [[text(label), *line] for label, line in zip(grid.row_labels, body, strict=True)]
-        columns = f"r|{columns}"
-    return rf"\begin{{array}}{{{columns}}} {head}{_lines(body)} \end{{array}}"
+        rows = zip(grid.row_labels, grid.rows, strict=True)
+        out += _array([[text(label) + _height(cells)] for label, cells in rows], "l")
+    return out
+
+
+def _length(source: str) -> int:
+    """About how many characters wide a formula is."""
+    return len(re.sub(r"\\[a-zA-Z]+|[{}^_ ]", "", source))
+
+
+def _height(cells: tuple[Tree, ...]) -> str:
+    """What makes a name as high as its row."""
+    tall = [_latex(cell) for cell in cells if is_tall(cell)]
+    return rf"\vphantom{{{' '.join(tall)}}}" if tall else ""
 
 
 def _lines(body: list[list[str]]) -> str:

@@ -13,6 +13,7 @@ from symattn.errors import CannotSpell
 from symattn.notation.latex import escape_controls, is_tall
 from symattn.notation.tree import (
     SUM,
+    TIMES,
     Custom,
     Fenced,
     Frac,
@@ -94,7 +95,11 @@ def _row(items: tuple[Tree, ...]) -> str:
         if isinstance(item, Op):
             before = items[index - 1] if index else None
             starts = before is None or (isinstance(before, Op) and before.symbol not in _ORDINARY)
-            out += _operator(item.symbol, prefix=starts and item.symbol == "−")
+            behind = items[index + 1] if index + 1 < len(items) else None
+            if item == TIMES and isinstance(behind, Ident) and behind.roman:
+                out += f'<mo rspace="0.167em">{item.symbol}</mo>'  # 2 cos(x), not 2cos(x)
+            else:
+                out += _operator(item.symbol, prefix=starts and item.symbol == "−")
         else:
             out += mathml(item)
     return out
@@ -104,6 +109,8 @@ def _operator(symbol: str, prefix: bool) -> str:
     if symbol == "∞":
         return "<mi>∞</mi>"
     form = ' form="prefix"' if prefix else ""
+    if symbol == "/":  # Chromium sets blanks about it
+        form = ' lspace="0" rspace="0"'
     return f"<mo{form}>{escape(symbol)}</mo>"
 
 

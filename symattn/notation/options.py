@@ -27,22 +27,29 @@ SYMBOLS: Mapping[str, str] = {
     "one_hot": "U", "E": "E", "X": "X", "positions": "P", "placed": "X_p", "memory": "C",
     "W_Q": "W_Q", "W_K": "W_K", "W_V": "W_V", "W_O": "W_O",
     "b_Q": "b_Q", "b_K": "b_K", "b_V": "b_V", "b_O": "b_O",
-    "W_D": "W_D", "latent": "L",
+    "W_D": "W_D", "latent": "C_KV", "latent_past": "C_p", "latent_cached": "C_c",
+    "W_DQ": "W_DQ", "Q_latent": "C_Q",
     "Q": "Q", "K": "K", "V": "V",
     "K_past": "K_p", "V_past": "V_p", "K_cached": "K_c", "V_cached": "V_c",
+    "W_QR": "W_QR", "Q_position": "P_Q", "W_KR": "W_KR", "K_position": "P_K",
+    "K_position_past": "P_p", "K_position_cached": "P_c",
     # what is compared
+    "Q_absorbed": "Q_L", "Q_joined": "Q_J", "K_joined": "K_J",
     "Q_rotated": "Q_r", "K_rotated": "K_r", "Q_unit": "Q_u", "K_unit": "K_u",
     "Q_features": "Q_f", "K_features": "K_f",
     "W_S": "W_S", "W_a": "W_a", "U_a": "U_a", "v_a": "v_a", "Q_hidden": "Q_a", "K_hidden": "K_a",
+    "distances": "R_d", "W_R": "W_R", "distance_keys": "K_d", "u_c": "u_c", "v_d": "v_d",
+    "by_content": "S_a", "by_distance": "S_b", "content_bias": "S_c", "distance_bias": "S_d",
     # from scores to the output
-    "scores": "S", "scaled": "Z", "capped": "T", "table": "tau", "bias": "R", "biased": "D",
+    "scores": "S", "scaled": "Z", "capped": "T", "table": "gamma", "bias": "R", "biased": "D",
     "mask": "M", "allowed": "B", "masked": "G", "sink": "beta", "exp": "F", "exp_sum": "r",
-    "weights": "A", "output": "O", "heads": "O", "concat": "H", "projected": "Y",
+    "weights": "A", "latent_output": "O_L", "output": "O", "heads": "O", "concat": "H",
+    "projected": "Y",
 }  # fmt: skip
 
 #: The names of sizes, in the order in which they are listed: queries, keys, widths, heads.
-SIZES = ("n", "m", "p", "d_model", "d_mem", "d_c", "d_k", "d_a", "d_v", "d_out", "h", "g",
-         "n_vocab", "n_bucket")  # fmt: skip
+SIZES = ("n", "m", "p", "d_model", "d_mem", "d_c", "d_cq", "d_k", "d_r", "d_a", "d_v", "d_out",
+         "h", "g", "n_vocab", "n_bucket", "k")  # fmt: skip
 
 _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ",

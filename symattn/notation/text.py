@@ -37,7 +37,7 @@ from symattn.notation.tree import (
 
 Charset = Literal["unicode", "ascii"]
 
-_SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", "∘", "×"}
+_SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", ":", "∘", "×"}
 _ORDINARY = "∞⋯⋮⋱?′⊤"
 _SUPERSCRIPTS = dict(zip("0123456789()ihT⊤′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾ⁱʰᵀ⊤′", strict=True))
 _ASCII = {
@@ -180,7 +180,8 @@ class _Layout:
         out = self.box(script.base)
         if script.sup is not None:
             raised = self._raised(script.sup)
-            if script.sub is None or raised[0] in "^":
+            named = isinstance(script.sub, Ident | Num)  # K_r^⌈i/2⌉, but w^Q_ij
+            if script.sub is None or (raised[0] in "^" and not named):
                 # a power with indices below reads w^Q_ij, as it is typed
                 out = beside(out, Box((raised,)))
                 raised = ""
@@ -206,6 +207,8 @@ class _Layout:
             first, second = map(self._raised, sup.items)
             if not second.startswith("^"):
                 return f"{first}{second}"  # w^Q⁽ⁱ⁾, K^⌈i/2⌉ᵀ
+            if isinstance(sup.items[1], Fenced):
+                return f"{first}{second[1:]}"  # k^r⌈i/2⌉
         return f"^{plain}" if isinstance(sup, Ident | Num | Fenced) else f"^({plain})"
 
     def _lowered(self, sub: Tree) -> str:
@@ -232,9 +235,12 @@ class _Layout:
         count = len(body.lines)
         gap = " " if fence == "{" else ""
         top, middle, bottom = (piece + gap for piece in _BRACKETS[fence])
+        side = "⎪" + gap if fence in "{}" else middle
         if self.charset == "ascii" or fence == "|":
-            top = middle = bottom = "|" + gap
-        return Box((top, *(middle,) * (count - 2), bottom), body.baseline)
+            top = middle = side = bottom = "|" + gap
+        sides = [side] * (count - 2)
+        sides[(count - 3) // 2 : (count - 1) // 2] = [middle] * (count > 2)  # a brace's tip
+        return Box((top, *sides, bottom), body.baseline)
 
     def _flat_grid(self, grid: Grid) -> Box:
         lines = ["[" + ", ".join(str(self.box(x)) for x in row) + "]" for row in grid.rows]

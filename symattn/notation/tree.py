@@ -195,7 +195,9 @@ def power(base: Tree, exponent: Tree) -> Tree:
 
 
 def inline(tree: Tree) -> Tree:
-    """A fraction written with a slash, where a tall one would be too small to read."""
+    """Fractions written with a slash, where tall ones would be too small to read."""
+    if isinstance(tree, Row) and (holds(tree) == ADDITIVE or is_negative(tree)):
+        return row(*map(inline, tree.items))
     if not isinstance(tree, Frac):
         return tree
     return row(bracketed(tree.num, MULTIPLICATIVE), Op("/"), bracketed(tree.den, ATOM))
@@ -214,6 +216,22 @@ def commas(items: Iterable[Tree]) -> Tree:
             out.append(COMMA)
         out.append(item)
     return row(*out) if out else Row(())
+
+
+def joined(items: Sequence[Tree], words: str) -> Tree:
+    """The items with words between them."""
+    out: list[Tree] = []
+    for item in items:
+        out += [Text(words), item] if out else [item]
+    return row(*out) if out else Row(())
+
+
+def cases(branches: Iterable[tuple[Tree, Tree]], otherwise: Tree) -> Tree:
+    """Values with their conditions, the first of which counts, and what holds otherwise."""
+    rows = [(value, row(Text("if "), condition)) for value, condition in branches]
+    if not rows:
+        return otherwise
+    return Fenced(Grid((*rows, (otherwise, Text("otherwise"))), align="l"), "{", "")
 
 
 def equation(left: Tree, *rest: tuple[Op, Tree]) -> Tree:

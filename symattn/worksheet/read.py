@@ -30,7 +30,8 @@ MAX_LABEL = 80
 _TABLES = ("title", "schema", "attention", "given", "claims", "policy", "notation")
 _AXES = tuple(axis.name for axis in fields(Attention))
 _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
-_SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "b_O", "W_O", "mask",
+_SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_past", "W_DQ",
+           "Q_latent", "W_KR", "K_position", "K_position_past", "distances", "b_O", "W_O", "mask",
            "allowed", "concat", "projected")  # fmt: skip
 _LABELS = ("tokens", "query_tokens", "key_tokens", "vocabulary", "features")
 _POLICY = tuple(setting.name for setting in fields(Policy))

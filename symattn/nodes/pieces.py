@@ -1,0 +1,63 @@
+"""Pieces of spelling that depend on no reader's choice: functions, orders, decimals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import sympy
+
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
+
+
+def applied(name: str, argument: Tree) -> Tree:
+    """A function of one number: tanh(x), √x, max(0, x)."""
+    if name == "√":
+        return t.Root(argument)
+    if name == "elu1":
+        return t.plus([t.call(t.Ident("elu", roman=True), argument), t.Num("1")])
+    if name == "max0":
+        return t.call(t.Ident("max", roman=True), t.Num("0"), argument)
+    return t.call(t.Ident(name, roman=len(name) > 1), argument)
+
+
+def rank(factor: sympy.Expr) -> int:
+    """Numbers first, then brackets, then short names: 2 (i − 1) d_v, h d_v."""
+    if isinstance(factor, sympy.Symbol):
+        return 2 + len(factor.name)
+    return 0 if isinstance(factor, sympy.Rational) else 1
+
+
+def in_order(terms: Iterable[sympy.Expr]) -> list[sympy.Expr]:
+    """Terms as one writes them: what is added first, an index before a size: j + d_k/2, j − i."""
+    return sorted(terms, key=lambda term: (term.could_extract_minus_sign(), not _has_index(term)))
+
+
+def _has_index(term: sympy.Expr) -> bool:
+    """Whether a term holds an index; sizes are known to be positive."""
+    return any(symbol.is_positive is not True for symbol in term.free_symbols)
+
+
+def starts_with_number(tree: Tree) -> bool:
+    """Whether the first thing to read is a number, so that a product before it needs a dot."""
+    if isinstance(tree, t.Row):
+        return starts_with_number(tree.items[-1] if tree.items[0] == t.MINUS else tree.items[0])
+    if isinstance(tree, t.Frac):
+        return starts_with_number(tree.num)
+    if isinstance(tree, t.Script):
+        return isinstance(tree.base, t.Num)
+    return isinstance(tree, t.Num | t.Root | t.Fenced)
+
+
+def terminating(value: sympy.Rational, places: int) -> str | None:
+    """A non-negative rational as a decimal, if it ends within so many places.
+
+    >>> terminating(sympy.Rational(27, 20), 4), terminating(sympy.Rational(1, 3), 4)
+    ('1.35', None)
+    """
+    whole, rest = divmod(int(value.p) * 10**places, int(value.q))
+    if rest:
+        return None
+    text = str(whole).rjust(places + 1, "0")
+    decimal = f"{text[:-places]}.{text[-places:]}" if places else text
+    return decimal.rstrip("0").rstrip(".") if "." in decimal else decimal

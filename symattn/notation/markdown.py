@@ -1,0 +1,17 @@
+"""Words in Markdown, with nothing in them that Markdown or HTML would take for markup."""
+
+from __future__ import annotations
+
+from symattn.notation.latex import escape_controls
+
+_MARKUP = "\\`*_{}[]<>#|~$!&"
+
+
+def words(text: str) -> str:
+    """The text on one line, its markup escaped.
+
+    >>> words("a_1 *is*\\nthe <b>")
+    'a\\\\_1 \\\\*is\\\\* the \\\\<b\\\\>'
+    """
+    plain = " ".join(escape_controls(text).split())
+    return "".join(f"\\{letter}" if letter in _MARKUP else letter for letter in plain)
