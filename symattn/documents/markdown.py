@@ -17,9 +17,7 @@ def markdown_document(outline: Outline, flavor: str = "github", level: int = 2) 
     return "\n\n".join(_parts(outline, display, "#" * level)) + "\n"
 
 
-def _parts(
-    outline: Outline, display: Callable[[str, str], str], heading: str
-) -> Iterator[str]:
+def _parts(outline: Outline, display: Callable[[str, str], str], heading: str) -> Iterator[str]:
     if outline.title:
         yield f"{heading} {words(outline.title)}"
         heading += "#"

@@ -45,9 +45,12 @@ def _beamer(outline: Outline) -> str:
         r"\usepackage{graphicx}",
         r"\beamertemplatenavigationsymbolsempty",
         # A display shrinks to the width and height that a slide has for it, and never grows.
-        r"\newsavebox{\display}",
+        r"\newsavebox{\display}\newdimen{\tall}",
         r"\newcommand{\fitted}[1]{\sbox{\display}{$\displaystyle #1$}%",
-        r"  \ifdim\wd\display>\textwidth\resizebox{\textwidth}{!}{\usebox{\display}}%",
+        r"  \ifdim\wd\display>\textwidth",
+        r"    \sbox{\display}{\resizebox{\textwidth}{!}{\usebox{\display}}}\fi",
+        r"  \tall=\ht\display\advance\tall by \dp\display",
+        r"  \ifdim\tall>.6\textheight\resizebox*{!}{.6\textheight}{\usebox{\display}}%",
         r"  \else\usebox{\display}\fi}",
         r"\begin{document}",
         *_frames(outline),
@@ -55,24 +58,47 @@ def _beamer(outline: Outline) -> str:
     ])  # fmt: skip
 
 
+#: How many matrices stand on one slide, and how many of them side by side.
+_ON_A_SLIDE, _IN_A_ROW = 6, 3
+
+
 def _frames(outline: Outline) -> Iterator[str]:
     if outline.title:
         yield rf"\begin{{frame}}\centering\Large {prose(outline.title)}\end{{frame}}"
-    for section in outline.given:
-        yield from _frame(f"Given: {prose(section.name)}", section)
+    given = [body for section in outline.given for body in displays(section.lines)]
+    for some in _some(given, _ON_A_SLIDE):
+        yield _frame("Given", "", some)
     for section in outline.steps:
-        yield from _frame(f"{section.number}. {prose(section.name)}", section)
+        yield from _step(section)
 
 
-def _frame(title: str, section: Section) -> Iterator[str]:
-    """A step on as many slides as it has displays: the sentence on the first."""
-    words = f"{sentence(section.why)} ({sentence(section.shape)})".strip()
-    for body in displays(section.lines):
-        yield "\n".join([
-            rf"\begin{{frame}}{{{title}}}", words, r"\par\medskip\begin{center}",
-            rf"\fitted{{{body}}}", r"\end{center}\end{frame}",
-        ])  # fmt: skip
+def _step(section: Section) -> Iterator[str]:
+    """A slide with the sentence and the formulas, then the values, several on a slide."""
+    title = f"{section.number}. {prose(section.name)}"
+    words = f"{sentence(section.why)} ({sentence(section.shape)})"
+    bodies = list(displays(section.lines))
+    formulas = [body for body in bodies if body.startswith(r"\begin{aligned}")]
+    values = [body for body in bodies if body not in formulas]
+    for body in formulas:
+        yield _frame(title, words, [body])
         words = ""
+    for some in _some(values, _ON_A_SLIDE):
+        yield _frame(title, words, some)
+        words = ""
+
+
+def _some(bodies: list[str], count: int) -> Iterator[list[str]]:
+    for start in range(0, len(bodies), count):
+        yield bodies[start : start + count]
+
+
+def _frame(title: str, words: str, bodies: list[str]) -> str:
+    rows = (r" \qquad ".join(row) for row in _some(bodies, _IN_A_ROW))
+    shown = "\n\\par\\bigskip\n".join(rf"\fitted{{{row}}}" for row in rows)
+    return "\n".join([
+        rf"\begin{{frame}}{{{title}}}", words, r"\par\medskip\begin{center}", shown,
+        r"\end{center}\end{frame}",
+    ])  # fmt: skip
 
 
 #: The kinds of LaTeX: a fragment to \input, files of their own, slides.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from symattn.notation.latex import escape_controls
 
 _MARKUP = "\\`*_{}[]<>#|~$!&"
@@ -13,5 +15,5 @@ def words(text: str) -> str:
     >>> words("a_1 *is*\\nthe <b>")
     'a\\\\_1 \\\\*is\\\\* the \\\\<b\\\\>'
     """
-    plain = " ".join(escape_controls(text).split())
+    plain = re.sub(r"\s+", " ", escape_controls(text))
     return "".join(f"\\{letter}" if letter in _MARKUP else letter for letter in plain)
