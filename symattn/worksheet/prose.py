@@ -19,7 +19,7 @@ from symattn.worksheet.claims import Origins, read_claims
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.pages import SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
-from symattn.worksheet.read import Worksheet, worksheet_of
+from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.report import shown_true
 from symattn.worksheet.rewrite import rewritten
 from symattn.worksheet.source import parse, read_source
@@ -73,7 +73,11 @@ def check_file(path: str | Path, explain: bool = True) -> Checked | None:
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
-    text = read_source(path, name)
+    return check_text(read_source(path, name), name, explain)
+
+
+def check_text(text: str, name: str, explain: bool = True) -> Checked | None:
+    """As `check_file`, for the text of the file `name`."""
     syntax = SYNTAXES.get(Path(name).suffix.lower())
     if syntax is None:
         if name != "<stdin>" and not _holds_worksheet(text, name):
@@ -118,7 +122,10 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
     def finish() -> None:
         if block is None:
             return
-        sheet = worksheet_of(block.text, name, place_of(text, block.start)[0])
+        line = place_of(text, block.start)[0]
+        sheet = _from_file(name, line, block.file) if block.file else worksheet_of(
+            block.text, name, line
+        )
         if not sheet.claims and not anchors:
             return
         one = _Sheet(name, text, block, sheet, anchors)
@@ -139,6 +146,16 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
     finish()
     ordered = tuple(sorted(findings, key=lambda finding: finding.start))
     return Checked(name, text, tuple(markings), tuple(sheets), ordered)
+
+
+def _from_file(page: str, line: int, file: str) -> Worksheet:
+    """The worksheet that a page names, which has to lie beside the page."""
+    if Path(file).is_absolute() or ".." in Path(file).parts:
+        raise ReadError(f"{page}:{line}: {file}: has to lie beside the page, or in a folder there")
+    path = Path(page).parent / file
+    if not path.is_file():
+        raise ReadError(f"{page}:{line}: {file}: there is no such worksheet beside the page")
+    return read_worksheet(path)
 
 
 class _Sheet:
@@ -192,6 +209,9 @@ class _Sheet:
                 if origin is None:
                     continue
                 key, number = origin
+                if self.block.file:
+                    yield self._finding(marking, mark, entry, self.block.start, str(entry.claimed))
+                    continue
                 span = spans[key][number]
                 start = self.block.place(span.start - padding)
                 yield self._finding(marking, mark, entry, start, span.text)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from symattn.worksheet.pages.page import Block, Found, anchor, line_of
 
-_INFO = re.compile(r"(?:\{(?:symattn|attention)\}|(?:toml\s+)?symattn\b)")
+_INFO = re.compile(r"(?:\{(?:symattn|attention)\}|(?:toml\s+)?symattn\b)\s*(\S+\.toml)?")
 _RUN = re.compile(r"`+")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _OPTION = re.compile(r":[\w-]+:[^\n]*\n")
@@ -31,8 +31,9 @@ def markdown(text: str) -> Iterator[Found]:
         if first < done:
             continue
         yield from _roles(text, done, first)
-        if token.type == "fence" and _INFO.match(token.info.strip()):
-            yield from _block(text, first, last)
+        info = _INFO.match(token.info.strip()) if token.type == "fence" else None
+        if info is not None:
+            yield from [Block("", first, file=info[1])] if info[1] else _block(text, first, last)
         done = last
     yield from _roles(text, done, len(text))
 

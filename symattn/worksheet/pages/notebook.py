@@ -54,7 +54,8 @@ def _cell(text: str, source: Any, path: Path, spans: dict[Path, int]) -> Iterato
 
     for found in markdown("".join(lines)):
         if isinstance(found, Block):
-            yield Block(found.text, in_file(found.start), _after(found.start, in_file))
+            place = in_file(found.start)
+            yield Block(found.text, place, found.file, _after(found.start, in_file))
         else:
             yield replace(found, start=in_file(found.start))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from symattn.worksheet.pages.page import Block, Found, anchor, line_of
 
 _OPENING = re.compile(
-    r"(?P<indent>[ \t]*)(?:\.\. (?P<name>[\w-]+)::[^\n]*|(?!\.\. )[^\n]*::[ \t]*)$"
+    r"(?P<indent>[ \t]*)(?:\.\. (?P<name>[\w-]+)::(?P<file>[^\n]*)|(?!\.\. )[^\n]*::[ \t]*)$"
 )
 _ROLE = re.compile(r"``.*?``|:claim:`([^`]*)`", re.DOTALL)
 _OPTION = re.compile(r"[ \t]+:[\w-]+:[^\n]*\n")
@@ -28,6 +28,11 @@ def restructured(text: str) -> Iterator[Found]:
         here, number = place, number + 1
         place += len(lines[number - 1])
         if opening is None or not (name is None or name in _LITERAL or _is_ours(name)):
+            continue
+        if name is not None and _is_ours(name) and opening["file"].strip().endswith(".toml"):
+            yield from _roles(text, prose, here)
+            yield Block("", here, file=opening["file"].strip())
+            prose = place
             continue
         last = _indented(lines, number, len(opening["indent"].expandtabs()))
         size = sum(map(len, lines[number:last]))
