@@ -209,8 +209,7 @@ class _Writer:
         shape = [t.bracketed(size, t.MULTIPLICATIVE) for size in spelled]
         if self.notation.convention == "columns":
             shape.reverse()
-        rows, columns = (t.bracketed(side, t.MULTIPLICATIVE) for side in shape)
-        size = t.row(rows, t.Op("×"), columns)
+        size = t.row(shape[0], t.Op("×"), shape[1])
         heads = self._heads(item)
         if not item.per_head:
             return (size,)
