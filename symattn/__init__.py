@@ -71,5 +71,10 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext symattn``: the cell magic ``%%symattn``."""
+    import_module("symattn.ipython").load_ipython_extension(shell)
+
+
 def __dir__() -> list[str]:
     return __all__

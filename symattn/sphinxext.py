@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.parsers.rst.directives.admonitions import Attention as Admonition
-from sphinx.addnodes import only
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -31,6 +30,7 @@ from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.prose import check_text
+from symattn.worksheet.quote import quoted
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ _log = logging.getLogger(__name__)
 #: Where a page's worksheet is kept while the page is read.
 _KEY = "symattn_worksheet"
 
-_VALUE = re.compile(r"\s*([A-Za-z_]+)((?:\[[0-9, ]+\])+)\s*(?:to\s+([0-9]{1,2}))?\s*\Z")
+#: The attribute of a formula that holds it as text.
+_WORDS = "symattn-words"
 
 
 def _listed(argument: str) -> list[str]:
@@ -58,7 +59,7 @@ class _Holding(SphinxDirective):
     def worksheet(self) -> Worksheet | None:
         """The worksheet; None where a variant is named instead."""
         argument = self.arguments[0].strip() if self.arguments else ""
-        path, number = self.get_source_info()
+        path, _ = self.get_source_info()
         if argument.endswith(".toml"):
             relative, absolute = self.env.relfn2path(argument)
             self.env.note_dependency(relative)
@@ -136,9 +137,7 @@ class Shows(_Holding):
         only_steps = self.options.get("steps", [])
         return outline(derivation, evaluation, notation=notation, views=views, only=only_steps)
 
-    def _derived(
-        self, views: tuple[View, ...]
-    ) -> tuple[Derivation, Evaluation | None, Notation]:
+    def _derived(self, views: tuple[View, ...]) -> tuple[Derivation, Evaluation | None, Notation]:
         sheet = self.worksheet()
         if sheet is not None:
             self.hold(sheet)
@@ -167,20 +166,18 @@ class Shows(_Holding):
         return paragraph
 
     def _displays(self, section: Section) -> Iterator[nodes.Node]:
-        """Equations for every builder that sets mathematics, and text for the one that does not."""
         words = "\n".join("\n".join(box(shown.tree).lines) for shown in section.lines)
-        yield only("", nodes.literal_block(words, words), expr="text")
-        equations = only("", expr="not text")
         label = self.options.get("label") if section.number is not None else None
         for body in displays(section.lines):
-            equations += self._equation(body, f"{label}-{section.name}" if label else None)
-            label = None
-        yield equations
+            yield from self._equation(body, f"{label}-{section.name}" if label else None, words)
+            label, words = None, ""
 
-    def _equation(self, body: str, label: str | None) -> list[nodes.Node]:
+    def _equation(self, body: str, label: str | None, words: str) -> list[nodes.Node]:
+        """A display, numbered if it has a label; `words` is what a builder of text shows."""
         docname = self.env.docname
         block = nodes.math_block(body, body, docname=docname, number=None, label=label)
         block["no-wrap"] = block["nowrap"] = False
+        block[_WORDS] = words
         self.set_source_info(block)
         if label is None:
             return [block]
@@ -193,10 +190,26 @@ class Shows(_Holding):
 
 
 def _inline(parts: Prose) -> list[nodes.Node]:
-    return [
-        nodes.Text(part) if isinstance(part, str)
-        else nodes.math(line(part), latex(part)) for part in parts
-    ]  # fmt: skip
+    """Words with their mathematics."""
+    made: list[nodes.Node] = []
+    for part in parts:
+        if isinstance(part, str):
+            made.append(nodes.Text(part))
+        else:
+            made.append(nodes.math("", latex(part), **{_WORDS: line(part)}))
+    return made
+
+
+def in_words(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """For builders of plain text, mathematics as text instead of LaTeX."""
+    if app.builder.format != "text":
+        return
+    for node in list(doctree.findall(lambda found: isinstance(found, nodes.Element))):
+        if isinstance(node, nodes.math) and _WORDS in node:
+            node.parent.replace(node, nodes.Text(node[_WORDS]))
+        elif isinstance(node, nodes.math_block) and _WORDS in node:
+            words = node[_WORDS]
+            node.parent.replace(node, nodes.literal_block(words, words) if words else [])
 
 
 class ValueRole(SphinxRole):
@@ -213,27 +226,9 @@ class ValueRole(SphinxRole):
 
     def _number(self) -> str:
         sheet: Worksheet | None = self.env.temp_data.get(_KEY)
-        match = _VALUE.match(self.text)
-        if match is None:
-            raise SymattnError(f"{shown(self.text)}: write e.g. weights[1,2], or weights[1,2] to 3")
         if sheet is None:
-            raise SymattnError(f"{match[1]}: no worksheet stands before this value")
-        return number_of(sheet, match[1], match[2], match[3])
-
-
-def number_of(sheet: Worksheet, name: str, places: str, digits: str | None) -> str:
-    """One entry as proven decimals; `places` in brackets, counted from 1."""
-    value = sheet.in_file(sheet.evaluate)[name]
-    index = tuple(int(word) for word in re.findall(r"[0-9]+", places))
-    if len(index) != len(value.shape) or not all(
-        1 <= i <= size for i, size in zip(index, value.shape, strict=True)
-    ):
-        shape = " × ".join(map(str, value.shape))
-        raise SymattnError(f"{name}{places}: {name} is {shape}, counted from 1")
-    notation = sheet.notation if digits is None else sheet.notation.but(digits=int(digits))
-    found = value.digits(tuple(i - 1 for i in index), notation)
-    text = found.text if found.proven else f"{found.text}?"
-    return text.replace("-", "−").replace("inf", "∞")
+            raise SymattnError(f"{shown(self.text)}: no worksheet stands before this value")
+        return quoted(sheet, self.text)
 
 
 class ClaimRole(SphinxRole):
@@ -270,4 +265,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("value", ValueRole())
     app.add_role("claim", ClaimRole())
     app.connect("source-read", check_page)
+    app.connect("doctree-resolved", in_words)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

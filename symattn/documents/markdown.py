@@ -32,6 +32,11 @@ def _parts(outline: Outline, display: Callable[[str, str], str], heading: str) -
         yield words(note)
 
 
+def markdown_section(section: Section, flavor: str) -> str:
+    """One step or input, without its heading."""
+    return "\n\n".join(_section(section, FLAVORS[flavor]))
+
+
 def _section(section: Section, display: Callable[[str, str], str]) -> Iterator[str]:
     sentence, shape = _sentence(section.why), _sentence(section.shape)
     yield f"{sentence} ({shape})" if sentence else f"({shape})"

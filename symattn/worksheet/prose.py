@@ -122,10 +122,7 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
     def finish() -> None:
         if block is None:
             return
-        line = place_of(text, block.start)[0]
-        sheet = _from_file(name, line, block.file) if block.file else worksheet_of(
-            block.text, name, line
-        )
+        sheet = sheet_of_block(name, text, block)
         if not sheet.claims and not anchors:
             return
         one = _Sheet(name, text, block, sheet, anchors)
@@ -146,6 +143,14 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
     finish()
     ordered = tuple(sorted(findings, key=lambda finding: finding.start))
     return Checked(name, text, tuple(markings), tuple(sheets), ordered)
+
+
+def sheet_of_block(name: str, text: str, block: Block) -> Worksheet:
+    """The worksheet of a block of the page `text` in the file `name`."""
+    line = place_of(text, block.start)[0]
+    return (
+        _from_file(name, line, block.file) if block.file else worksheet_of(block.text, name, line)
+    )
 
 
 def _from_file(page: str, line: int, file: str) -> Worksheet:

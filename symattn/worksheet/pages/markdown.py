@@ -19,26 +19,37 @@ _OPTION = re.compile(r":[\w-]+:[^\n]*\n")
 
 def markdown(text: str) -> Iterator[Found]:
     """Worksheets and claims of a Markdown page, in order."""
+    done = 0
+    for first, last, block in fences(text):
+        yield from _roles(text, done, first)
+        if block is not None:
+            yield block
+        done = last
+    yield from _roles(text, done, len(text))
+
+
+def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
+    """Where each block of code begins and ends, with the worksheet that it is, if it is one."""
     from markdown_it import MarkdownIt
 
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
-    tokens = MarkdownIt("commonmark").parse(text.replace("\r", " "))
     done = 0
-    for token in tokens:
+    for token in MarkdownIt("commonmark").parse(text.replace("\r", " ")):
         if token.type not in ("fence", "code_block") or token.map is None:
             continue
         first, last = (starts[min(line, len(starts) - 1)] for line in token.map)
         if first < done:
             continue
-        yield from _roles(text, done, first)
         info = _INFO.match(token.info.strip()) if token.type == "fence" else None
+        block = None
         if info is not None:
-            yield from [Block("", first, file=info[1])] if info[1] else _block(text, first, last)
+            named = info[1]
+            block = Block("", first, file=named) if named else _block(text, first, last)
+        yield first, last, block
         done = last
-    yield from _roles(text, done, len(text))
 
 
-def _block(text: str, first: int, last: int) -> Iterator[Found]:
+def _block(text: str, first: int, last: int) -> Block | None:
     """The worksheet inside a fence, after the directive's options."""
     inside = text.index("\n", first) + 1
     while option := _OPTION.match(text, inside, last):
@@ -46,7 +57,8 @@ def _block(text: str, first: int, last: int) -> Iterator[Found]:
     end = text.rfind("\n", inside, max(last - 1, inside))
     body = text[inside : end + 1 if end >= 0 else last]
     if "[given]" in body or "[attention]" in body:  # a MyST admonition is called attention too
-        yield Block(body, inside)
+        return Block(body, inside)
+    return None
 
 
 def _roles(text: str, start: int, end: int) -> Iterator[Found]:
