@@ -18,9 +18,9 @@ def notebook_document(outline: Outline, code: str, values: bool) -> str:
     """
     try:
         import nbformat
-        from nbformat import v4
     except ImportError:
         raise SymattnError("ipynb: needs nbformat; install symattn[notebook]") from None
+    v4: Any = nbformat.v4  # which has no types
     cells: list[Any] = [v4.new_markdown_cell(f"# {words(outline.title or 'Attention')}")]
     cells.append(v4.new_code_cell(code))
     for kind, source in _parts(outline, values):
@@ -31,7 +31,7 @@ def notebook_document(outline: Outline, code: str, values: bool) -> str:
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.validate(notebook)
-    return str(nbformat.writes(notebook)) + "\n"  # type: ignore[no-untyped-call]
+    return str(v4.nbjson.writes(notebook)) + "\n"
 
 
 def _parts(outline: Outline, values: bool) -> Iterator[tuple[str, str]]:
