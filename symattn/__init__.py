@@ -12,6 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from symattn.algebra.equality import Equality, equal
+    from symattn.algebra.identities import IDENTITIES
+    from symattn.algebra.identity import Identity, prove
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
     from symattn.capture import capture
@@ -40,14 +43,22 @@ _HOMES = {
     "mathml": "symattn.notation.mathml",
     "text": "symattn.notation.text",
     "variant": "symattn.attention.variants",
+    "IDENTITIES": "symattn.algebra.identities",
+    "Equality": "symattn.algebra.equality",
+    "Identity": "symattn.algebra.identity",
+    "equal": "symattn.algebra.equality",
+    "prove": "symattn.algebra.identity",
 }
 
 __all__ = [
+    "IDENTITIES",
     "VARIANTS",
     "Attention",
     "Check",
     "Derivation",
+    "Equality",
     "Evaluation",
+    "Identity",
     "Notation",
     "Step",
     "StepValue",
@@ -55,8 +66,10 @@ __all__ = [
     "Variant",
     "__version__",
     "capture",
+    "equal",
     "latex",
     "mathml",
+    "prove",
     "text",
     "variant",
 ]

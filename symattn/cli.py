@@ -28,7 +28,7 @@ _LONGEST_MESSAGE = 400
 
 
 #: Commands in files of their own, imported when they are called.
-_ELSEWHERE = {"check": "symattn.cli_check"}
+_ELSEWHERE = {"check": "symattn.cli_check", "prove": "symattn.cli_prove"}
 
 
 class OneLine(click.Group):

@@ -45,6 +45,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 50 else f"{text[:47]}…"
 
 
+def counted(count: int, noun: str) -> str:
+    """How many of them: ``1 head``, ``3 heads``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt name: ``; did you mean "scores"?`` or the list of known names."""
     names = list(known)

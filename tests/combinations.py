@@ -50,7 +50,7 @@ AXES: Mapping[str, tuple[Any, ...]] = {
     "cache": (False, True),
     "score": ("dot", "cosine", "general", "additive", "distance", "shaw", "transformer-xl"),
     "feature_map": (None, "elu+1", "relu", "exp"),
-    "scale": (True, False, "1/3", "1/sqrt(3)"),
+    "scale": (True, False, "1/3", "1/sqrt(3)", "d_k^(-1/4)"),
     "soft_cap": (None, 2, "3/2"),
     "bias": (
         None,
@@ -78,6 +78,8 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         {"documents": [1, 2, 1]},
         ["causal", "boolean"],
         ["additive", {"padding": 3}],
+        ["causal", {"boolean": "head"}],
+        {"additive": "head"},
     ),
     "normaliser": (
         "softmax",
@@ -320,12 +322,6 @@ def _matrix(
     ]
 
 
-def sizes_to_say(spec: Mapping[str, Any]) -> dict[str, int]:
-    """Sizes that no matrix tells: the √d_k of a scale where nothing is projected to d_k."""
-    told = spec.get("source") == "bare" and spec.get("scale", True) is True
-    return {"d_k": SIZES["d_k"]} if told else {}
-
-
 # ---- the reference -----------------------------------------------------------------------------
 
 
@@ -518,12 +514,12 @@ class Reference:
     def _weights(self, logits: Array, head: int) -> Array:
         added = np.zeros(logits.shape)
         for mask in _listed(self.spec.get("mask")):
-            if mask == "additive":
-                added = added + self._of("mask", 0)
+            if _named(mask)[0] == "additive":
+                added = added + self._of("mask", head)
             else:
                 first = self._past if mask == "causal" else self._first
                 hidden = ~np.array(
-                    [[self._sees(mask, i + first, j, i) for j in range(logits.shape[1])]
+                    [[self._sees(mask, i + first, j, i, head) for j in range(logits.shape[1])]
                      for i in range(logits.shape[0])]
                 )  # fmt: skip
                 added[hidden] = -math.inf
@@ -536,14 +532,14 @@ class Reference:
                 out[i, j] = weight
         return out
 
-    def _sees(self, mask: Any, i: int, j: int, row: int) -> bool:
+    def _sees(self, mask: Any, i: int, j: int, row: int, head: int) -> bool:
         """Whether the query at position i (in this row) may see the key at position j."""
         name, value = _named(mask)
         match name:
             case "any":
-                return any(self._sees(part, i, j, row) for part in value)
+                return any(self._sees(part, i, j, row, head) for part in value)
             case "all":
-                return all(self._sees(part, i, j, row) for part in value)
+                return all(self._sees(part, i, j, row, head) for part in value)
             case "causal":
                 return j <= i
             case "window":
@@ -554,7 +550,7 @@ class Reference:
             case "padding":
                 return bool(j < value)
             case "boolean":
-                return bool(self._of("allowed", 0)[row, j])
+                return bool(self._of("allowed", head)[row, j])
             case "dilated":
                 return j in [i + step * value[1] for step in range(-value[0], value[0] + 1)]
             case "strided":
@@ -604,7 +600,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _scale(value: Any, width: int) -> float:
-    known = {"1/3": 1 / 3, "1/sqrt(3)": 1 / math.sqrt(3)}
+    known = {"1/3": 1 / 3, "1/sqrt(3)": 1 / math.sqrt(3), "d_k^(-1/4)": 1 / math.sqrt(width)}
     if isinstance(value, str):
         return known[value]
     return 1 / math.sqrt(width) if value else 1.0

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,8 +108,7 @@ def attention(case: Case, dtype: str | None = None) -> dict[str, Array]:
         "qk_matmul_output": answer[_last(answer, _UNTIL[mode]) if mode < 3 else "weights"],
     }
     if case.inputs["Q"].ndim == 3:
-        joined = np.swapaxes(answer["heads"], 1, 2)
-        found["Y"] = answer.get("concat", joined.reshape(*joined.shape[:2], -1))
+        found["Y"] = answer["concat"]
     return {name: found[name].astype(own) for name in case.outputs}
 
 
@@ -131,13 +130,6 @@ class Visible:
     named: tuple[Any, ...] = ()
     allowed: Array | None = None
     added: Array | None = None
-
-    @property
-    def is_hidden_by_head(self) -> bool:
-        """Whether heads differ in the keys that they see, by false or by −∞."""
-        by_number = self.added is not None and self.added.shape[1] > 1
-        by_number = by_number and bool(np.isneginf(cast(Array, self.added)).any())
-        return by_number or (self.allowed is not None and self.allowed.shape[1] > 1)
 
 
 def visible(settings: Mapping[str, Any], plain: Mapping[str, Array]) -> Visible:
@@ -196,15 +188,12 @@ def attended(
     dtype: str,
     precision: str | None = None,
 ) -> dict[str, Array]:
-    """The steps' arrays by name, (batch, heads, rows, columns), and `concat` where there is one.
+    """The steps' arrays by name, (batch, heads, rows, columns), and `concat`.
 
     The softmax is computed in `precision` if that is given.
     """
-    layout = _heads_as_batches if seen.is_hidden_by_head else _heads_as_heads
-    spec, given = layout(choices, seen, told)
+    spec, given = _laid(choices, seen, told)
     answer = _arrays(Attention(**spec), given, dtype, precision)
-    if "output" in answer:
-        answer["heads"] = answer.pop("output")
     batch, heads = told["Q"].shape[:2]
     out = {}
     for name, value in answer.items():
@@ -215,53 +204,32 @@ def attended(
     return out
 
 
-Laid = tuple[dict[str, Any], dict[str, Array]]
-
-
-def _heads_as_heads(choices: Mapping[str, Any], seen: Visible, told: Mapping[str, Array]) -> Laid:
-    """Heads as symattn's heads: they share masks; numbers that differ by head are a bias."""
+def _laid(
+    choices: Mapping[str, Any], seen: Visible, told: Mapping[str, Array]
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The spec and what is given; masks that differ by head are given for each head."""
     heads, groups = told["Q"].shape[1], told["K"].shape[1]
-    spec = {**choices, "heads": heads, "kv_heads": groups if groups != heads else None}
     given = dict(told)
     if groups == 1 < heads:  # keys for all heads are one matrix, without an axis
         given |= {name: value[:, 0] for name, value in told.items() if name != "Q"}
-    if seen.allowed is not None:
-        given["allowed"] = seen.allowed[:, 0]
-    if seen.added is not None and seen.added.shape[1] == 1:
-        given["mask"] = seen.added[:, 0]
-    elif seen.added is not None:
-        given["bias"] = np.broadcast_to(seen.added, (len(seen.added), heads, *seen.added.shape[2:]))
-    return {**spec, **_choices(seen, given)}, given
-
-
-def _heads_as_batches(choices: Mapping[str, Any], seen: Visible, told: Mapping[str, Array]) -> Laid:
-    """Heads as batches: each has its own masks, and the queries of a group meet one key matrix."""
-    batch, heads, n = told["Q"].shape[:3]
-    groups = told["K"].shape[1]
-    lead = batch * groups, heads // groups
-    given = {
-        name: value.reshape(*(lead if name == "Q" else (lead[0], 1)), *value.shape[-2:])
-        for name, value in told.items()
-    }
-    for name, part in (("allowed", seen.allowed), ("mask", seen.added)):
-        if part is not None:
-            full = np.broadcast_to(part, (batch, heads, *part.shape[2:]))
-            given[name] = full.reshape(*lead, n, -1)
-    return {**choices, **_choices(seen, given)}, given
-
-
-def _choices(seen: Visible, given: Mapping[str, Array]) -> dict[str, Any]:
-    """The choices that go with what is given."""
     masks = [*seen.named]
-    masks += [
-        kind for name, kind in (("allowed", "boolean"), ("mask", "additive")) if name in given
-    ]
-    return {
+    for name, kind, part in (
+        ("allowed", "boolean", seen.allowed),
+        ("mask", "additive", seen.added),
+    ):
+        if part is not None:
+            differs = part.shape[1] > 1
+            given[name] = part if differs else part[:, 0]
+            masks.append({kind: "head"} if differs else kind)
+    spec = {
+        **choices,
         "source": "given",
+        "heads": heads,
+        "kv_heads": groups if groups != heads else None,
         "cache": "K_past" in given,
-        "bias": "given" if "bias" in given else None,
         "mask": masks or None,
     }
+    return spec, given
 
 
 def _arrays(

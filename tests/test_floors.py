@@ -18,9 +18,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("step",),
     ("evaluate",),
     ("derivation",),
-    ("attention", "documents"),
+    ("attention", "documents", "algebra"),
     ("worksheet",),
-    ("cli", "cli_check", "pytest_plugin", "capture"),
+    ("cli", "pytest_plugin", "capture", "ipython", "sphinxext"),
+    ("cli_check", "cli_prove"),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 

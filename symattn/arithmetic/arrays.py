@@ -29,6 +29,8 @@ _FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "sin": np.sin,
     "max0": lambda x: np.maximum(x, 0),
     "elu1": lambda x: np.where(x >= 0, x + 1, np.exp(np.minimum(x, 0))),
+    "ln": np.log,
+    "abs": np.abs,
 }
 
 
@@ -62,6 +64,12 @@ class Arrays(Arithmetic):
 
     def apply(self, name: str, x: Array) -> Array:
         return np.asarray(_FUNCTIONS[name](x), dtype=self.dtype)
+
+    def inverse(self, x: Array) -> Array:
+        try:
+            return np.asarray(np.linalg.inv(x.astype(float)), dtype=self.dtype)
+        except np.linalg.LinAlgError:
+            raise SymattnError("a matrix that has no inverse") from None
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(np.isneginf(x))

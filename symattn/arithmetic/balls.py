@@ -103,6 +103,15 @@ class Balls(Arithmetic):
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)
 
+    def inverse(self, x: Array) -> Array:
+        try:
+            entries = flint.arb_mat(x.shape[-2], x.shape[-1], list(x.ravel())).inv().entries()
+        except ZeroDivisionError:
+            raise SymattnError("a matrix that has no inverse, or too near to tell") from None
+        out = np.empty(x.size, dtype=object)
+        out[:] = entries
+        return out.reshape(x.shape)
+
 
 def _product(a: Array, b: Array) -> Array:
     left = flint.arb_mat(a.shape[0], a.shape[1], list(a.ravel()))
@@ -160,6 +169,8 @@ BALL_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "sin": arb.sin,
     "max0": ball_relu,
     "elu1": ball_elu1,
+    "ln": arb.log,
+    "abs": abs,
 }
 
 
@@ -198,6 +209,8 @@ def ball(value: sympy.Expr) -> Any:
             return ball(value.args[0]).exp()
         case sympy.log():
             return ball(value.args[0]).log()
+        case sympy.Abs():
+            return abs(ball(value.args[0]))
         case sympy.tanh() | sympy.cos() | sympy.sin():
             return getattr(ball(value.args[0]), type(value).__name__)()
         case sympy.Pow():

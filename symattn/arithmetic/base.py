@@ -38,7 +38,7 @@ class Arithmetic:
         raise NotImplementedError
 
     def apply(self, name: str, x: Array) -> Array:
-        """A function of one number, elementwise, by name: tanh, σ, √, cos, sin, max0."""
+        """A function of one number, elementwise: tanh, σ, √, cos, sin, max0, elu1, ln, abs."""
         raise NotImplementedError
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
@@ -71,6 +71,10 @@ class Arithmetic:
     def matmul(self, a: Array, b: Array) -> Array:
         """Matrix product over the last two axes; the others broadcast."""
         return np.asarray(np.matmul(a, b))
+
+    def inverse(self, x: Array) -> Array:
+        """The inverse of a square matrix. Raises `SymattnError` where there is none."""
+        raise NotImplementedError
 
     def transpose(self, x: Array) -> Array:
         """The last two axes exchanged."""

@@ -122,6 +122,8 @@ FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "sin": sympy.sin,
     "max0": _relu,
     "elu1": _elu1,
+    "ln": sympy.log,
+    "abs": sympy.Abs,
 }
 
 
@@ -173,6 +175,9 @@ class Exact(Arithmetic):
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)
+
+    def inverse(self, x: Array) -> Array:
+        return filled(x.shape, list(sympy.Matrix(x).inv()))
 
 
 def total(values: list[sympy.Expr]) -> sympy.Expr:

@@ -1,7 +1,7 @@
 """Numbers as somebody wrote them: their digits are a claim of their own.
 
-``0.50`` claims two decimals and ``5e-1`` one; ``12`` claims none, ``1.2e3`` hundreds; a fraction
-or a closed expression (``1/3``, ``e^2/(e^2+2e^4)``) claims exactness.
+``0.50`` and ``50%`` claim two decimals and ``5e-1`` one; ``12`` claims none, ``1.2e3`` hundreds; a
+fraction or a closed expression (``1/3``, ``e^2/(e^2+2e^4)``) claims exactness.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def read_written(value: Any, where: str) -> Written | None:
     (Written(text='0.50', value=1/2, places=2), None)
     >>> read_written("5e-1", "x").places, read_written("1.2e3", "x").places
     (1, -2)
-    >>> read_written("1/3", "x").places is None
-    True
+    >>> read_written("1/3", "x").places is None, read_written("33 %", "x").places
+    (True, 2)
     """
     if isinstance(value, str | Decimal) or type(value) is int:
         text = str(value).strip()
@@ -86,11 +86,13 @@ def read_written(value: Any, where: str) -> Written | None:
 
 @lru_cache(maxsize=8192)
 def _read(text: str) -> Written:
+    percent = text.endswith("%")
+    plain = text.removesuffix("%").rstrip()
     try:
-        value = read_number(text, "")
+        value = read_number(plain, "") / (100 if percent else 1)
     except ReadError as error:
         raise ReadError(str(error).removeprefix(": ")) from None
-    match = _PLAIN.match(text.replace("−", "-"))
+    match = _PLAIN.match(plain.replace("−", "-"))
     if match is None or not (match[2] or match[3]):
         return Written(text, value, None)
-    return Written(text, value, len(match[3] or "") - int(match[4] or 0))
+    return Written(text, value, len(match[3] or "") - int(match[4] or 0) + 2 * percent)

@@ -48,8 +48,9 @@ def small_example(
         known = {s: sizes[s.name] for s in whole.size_symbols if s.name in sizes}
         rows, columns = (int(size.subs(known).subs(whole.sizes)) for size in item.shape)
         if item.name in ("allowed", "one_hot"):
-            given[item.name] = [[int(j <= i) if item.name == "allowed" else int(i == j)
-                                 for j in range(columns)] for i in range(rows)]  # fmt: skip
+            one = [[int(j <= i) if item.name == "allowed" else int(i == j)
+                    for j in range(columns)] for i in range(rows)]  # fmt: skip
+            given[item.name] = [one] * whole.known_sizes["h"] if item.per_head else one
         elif item.per_head:
             count_of = whole.known_sizes[item.group]
             given[item.name] = [matrix(rows, columns) for _ in range(count_of)]
@@ -65,7 +66,8 @@ def _with_heads(spec: Attention, heads: int | None) -> Attention:
             raise SymattnError("heads: this attention has one head, which is not numbered")
         return spec
     groups = spec.kv_heads
-    number = heads or (spec.heads if isinstance(spec.heads, int) else 4 if groups == "g" else 2)
+    usual = 4 if groups == "g" else 2 * groups if isinstance(groups, int) else 2
+    number = heads or (spec.heads if isinstance(spec.heads, int) else usual)
     if groups == "g":
-        groups = max(1, number // 2)
+        groups = next((g for g in range(number // 2, 1, -1) if number % g == 0), 1)
     return replace(spec, heads=number, kv_heads=groups)

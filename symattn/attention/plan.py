@@ -20,6 +20,9 @@ d_a, d_v, d_out = map(size, ("d_a", "d_v", "d_out"))
 
 DEFAULT_SCALE = 1 / sympy.sqrt(d_k)
 
+#: The scale on queries and on keys, rather than on their scores.
+BOTH_SCALE = d_k ** sympy.Rational(-1, 4)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -62,3 +65,15 @@ class Plan:
     def decoupled(self) -> bool:
         """Whether only a part of its own of each query and key is turned."""
         return self.rotary is not None and bool(self.positions[1].get("decoupled"))  # type: ignore[index]
+
+    @property
+    def width(self) -> sympy.Expr:
+        """The d_k of the usual scale: d_k + d_r with a decoupled part, d_model of bare vectors."""
+        if self.source == "bare":
+            return d_model
+        return d_k + d_r if self.decoupled else d_k
+
+    @property
+    def scales_both(self) -> bool:
+        """Whether queries and keys are scaled, rather than their scores."""
+        return bool(self.scale == BOTH_SCALE.subs(d_k, self.width))

@@ -9,13 +9,15 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
-from symattn.attention.plan import DEFAULT_SCALE, d_a, d_k, d_model, d_r, k, p
+from symattn.attention.meaning import PER_HEAD
+from symattn.attention.plan import d_a, d_model, k, p
 from symattn.nodes.affine import PlusVector
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.nodes.heads import Head
 from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of
 from symattn.nodes.normalise import NORMALISERS
-from symattn.nodes.scale import Quotient
+from symattn.nodes.scale import PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance, UnitVectors
 from symattn.step import HEAD
 
@@ -39,19 +41,32 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
         names = ("K_joined", "latent_cached", "latent")
     key = b.made(*names)
     if b.plan.feature_map is not None:
+        kind = b.plan.feature_map
         why = "A feature map makes every number non-negative, so that the scores are too."
-        source = Features.source
-        kind = SHARED if b.plan.source == "bare" else QUERY
-        query_features = b.step("Q_features", Features(query, b.plan.feature_map), "feature map",
-                                why, source, kind)  # fmt: skip
-        if key == query:
-            return query_features, query_features
-        kind = SHARED if b.plan.source == "bare" else QUERY if tied else GROUP
-        why = "The keys go through the same feature map."
-        key = b.step("K_features", Features(key, b.plan.feature_map), "feature map", why, source,
-                     kind)  # fmt: skip
-        query = query_features
+        also = "The keys go through the same feature map."
+        query, key = _each(b, "features", query, key, lambda matrix: Features(matrix, kind),
+                           "feature map", (why, also), Features.source)  # fmt: skip
+    if b.plan.scales_both:
+        width, root = b.plan.width, sympy.Rational(-1, 4)
+        why = "Queries and keys bear half of the scale each, so that their scores need none."
+        also = "The keys bear the other half."
+        query, key = _each(b, "scaled", query, key, lambda matrix: PowerTimes(matrix, width, root),
+                           "scaling", (why, also), PowerTimes.source)  # fmt: skip
     return query, key if tied else b.of(key)  # a head's own queries are its keys
+
+
+def _each(
+    b: Builder, name: str, query: MatrixExpr, key: MatrixExpr,
+    node: Callable[[MatrixExpr], MatrixExpr], rule: str, why: tuple[str, str], source: str,
+) -> tuple[MatrixExpr, MatrixExpr]:  # fmt: skip
+    """The same done to queries and, for its own reason, to keys; once, where they are one."""
+    groups = QUERY if b.plan.tie == "query-key" else GROUP
+    one = b.step(f"Q_{name}", node(query), rule, why[0], source,
+                 QUERY if isinstance(query, Head) else SHARED)  # fmt: skip
+    if key == query:
+        return one, one
+    kind = groups if isinstance(key, Head) else SHARED
+    return one, b.step(f"K_{name}", node(key), rule, why[1], source, kind)
 
 
 _COMPARE = "Each query is compared with each key: their dot product is the score."
@@ -155,11 +170,11 @@ SCORES: Mapping[str, Callable[[Builder, MatrixExpr, MatrixExpr], MatrixExpr]] = 
 
 def _scaled(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     scale = b.plan.scale
-    if scale is None:
+    if scale is None or b.plan.scales_both:
         return logits
-    usual, source = scale == DEFAULT_SCALE, f"{PAPER}3.2.1"
+    usual, source = scale == 1 / sympy.sqrt(b.plan.width), f"{PAPER}3.2.1"
     if usual and b.plan.decoupled:
-        scale, source = 1 / sympy.sqrt(d_k + d_r), "DeepSeek-AI, DeepSeek-V2 (2024), eq. 18"
+        source = "DeepSeek-AI, DeepSeek-V2 (2024), eq. 18"
     inverse = 1 / scale
     by_root = not isinstance(scale, sympy.Rational) and sympy.fraction(inverse)[1] == 1
     expr = Quotient(logits, inverse) if by_root else scale * logits
@@ -167,7 +182,9 @@ def _scaled(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     if usual and b.plan.decoupled:
         why = "Dividing by the root of the whole width keeps the spread of the scores near 1."
     elif usual:
-        why = "Dividing by {√d_k} keeps the spread of the scores near 1, whatever {d_k} is."
+        width = b.plan.width
+        why = f"Dividing by {{√{width}}} keeps the spread of the scores near 1"
+        why += f", whatever {{{width}}} is."
     return b.step("scaled", expr, "scaling", why, source)
 
 
@@ -228,7 +245,8 @@ def _masked(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     total = parts[0] if len(parts) == 1 else sympy.MatAdd(*parts)
     if not any(name == "additive" for name, _ in b.plan.masks):
         source = next((getattr(part, "source", "") for part in parts), "")
-        total = b.step("mask", total, "mask", reason_of(total), source or f"{PAPER}3.2.3", SHARED)
+        kind = QUERY if total.has(Head) else SHARED
+        total = b.step("mask", total, "mask", reason_of(total), source or f"{PAPER}3.2.3", kind)
     if additive:
         why = "A score of {−∞} gets weight 0, so a masked key has no say."
         return b.step("masked", Masked(logits, total), "masking", why, Masked.source)
@@ -238,10 +256,11 @@ def _masked(b: Builder, logits: MatrixExpr) -> MatrixExpr:
 
 def _mask(b: Builder, logits: MatrixExpr, name: str, value: Any) -> MatrixExpr:
     rows, columns = logits.shape
+    kind = QUERY if value == PER_HEAD else SHARED
     if name == "additive":
-        return b.given("mask", rows, columns, "added to the scores")
+        return b.given("mask", rows, columns, "added to the scores", kind)
     if name == "boolean":
-        return Allowed(b.given("allowed", rows, columns, "1 where a query may attend"))
+        return Allowed(b.given("allowed", rows, columns, "1 where a query may attend", kind))
     if name == "causal" and value is True and b.plan.cache:
         value = p
     return mask_of(name, rows, columns, value)

@@ -10,7 +10,8 @@ import sympy
 
 from symattn.arithmetic.reading import read_number
 from symattn.attention.build import build
-from symattn.attention.plan import DEFAULT_SCALE, Plan, size
+from symattn.attention.meaning import PER_HEAD, check_meaning, check_options
+from symattn.attention.plan import BOTH_SCALE, DEFAULT_SCALE, Plan, d_k, d_model, size
 from symattn.attention.scoring import BIASES, SCORES
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError, nearest, shown
@@ -24,9 +25,6 @@ Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 #: The masks that are a matrix somebody gives, and the input that holds it.
 MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
 
-#: The masks whose meaning does not change when keys from before are put in front.
-_WITH_CACHE = ("causal", "padding", "boolean", "additive")
-
 _SOURCES = ("given", "self", "cross", "bare")
 _TIES = ("query-key", "key-value")
 _POSITIONS = ("sinusoidal", "learned", "rotary")
@@ -36,13 +34,20 @@ _BIASES = {"b_Q", "b_K", "b_V", "b_O"}
 _PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
 
 
+#: How people write a scale that depends on d_k; spaces do not count, and ** is ^.
+_SCALES = {
+    **dict.fromkeys(("1/sqrt(d_k)", "1/√d_k", "d_k^(-1/2)", "d_k^(-0.5)"), DEFAULT_SCALE),
+    **dict.fromkeys(("d_k^(-1/4)", "d_k^(-0.25)", "1/d_k^(1/4)", "1/d_k^0.25"), BOTH_SCALE),
+}
+
+
 @dataclass(frozen=True)
 class Attention:
     """The choice on each axis of attention.
 
     - `source`: where Q, K, V come from: ``given``; ``self`` (projected from X); ``cross``
       (queries from X, keys and values from another sequence, `memory`); ``bare`` (X itself, no
-      projection). None: what is given decides, and without that ``given``.
+      projection). None: what is given decides, and without that what is chosen.
     - `embedded`: X is looked up, one-hot rows times E; `tie`: ``query-key`` (K is Q) or
       ``key-value`` (V is K); `latent`: keys and values from one compressed latent, which may be
       ``absorbed`` (queries compared with the latent itself); `query_latent`: queries from a latent
@@ -55,12 +60,14 @@ class Attention:
       ``transformer-xl`` (relative positions); `feature_map`: ``elu+1``, ``relu`` or ``exp`` on
       queries and keys (linear attention).
     - `scale`: ``"1/sqrt(d_k)"`` or True (over √(d_k + d_r) with decoupled positions); False for
-      none; any number or closed expression.
+      none; any number or closed expression; or ``"d_k^(-1/4)"``, by which queries and keys are
+      multiplied instead of their scores.
     - `soft_cap`: a positive number; `bias`: ``given`` (a matrix `bias`), ``alibi``, ``relative``
       (T5's buckets).
     - `mask`: a name (``"causal"``), a table (``{"padding": 3}``), ``"boolean"`` (a matrix
-      `allowed`, True attends), ``"additive"`` (a matrix `mask`), or a list, which allows what all
-      allow; ``{"any": [...]}`` allows what any allows.
+      `allowed`, True attends), ``"additive"`` (a matrix `mask`), ``{"boolean": "head"}`` and
+      ``{"additive": "head"}`` (one for each head), or a list, which allows what all allow;
+      ``{"any": [...]}`` allows what any allows.
     - `normaliser`: see `symattn.nodes.normalise.NORMALISERS`; `unfold`: the softmax in steps.
     - `heads`: None for one unnumbered head, a number, or ``"h"``; `kv_heads`: fewer key/value
       heads, shared by groups of query heads.
@@ -125,7 +132,19 @@ class Attention:
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
-        _check_meaning(self)
+        self._check_somewhere()
+
+    def _check_somewhere(self) -> None:
+        """Refuse choices that have no meaning whatever is given later."""
+        refusals = []
+        for source in _SOURCES if self.source is None else (self.source,):
+            plan = self._plan(None, source)
+            plan = replace(plan, output_projection=self.output_projection is not False)
+            try:
+                return check_meaning(plan)
+            except SymattnError as error:
+                refusals.append(error)
+        raise refusals[0]
 
     def derivation(
         self,
@@ -145,7 +164,10 @@ class Attention:
         weights  A = softmax(Z)
         """
         plan = self._plan(given)
+        check_meaning(plan)
         known = {_size(name): _count(name, count) for name, count in (sizes or {}).items()}
+        if plan.source == "bare" and d_k in known and d_model not in known:
+            known[d_model] = known.pop(d_k)
         for name, heads in (("h", self.heads), ("g", self.kv_heads)):
             if isinstance(heads, int):
                 known[_size(name)] = heads
@@ -172,36 +194,35 @@ class Attention:
         for name in ("heads", "concat"):
             if name in names and not isinstance(self.heads, int):
                 raise SymattnError(f"{name}: say how many heads there are, e.g. heads = 2")
-        if names & _PASTS and not self.cache:
-            replace(self, cache=True)  # refuses what has no meaning with a cache
-        if self.latent == "absorbed" and names & _BIASES:
-            replace(self, projection_bias=True)  # refuses what cannot be absorbed
         if self.output_projection and "W_O" not in names:
             raise SymattnError("output_projection: W_O is not given; give it or leave this out")
 
-    def _plan(self, given: Collection[str] | None) -> Plan:
-        """The choices with what is left open settled by what is given."""
+    def _plan(self, given: Collection[str] | None, source: str | None = None) -> Plan:
+        """The choices with what is left open settled by what is given, or by this source."""
         names = set(given or ())
         embedded = self.embedded or "E" in names
         masks = self.mask
         if "masked" in names and not masks:
             masks = (("causal", True),)  # any mask: what leads to `masked` is cut off
         kept, biased = self.output_projection, self.projection_bias
-        source = self.source or inferred_source(names, embedded)
-        if source == "given" and (self.latent or self.query_latent or _is_decoupled(self)):
-            source = "self"  # only X can be projected to that
-        return Plan(
+        if kept is None:
+            kept = "W_O" in names if given is not None else self.output_form == "sum"
+        latent, query_latent = self.latent or "W_D" in names, self.query_latent or "W_DQ" in names
+        projected = bool(latent) or query_latent or self.tie == "query-key" or _needs_x(self)
+        source = source or self.source or inferred_source(names, embedded, projected)
+        scale = DEFAULT_SCALE if "scaled" in names and self.scale is None else self.scale
+        plan = Plan(
             source=source,
             embedded=embedded,
             tie=self.tie,
-            latent=self.latent or "W_D" in names,
-            query_latent=self.query_latent or "W_DQ" in names,
+            latent=latent,
+            query_latent=query_latent,
             projection_bias=bool(names & _BIASES) if biased is None else biased,
             positions=self.positions,
             cache=self.cache or bool(names & _PASTS),
             score=self.score,
             feature_map=self.feature_map,
-            scale=DEFAULT_SCALE if "scaled" in names and self.scale is None else self.scale,
+            scale=scale,
             soft_cap=self.soft_cap,
             bias=self.bias if self.bias is not None or "bias" not in names else ("given", {}),
             masks=masks,
@@ -209,13 +230,16 @@ class Attention:
             unfold=self.unfold or bool({"exp", "exp_sum"} & names),
             heads=self.heads,
             kv_heads=self.kv_heads,
-            output_projection="W_O" in names if kept is None else kept,
+            output_projection=kept,
             output_form=self.output_form,
         )
+        if scale is not None and (source == "bare" or scale in (DEFAULT_SCALE, BOTH_SCALE)):
+            return replace(plan, scale=scale.subs(d_k, plan.width))
+        return plan
 
 
-def inferred_source(names: Collection[str], embedded: bool = False) -> str:
-    """Where Q, K, V come from, told by what is given.
+def inferred_source(names: Collection[str], embedded: bool = False, projected: bool = False) -> str:
+    """Where Q, K, V come from, told by what is given, then by whether they have to be `projected`.
 
     >>> inferred_source({"X", "W_Q", "W_K"}), inferred_source({"Q", "K"})
     ('self', 'given')
@@ -224,12 +248,14 @@ def inferred_source(names: Collection[str], embedded: bool = False) -> str:
         return "cross"
     if "X" in names or embedded:
         return "cross" if {"K", "V"} & set(names) and "W_K" not in names else "self"
-    return "given"
+    return "self" if projected else "given"
 
 
-def _is_decoupled(spec: Attention) -> bool:
-    """Whether a part of its own of each query and key is turned."""
-    return spec.positions is not None and bool(spec.positions[1].get("decoupled"))
+def _needs_x(spec: Attention) -> bool:
+    """Whether the positions are added to X, or projected from it."""
+    if spec.positions is None:
+        return False
+    return spec.positions[0] != "rotary" or bool(spec.positions[1].get("decoupled"))
 
 
 def _check_flags(spec: Attention) -> None:
@@ -237,60 +263,6 @@ def _check_flags(spec: Attention) -> None:
         value = getattr(spec, name)
         if not isinstance(value, bool) and not (name in _OPTIONAL_FLAGS and value is None):
             raise SymattnError(f"{name} = {shown(value)}: choose true or false")
-
-
-def _check_meaning(spec: Attention) -> None:
-    """Refuse choices that have no meaning together, and say why."""
-    absorbed = spec.latent == "absorbed"
-    turned = spec.positions is not None and spec.positions[0] == "rotary"
-    pairs: tuple[tuple[bool, str], ...] = (
-        (spec.unfold and spec.normaliser != "softmax",
-         f'unfold: only a softmax has exponentials, not "{spec.normaliser}"'),
-        (not NORMALISERS[spec.normaliser].additive_mask
-         and any(name == "additive" for name, _ in spec.mask),
-         f'mask: numbers cannot be added before "{spec.normaliser}"; use true and false'),
-        (spec.kv_heads is not None and spec.heads is None,
-         "kv_heads: groups share keys among several heads; say how many heads there are"),
-        (isinstance(spec.heads, int) and isinstance(spec.kv_heads, int)
-         and spec.heads % spec.kv_heads != 0,
-         f"kv_heads: {spec.heads} heads cannot be shared evenly by {spec.kv_heads}"),
-        (spec.output_form == "sum" and spec.heads is None,
-         "output_form: a sum over heads needs heads; say how many"),
-        (spec.output_form == "sum" and spec.output_projection is False,
-         "output_form: the sum form is a sum of projections; it needs W_O"),
-        (bool(spec.latent) and spec.source in ("given", "bare"),
-         "latent: the latent is projected from X; use source = \"self\""),
-        (spec.source == "bare"
-         and (spec.cache or spec.tie is not None or bool(spec.projection_bias)),
-         "source: bare vectors are not projected, so there is nothing to tie, cache or add to"),
-        (spec.tie == "query-key" and spec.source in ("given", "cross"),
-         "tie: keys can only be the queries where both come from X"),
-        (spec.cache and any(name not in _WITH_CACHE for name, _ in spec.mask),
-         "mask: with a cache, positions are counted from the first cached key; give a matrix"),
-        (spec.cache and spec.bias is not None and spec.bias[0] != "given",
-         "bias: with a cache, positions are counted from the first cached key; give a matrix"),
-        (spec.source == "bare" and spec.positions is not None and spec.positions[0] == "rotary",
-         "positions: rotary turns queries and keys, and bare vectors are neither"),
-        (spec.tie is not None and spec.cache, "tie: cached keys and values are kept apart"),
-        (spec.positions is not None and spec.positions[0] != "rotary" and spec.source == "given",
-         "positions: they are added to X; where Q and K are given, use rotary"),
-        (spec.embedded and spec.source == "given", "embedded: X is looked up, so Q is not given"),
-        (spec.query_latent and spec.source in ("given", "bare"),
-         "query_latent: queries are projected from X by way of it; use source = \"self\""),
-        (_is_decoupled(spec) and spec.source == "given",
-         "positions: the decoupled part is projected from X; use source = \"self\""),
-        (absorbed and (spec.score != "dot" or spec.feature_map is not None),
-         "latent: only a plain dot product absorbs the key weights; use latent = true"),
-        (absorbed and spec.tie == "query-key",
-         "latent: keys that are the queries have no weights to absorb"),
-        (absorbed and bool(spec.projection_bias),
-         "latent: weights are absorbed by products, and a bias cannot be; leave the biases out"),
-        (absorbed and turned and not _is_decoupled(spec),
-         "latent: a rotation stands between the weights to be absorbed; use decoupled = true"),
-    )  # fmt: skip
-    for wrong, why in pairs:
-        if wrong:
-            raise SymattnError(why)
 
 
 def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
@@ -302,15 +274,15 @@ def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
 
 
 def _scale(value: Any) -> sympy.Expr | None:
-    """The factor on the scores; None for none."""
-    if value is True or value == DEFAULT_SCALE:
+    """The factor on the scores, or `BOTH_SCALE`; None for none."""
+    if value is True:
         return DEFAULT_SCALE
-    if isinstance(value, str) and value.replace(" ", "") in ("1/sqrt(d_k)", "1/√d_k"):
-        return DEFAULT_SCALE
+    if isinstance(value, str):
+        value = _SCALES.get("".join(value.split()).replace("**", "^").replace("−", "-"), value)
     if value is False or value is None:
         return None
     if isinstance(value, sympy.Expr) and value.free_symbols:
-        return value
+        return value.subs({s: size(s.name) for s in value.free_symbols if s.name in SIZES})
     factor = read_number(value, "scale")
     if factor.is_infinite or factor == 0:
         raise SymattnError(f"scale = {shown(value)}: give a number other than 0, true or false")
@@ -342,6 +314,7 @@ def _named(name: str, value: Any, known: tuple[str, ...]) -> tuple[str, dict[str
     _choice(name, choice, known)
     if not isinstance(options, Mapping):
         raise SymattnError(f"{name}: the options of {choice} have to be a table")
+    check_options(name, choice, options)
     return choice, dict(options)
 
 
@@ -361,7 +334,7 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
     else:
         known = ", ".join(_mask_names())
         raise SymattnError(f"mask = {shown(value)}: name a mask; known: {known}")
-    out = []
+    out: list[tuple[str, Any]] = []
     for name, parameter in pairs:
         if name not in _mask_names():
             raise SymattnError(f"mask {shown(name)} is not known{nearest(name, _mask_names())}")
@@ -369,6 +342,13 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
             continue
         if name not in MATRIX_MASKS:
             mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
+        elif parameter not in (True, PER_HEAD):
+            raise SymattnError(
+                f'mask "{name}" = {shown(parameter)}: say true (one matrix for all heads) or '
+                f'"{PER_HEAD}" (one for each), and give the matrix as {MATRIX_MASKS[name]}'
+            )
+        if name in MATRIX_MASKS and name in (earlier for earlier, _ in out):
+            raise SymattnError(f'mask: "{name}" is named twice; there is one {MATRIX_MASKS[name]}')
         out.append((name, parameter))
     return tuple(out)
 

@@ -17,7 +17,7 @@ from symattn.arithmetic.decide import BITS, USUAL_BITS, Digits, decide
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, read_array
 from symattn.arithmetic.rounded import Rounded
-from symattn.errors import ShapeError, SymattnError, nearest
+from symattn.errors import ShapeError, SymattnError, counted, nearest
 from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation
@@ -91,16 +91,10 @@ class Values:
 
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         """What a step gives for these values of its operands."""
-        run, heads = self._program(step)
-        value = run(operand, arithmetic)
-        if heads:  # the same for every head
-            value = np.broadcast_to(
-                value[..., None, :, :], (*value.shape[:-2], heads, *value.shape[-2:])
-            )
-        return value
+        return self._program(step)(operand, arithmetic)
 
-    def _program(self, step: Step) -> tuple[Program, int]:
-        """How a step is evaluated, and how many heads share what it gives (0 if they do not)."""
+    def _program(self, step: Step) -> Program:
+        """How a step is evaluated, made once."""
         key = ("program", step)
         if key not in self._known:
             missing = sorted(
@@ -110,11 +104,9 @@ class Values:
             )
             if missing:
                 raise size_error(step.name, missing)
-            shared = step.per_head and HEAD not in step.expr.atoms(sympy.Symbol)
-            heads = _count(self.sizes, step.group) if shared else 0
-            self._known[key] = program_of(step.expr, self.sizes, step.per_head), heads
-        known: tuple[Program, int] = self._known[key]
-        return known
+            self._known[key] = program_of_step(step, self.sizes)
+        program: Program = self._known[key]
+        return program
 
     def _is_partial(self, step: Step) -> bool:
         """Whether some numbers have no value under the step."""
@@ -222,6 +214,21 @@ class Values:
                 raise ShapeError(
                     f"tokens: {len(names)} labels ({some}) for {size} = {count}; give one a row"
                 )
+
+
+def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
+    """How the value of a step, for all heads, is found from those of its operands."""
+    run = program_of(step.expr, sizes, step.per_head)
+    if not step.per_head or HEAD in step.expr.atoms(sympy.Symbol):
+        return run
+    heads = _count(sizes, step.group)
+
+    def shared(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+        value = run(values, arithmetic)  # the same for every head
+        shape = (*value.shape[:-2], heads, *value.shape[-2:])
+        return np.broadcast_to(value[..., None, :, :], shape)
+
+    return shared
 
 
 def _read(
@@ -337,4 +344,16 @@ def _bound(
                     f"{item.name}: is {found}; because of {other} it has to be {needed} "
                     f"({size} = {expected})"
                 )
+    _check_groups(known, told_by)
     return known
+
+
+def _check_groups(known: Mapping[sympy.Symbol, int], told_by: Mapping[sympy.Symbol, str]) -> None:
+    """Every group of keys and values serves equally many heads."""
+    heads, groups = _count(known, "h"), _count(known, "g")
+    if heads and groups and heads % groups:
+        names = {size.name: name for size, name in told_by.items()}
+        raise ShapeError(
+            f"kv_heads: {counted(heads, 'head')} (because of {names['h']}) cannot be shared evenly "
+            f"by {groups} (because of {names['g']})"
+        )

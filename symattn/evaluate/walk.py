@@ -11,7 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
-from symattn.errors import CannotSpell, SymattnError
+from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 
@@ -50,6 +50,11 @@ def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bo
                 return lambda values, arithmetic: arithmetic.scaled(
                     product(values, arithmetic), factor
                 )
+            case sympy.Inverse():
+                turned = made(part.arg, per_head)
+                return lambda values, arithmetic: arithmetic.inverse(turned(values, arithmetic))
+            case sympy.Identity() | sympy.OneMatrix() | sympy.ZeroMatrix():
+                return made(part.subs(sizes).as_explicit(), per_head)
             case sympy.MatrixBase():
                 entries = filled(part.shape, list(part))
                 return lambda values, arithmetic: arithmetic.array(entries)
@@ -109,8 +114,8 @@ def split_heads(value: Array, heads: int, name: str) -> Array:
     columns = value.shape[-1]
     if columns % heads:
         raise SymattnError(
-            f"{name}: {columns} columns cannot be shared evenly by {heads} heads; give a "
-            f"multiple of {heads}, or one matrix a head: [[[…]], [[…]]]"
+            f"{name}: {counted(columns, 'column')} cannot be shared evenly by {heads} heads; give "
+            f"a multiple of {heads}, or one matrix a head: [[[…]], [[…]]]"
         )
     apart = value.reshape(*value.shape[:-1], heads, columns // heads)
     return np.moveaxis(apart, -2, -3)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from symattn.nodes.biases import ALiBi, RelativeBias
     from symattn.nodes.catalogue import NODES
     from symattn.nodes.encodings import Rotary, Sinusoidal
+    from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
     from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
     from symattn.nodes.heads import Concat, Head
     from symattn.nodes.masks import (
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     )
     from symattn.nodes.normaliser import Normaliser
     from symattn.nodes.relative import ClippedShift, RelativeShift
-    from symattn.nodes.scale import Quotient
+    from symattn.nodes.scale import PowerTimes, Quotient
     from symattn.nodes.simplex import Hardmax, Sparsemax
 
 _HOMES = {
@@ -54,8 +55,11 @@ _HOMES = {
     "Causal": "symattn.nodes.masks",
     "ClippedShift": "symattn.nodes.relative",
     "Concat": "symattn.nodes.heads",
+    "Diagonal": "symattn.nodes.entrywise",
     "Dilated": "symattn.nodes.masks",
     "Documents": "symattn.nodes.masks",
+    "EntryQuotient": "symattn.nodes.entrywise",
+    "Entrywise": "symattn.nodes.entrywise",
     "Exponential": "symattn.nodes.exponential",
     "Global": "symattn.nodes.masks",
     "Hardmax": "symattn.nodes.simplex",
@@ -71,6 +75,7 @@ _HOMES = {
     "Normaliser": "symattn.nodes.normaliser",
     "OffByOneSoftmax": "symattn.nodes.normalise",
     "Padding": "symattn.nodes.masks",
+    "PowerTimes": "symattn.nodes.scale",
     "Prefix": "symattn.nodes.masks",
     "Quotient": "symattn.nodes.scale",
     "RelativeBias": "symattn.nodes.biases",
@@ -100,8 +105,11 @@ __all__ = [
     "Causal",
     "ClippedShift",
     "Concat",
+    "Diagonal",
     "Dilated",
     "Documents",
+    "EntryQuotient",
+    "Entrywise",
     "Exponential",
     "Global",
     "Hardmax",
@@ -115,6 +123,7 @@ __all__ = [
     "Normaliser",
     "OffByOneSoftmax",
     "Padding",
+    "PowerTimes",
     "Prefix",
     "Quotient",
     "RelativeBias",

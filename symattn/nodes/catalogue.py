@@ -5,6 +5,7 @@ from __future__ import annotations
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.encodings import Rotary, Sinusoidal
+from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.masks import (
@@ -18,11 +19,12 @@ from symattn.nodes.normalise import (
     NORMALISERS,
 )
 from symattn.nodes.relative import ClippedShift, RelativeShift
-from symattn.nodes.scale import Quotient
+from symattn.nodes.scale import PowerTimes, Quotient
 
 #: Every node.
 NODES: tuple[type[Node], ...] = (
     Quotient,
+    PowerTimes,
     *NORMALISERS.values(),
     *MASKS.values(),
     Allowed,
@@ -32,6 +34,9 @@ NODES: tuple[type[Node], ...] = (
     Exponential,
     LineSum,
     LineQuotient,
+    Entrywise,
+    EntryQuotient,
+    Diagonal,
     Head,
     Concat,
     Sinusoidal,

@@ -203,6 +203,12 @@ def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
             return product if coefficient == 1 else Times((Const(coefficient), product))
         case sympy.HadamardProduct():
             return Times(tuple(rule_of(factor, i, j) for factor in expr.args))
+        case sympy.Identity():
+            return Cases(Ordinal(j), "=", Ordinal(i), Const(sympy.S.One), Const(sympy.S.Zero))
+        case sympy.OneMatrix() | sympy.ZeroMatrix():
+            return Const(sympy.Integer(isinstance(expr, sympy.OneMatrix)))
+        case sympy.Inverse():
+            return Entry(expr, i, j)
         case sympy.MatrixBase() if isinstance(i, int) and isinstance(j, int):
             return Const(expr[i, j])
     raise CannotSpell(f"{type(expr).__name__} has no entry rule here; name it as a step of its own")
@@ -269,8 +275,9 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             return OfRow(name, tuple(at(terms[0], place, sizes) for place in told))
         case Cases(left, sign, right, value, otherwise):
             one, other = at(left, indices, sizes), at(right, indices, sizes)
-            if isinstance(one, Const) and isinstance(other, Const):
-                holds = SIGNS[sign](one.value.subs(sizes), other.value.subs(sizes)) == sympy.true
+            if not any(isinstance(part, Entry) for side in (one, other) for part in parts(side)):
+                sides = (to_sympy(side).subs(sizes) for side in (one, other))
+                holds = SIGNS[sign](*sides) == sympy.true
                 return at(value if holds else otherwise, indices, sizes)
             branches = at(value, indices, sizes), at(otherwise, indices, sizes)
             return Cases(one, sign, other, *branches)
@@ -288,6 +295,8 @@ def parts(rule: Rule) -> Iterator[Rule]:
             children = (body,)
         case Cases(left, _, right, value, otherwise):
             children = (left, right, value, otherwise)
+        case Named(_, _, value):
+            children = (value,)
         case _:
             children = ()
     for child in children:

@@ -1,4 +1,4 @@
-"""Scaling the scores: S / √d_k, with the root kept as it is written."""
+"""Scaling: S / √d_k, or d_k^(−1/4) on queries and keys, with roots kept as they are written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
-from symattn.nodes.rule import Const, Index, Over, Rule, rule_of
+from symattn.nodes.rule import Const, Index, Over, Rule, Times, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -51,3 +51,52 @@ class Quotient(Node):
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         matrix, divisor = args
         return arithmetic.over(matrix, divisor)
+
+
+class PowerTimes(Node):
+    """A matrix times a power of a number, as it is written: Q_s = d_k^(−1/4) Q.
+
+    SymPy itself would make d_k^(−1/4) a denominator, and of 4^(−1/4) the number √2/2.
+
+    Shapes: `matrix` n × m; `base` and `exponent` scalars. Raises `SymattnError` if `matrix` is no
+    matrix. Source: ONNX, operator Attention, which puts the root of its scale on Q and on K.
+
+    >>> Q = sympy.MatrixSymbol("Q", 2, 4)
+    >>> print(PowerTimes(Q, 4, sympy.Rational(-1, 4)))
+    4^(−1/4) Q
+    >>> PowerTimes(sympy.Matrix([[3]]), 4, sympy.Rational(-1, 4)).doit()
+    Matrix([[3*sqrt(2)/2]])
+    """
+
+    source: ClassVar[str] = "ONNX, operator Attention"
+
+    def __new__(cls, matrix: Any, base: Any, exponent: Any) -> Self:
+        scalars = as_scalar(base, "PowerTimes"), as_scalar(exponent, "PowerTimes")
+        return super().__new__(cls, as_matrix(matrix, "PowerTimes"), *scalars)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of the matrix."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        matrix, base, exponent = self.args
+        factor = sympy.Pow(base, exponent, evaluate=False)
+        return Times((Const(factor), rule_of(matrix, i, j)))
+
+    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+        matrix, base, exponent = self.args
+        return base**exponent * matrix[i, j]
+
+    def _spell(self, speller: Speller) -> Tree:
+        matrix, base, exponent = self.args
+        factor = sympy.Pow(base, exponent, evaluate=False)
+        return t.times([speller.scalar(factor), speller.matrix(matrix)])
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        return PowerTimes(flip(self.args[0]), *self.args[1:])
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, base, exponent = args
+        return arithmetic.scaled(matrix, base**exponent)

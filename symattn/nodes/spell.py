@@ -64,6 +64,8 @@ class Speller:
                 return t.plus([*map(self.scalar, in_order(expr.as_ordered_terms("grlex")))])
             case sympy.exp():
                 return t.power(_E, t.inline(self.scalar(expr.args[0])))
+            case sympy.Pow(exp=sympy.Rational(q=root)) if root > 2:
+                return self._power(expr)
             case sympy.Pow() | sympy.Mul():
                 return self._product(expr)
             case sympy.log():
@@ -116,15 +118,16 @@ class Speller:
         return t.Frac(number(str(value.p)), number(str(value.q)))
 
     def _product(self, expr: sympy.Expr) -> Tree:
-        """Numerator over denominator, with √r / (r k) cancelled to 1 / (k √r)."""
+        """Numerator over denominator, with √r / (r k) cancelled to 1 / (k √r), other roots too."""
         above, below = sympy.fraction(expr)
         coefficient, rest = above.as_coeff_Mul()
         if isinstance(below, sympy.Integer) and isinstance(rest, sympy.Pow):
             base, exponent = rest.args
-            if exponent == sympy.S.Half and isinstance(base, sympy.Integer) and below % base == 0:
-                above, below = coefficient, sympy.Mul(below / base, rest, evaluate=False)
+            if base.is_Integer and exponent.is_Rational and exponent < 1 and below % base == 0:
+                root = base ** (1 - exponent)
+                above, below = coefficient, sympy.Mul(below / base, root, evaluate=False)
                 if below.args[0] == 1:
-                    below = rest
+                    below = root
         number, power = expr.as_coeff_Mul()
         if power.has(sympy.exp) and not isinstance(number, sympy.Integer):
             decimal = terminating(abs(number), max(self.notation.digits, 4))
@@ -148,6 +151,9 @@ class Speller:
             base, exponent = expr.args
             if exponent == sympy.S.Half:
                 return t.Root(self.scalar(base))
+            if isinstance(exponent, sympy.Rational) and exponent.q > 1:  # −1/4, never −0.25
+                root = t.row(number(str(exponent.p)), t.Op("/"), number(str(exponent.q)))
+                return t.power(self.scalar(base), root)
             return t.power(self.scalar(base), self.scalar(exponent))
         return self.scalar(expr)
 
@@ -181,10 +187,10 @@ class Speller:
                 return self._matrix_product(expr)
             case sympy.HadamardProduct():
                 return t.times([self.matrix(factor) for factor in expr.args], t.Op("∘"))
-            case sympy.Identity():
-                return t.Ident("I")
-            case sympy.ZeroMatrix():
-                return t.Num("0")
+            case sympy.Identity() | sympy.ZeroMatrix():
+                return t.Num("0") if isinstance(expr, sympy.ZeroMatrix) else t.Ident("I")
+            case sympy.OneMatrix():
+                return self.notation.ones(*(size == 1 for size in expr.shape))
             case sympy.BlockMatrix():
                 return self.bracketed_grid([[self.matrix(b) for b in r]
                                             for r in expr.blocks.tolist()])  # fmt: skip

@@ -51,6 +51,7 @@ _OPERATORS = {
     "⋮": r"\vdots",
     "⋱": r"\ddots",
     "∘": r" \circ ",
+    "⊘": r" \oslash ",
     ",": ", ",
     "⊤": r"\top",
     "′": r"\prime",

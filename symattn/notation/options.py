@@ -19,6 +19,7 @@ from symattn.notation.tree import (
     commas,
     power,
     row,
+    times,
 )
 
 #: The one vocabulary: the name of a step or an input, and the letter it goes by.
@@ -36,7 +37,7 @@ SYMBOLS: Mapping[str, str] = {
     # what is compared
     "Q_absorbed": "Q_L", "Q_joined": "Q_J", "K_joined": "K_J",
     "Q_rotated": "Q_r", "K_rotated": "K_r", "Q_unit": "Q_u", "K_unit": "K_u",
-    "Q_features": "Q_f", "K_features": "K_f",
+    "Q_features": "Q_f", "K_features": "K_f", "Q_scaled": "Q_s", "K_scaled": "K_s",
     "W_S": "W_S", "W_a": "W_a", "U_a": "U_a", "v_a": "v_a", "Q_hidden": "Q_a", "K_hidden": "K_a",
     "distances": "R_d", "W_R": "W_R", "distance_keys": "K_d", "u_c": "u_c", "v_d": "v_d",
     "by_content": "S_a", "by_distance": "S_b", "content_bias": "S_c", "distance_bias": "S_d",
@@ -126,6 +127,12 @@ class Notation:
     def letter(self, name: str) -> Tree:
         """How the matrix whose default letter is `name` is written."""
         return custom_symbol(self.symbols.get(name, name))
+
+    def ones(self, one_row: bool, one_column: bool) -> Tree:
+        """A column of ones as 1, a row of them as 1ᵀ, a matrix of them as 1 1ᵀ."""
+        column: Tree = Num("1")
+        row = self.transposed(column)
+        return column if one_column else row if one_row else times([column, row])
 
     def transposed(self, base: Tree) -> Tree:
         """`base` with the transpose sign."""

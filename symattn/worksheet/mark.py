@@ -122,17 +122,21 @@ class Marker:
         x = self.true(letter, place)
         if rounds_to(x, written, self.policy.rounding):
             return "right", ""
-        remark = ""
         sources = tuple(self.carried.sources(letter, place))
+        worst = max((self._steps[letter] for letter, _ in sources), default=0)
+        following = "carried" if worst >= _MISTAKEN else "rounded-early"
+        remark = ""
         if sources and self._follows(letter, place, written):
             remark = self._nothing_earned(sources)
             if not remark:
-                worst = max(self._steps[letter] for letter, _ in sources)
-                return ("carried" if worst >= _MISTAKEN else "rounded-early"), ""
-        places = written.places or 0
-        if places >= 1 and cuts_to(x, written):
+                return following, ""
+        if cuts_to(x, written) and (written.places or 0) >= 1:
             return "truncated", remark
-        if places >= 2 and near(x, written):
+        if sources and not remark and self._cut_after(letter, place, written):
+            remark = self._nothing_earned(sources)
+            if not remark:
+                return following, ""
+        if (written.places or 0) >= 2 and near(x, written):
             return "last-digit", remark
         return "wrong", remark
 
@@ -142,15 +146,20 @@ class Marker:
         Where those make no sense (a row that sums to 0), nothing follows from them.
         """
         try:
-            again = self.carried.quantity(letter, place)
-            try:
-                if rounds_to(again, written, self.policy.rounding) or (
-                    written.places and cuts_to(again, written)
-                ):
-                    return True
-            except Undecided:
-                pass  # the range around it holds it
-            return overlaps(self.carried.range(letter, place), written)
+            if rounds_to(self.carried.quantity(letter, place), written, self.policy.rounding):
+                return True
+        except Undecided:
+            pass  # the range around it holds it
+        except SymattnError:
+            return False
+        return overlaps(self.carried.range(letter, place), written)
+
+    def _cut_after(self, letter: str, place: Place, written: Written) -> bool:
+        """Whether an entry is what the claims before it give, cut off."""
+        if not written.places:
+            return False
+        try:
+            return cuts_to(self.carried.quantity(letter, place), written)
         except Undecided:
             raise
         except SymattnError:

@@ -7,7 +7,7 @@ label. Whatever cannot be used is one `SymattnError` that says where, what and h
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symattn.arithmetic.reading import MAX_ENTRIES, as_lists
+from symattn.attention.meaning import PER_HEAD
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, nearest, shown
@@ -193,11 +194,12 @@ def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attentio
 
 def _mask(mask: Any, given: dict[str, Any]) -> Any:
     """The masks; a matrix among them moves to what is given, as `allowed` or `mask`."""
-    if isinstance(mask, list) and mask and isinstance(mask[0], list):
+    if isinstance(mask, list) and _depth(mask) > 1:
         if "mask" in given or "allowed" in given:
             raise ReadError("mask: a matrix is given in [given] too; keep one of them")
         given["mask"], mask = mask, []
-    names = [name for name, _ in Attention(mask=mask).mask]
+    masks = Attention(mask=mask, heads="h").mask  # how many heads there are is settled later
+    names = [name for name, _ in masks]
     if _has_truth(given.get("mask")):
         if "allowed" in given:
             raise ReadError("mask: a matrix of true and false is given as allowed too; keep one")
@@ -209,25 +211,32 @@ def _mask(mask: Any, given: dict[str, Any]) -> Any:
         )
     for name, kind in (("allowed", "boolean"), ("mask", "additive")):
         if name in given and kind not in names:
-            mask = [*Attention(mask=mask).mask, (kind, True)]
-    return mask
+            masks = (*masks, (kind, True))
+        if _depth(given.get(name)) == 3:
+            masks = tuple((mask, PER_HEAD if mask == kind else value) for mask, value in masks)
+    return masks
 
 
 def _has_truth(matrix: Any) -> bool:
-    rows = matrix if isinstance(matrix, list) else []
-    return any(isinstance(x, bool) for row in rows if isinstance(row, list) for x in row)
+    return any(isinstance(entry, bool) for entry in _entries(matrix))
 
 
 def _only_zeros_and_ones(matrix: Any) -> bool:
-    rows = [row for row in matrix if isinstance(row, list)] if isinstance(matrix, list) else []
-    entries = [str(x) for row in rows for x in row]
+    entries = [str(entry) for entry in _entries(matrix)]
     return bool(entries) and "1" in entries and set(entries) <= {"0", "1"}
+
+
+def _entries(matrix: Any) -> Iterator[Any]:
+    """What stands on the second or third level of brackets, or deeper."""
+    for row in matrix if isinstance(matrix, list) else []:
+        for entry in row if isinstance(row, list) else []:
+            yield from entry if isinstance(entry, list) else [entry]
 
 
 def _heads(heads: Any, given: Mapping[str, Any]) -> Any:
     """How many heads: as said, or as many as a third level of brackets holds."""
     deep = {name: value for name, value in given.items() if _depth(value) == 3}
-    shared = [name for name in deep if name in _SHARED]
+    shared = [name for name in deep if name in _SHARED and name not in ("allowed", "mask")]
     if shared:
         raise ReadError(f"{shared[0]}: three levels of brackets, but all heads share {shared[0]}")
     if heads not in (None, "h"):

@@ -71,13 +71,13 @@ def text_report(found: Report, charset: Charset = "unicode") -> str:
 
 
 def _counted(step: StepReport) -> str:
-    """``wrong: 7 of 9 right, 2 wrong``."""
+    """``wrong (7 of 9 right, 2 wrong)``."""
     counts = dict(step.counts)
     total = sum(counts.values())
     if counts.get("right") == total:
         return f"right ({total} number{'' if total == 1 else 's'})"
     others = ", ".join(f"{n} {verdict}" for verdict, n in step.counts if verdict != "right")
-    return f"{step.verdict}: {counts.get('right', 0)} of {total} right, {others}"
+    return f"{step.verdict} ({counts.get('right', 0)} of {total} right, {others})"
 
 
 def _grid(table: Table, charset: Charset) -> Iterator[str]:

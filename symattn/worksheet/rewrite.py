@@ -26,6 +26,8 @@ def rewritten(evaluation: Evaluation, letter: str, entry: EntryMark, text: str) 
     >>> rewritten(values, "A", claim, "0.30")
     '0.33'
     """
+    if text.rstrip().endswith("%"):
+        return None
     minus = "−" if "−" in text else "-"
     form = _FORM.match(text.strip().replace("−", "-"))
     if entry.claimed.places is None and not entry.claimed.hidden:

@@ -1,0 +1,1 @@
+"""Reasoning about derivations: what is equal to what, and what is not."""

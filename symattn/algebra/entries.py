@@ -1,0 +1,182 @@
+"""The exact field as an arithmetic, so that every node's own formula is computed in it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from symattn.algebra.field import Element, Undefined, solved
+from symattn.algebra.functions import Functions
+from symattn.algebra.known import TooHard
+from symattn.arithmetic.base import Arithmetic, Array, elementwise
+
+
+class Entries(Arithmetic):
+    """Elements of the field in object arrays; a symbol is an input of that name."""
+
+    name = "entries"
+
+    def __init__(self, functions: Functions, positive: frozenset[str] = frozenset()) -> None:
+        self.functions, self.ring, self.positive = functions, functions.ring, positive
+
+    def symbol(self, name: str, positive: bool = False) -> Element:
+        """The input of this name."""
+        return self.functions.input(name, positive or name in self.positive)
+
+    def scalar(self, value: sympy.Expr) -> Element:
+        f = self.functions
+        match value:
+            case sympy.Rational():
+                return self.ring.number(Fraction(int(value.p), int(value.q)))
+            case sympy.Float():
+                return self.scalar(sympy.Rational(value))
+            case sympy.Symbol():
+                return self.symbol(value.name, value.is_positive is True)
+            case sympy.Add():
+                return reduce(lambda a, b: a + b, map(self.scalar, value.args))
+            case sympy.Mul():
+                return reduce(lambda a, b: a * b, map(self.scalar, value.args))
+            case sympy.exp():
+                return f.exp(self.scalar(value.args[0]))
+            case sympy.log():
+                return f.log(self.scalar(value.args[0]))
+            case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
+                power = value.args[1]
+                return f.power(self.scalar(value.args[0]), Fraction(int(power.p), int(power.q)))
+            case sympy.Pow():
+                base, power = map(self.scalar, value.args)
+                return f.exp(f.log(base) * power)
+            case sympy.tanh() | sympy.cos() | sympy.sin():
+                return self._apply(type(value).__name__, self.scalar(value.args[0]))
+            case sympy.Abs():
+                return f.absolute(self.scalar(value.args[0]))
+        if value is sympy.S.NegativeInfinity:
+            return Element(self.ring, None, None)
+        if value is sympy.S.Exp1:
+            return f.exp(self.ring.number(1))
+        if value is sympy.S.Pi:
+            f.doubts["π beside e"] = None
+            return self.symbol("π", positive=True)
+        if isinstance(value, sympy.Expr) and value.func.__name__ == "Number":
+            return self.scalar(value.args[0])
+        raise TooHard(f"{value}: {type(value).__name__} is not covered by the decision")
+
+    def array(self, exact: Array) -> Array:
+        return elementwise(self.scalar, np.asarray(exact, dtype=object))
+
+    def exp(self, x: Array) -> Array:
+        return elementwise(self.functions.exp, x)
+
+    def apply(self, name: str, x: Array) -> Array:
+        return elementwise(lambda entry: self._apply(name, entry), x)
+
+    def _apply(self, name: str, x: Element) -> Element:
+        f = self.functions
+        match name:
+            case "tanh":
+                twice = f.exp(x + x)
+                return (twice - 1) / (twice + 1)
+            case "σ":
+                return self.ring.number(0) if x.hidden else f.exp(x) / (1 + f.exp(x))
+            case "√":
+                return f.root(x)
+            case "ln":
+                return f.log(x)
+            case "cos" | "sin":
+                return f.cos_sin(x)[name == "sin"]
+            case "max0" | "elu1" | "abs" if f.known.opaque and not x.hidden:
+                return f.unknown(name, x.key())
+            case "max0":
+                return x if f.sign(x) > 0 else self.ring.number(0)
+            case "elu1":
+                return x + 1 if f.sign(x) >= 0 else f.exp(x)
+            case "abs":
+                return f.absolute(x)
+        raise TooHard(f"the function {name} is not covered by the decision")
+
+    def hidden(self, x: Array) -> NDArray[np.bool_]:
+        return np.asarray(elementwise(lambda entry: entry.hidden, x), dtype=bool)
+
+    def shift(self, x: Array) -> Array:
+        return x
+
+    def row_sum(self, x: Array) -> Array:
+        out = np.empty((*x.shape[:-1], 1), dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            out[index] = [reduce(lambda a, b: a + b, x[index], self.zero)]
+        return out
+
+    def inverse(self, x: Array) -> Array:
+        size = x.shape[-1]
+        unit = [[self.ring.number(int(i == j)) for j in range(size)] for i in range(size)]
+        columns = [solved([list(row) for row in x], line) for line in unit]
+        if any(column is None for column in columns):
+            raise Undefined("a matrix that has no inverse")
+        out = np.empty((size, size), dtype=object)
+        for j, column in enumerate(columns):
+            out[:, j] = column
+        return out
+
+    def add(self, a: Array, b: Array) -> Array:
+        return np.asarray(np.asarray(a) + np.asarray(b), dtype=object)
+
+    def equals(self, x: Array, number: int) -> NDArray[np.bool_]:
+        return np.asarray(elementwise(lambda entry: entry == number, x), dtype=bool)
+
+    def vanishing(self, x: Array) -> NDArray[np.bool_]:
+        return self.equals(x, 0)
+
+    def _keeps_minus_infinity(self, x: Array, factor: sympy.Expr) -> None:
+        """Nothing to do: an element looks at the sign itself."""
+
+    def first_largest(self, x: Array) -> Array:
+        """1 at the largest entry; where two are the same function, at the first."""
+        out = elementwise(lambda _: self.zero, x)
+        for index in np.ndindex(*x.shape[:-1]):
+            if self.functions.known.opaque:
+                row = _row_key(x[index])
+                out[index] = [self.functions.unknown(f"hardmax {k}", row)
+                              for k in range(x.shape[-1])]  # fmt: skip
+                continue
+            best = 0
+            for place, entry in enumerate(x[index]):
+                if self._above(entry, x[index][best]):
+                    best = place
+            out[(*index, best)] = self.scalar(sympy.S.One)
+        return out
+
+    def threshold(self, x: Array) -> Array:
+        """τ with Σ max(0, x − τ) = 1, from the scores in falling order."""
+        out = np.empty((*x.shape[:-1], 1), dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            if self.functions.known.opaque:
+                out[index] = [self.functions.unknown("τ", _row_key(x[index]))]
+                continue
+            out[index] = [self._threshold([e for e in x[index] if not e.hidden])]
+        return out
+
+    def _threshold(self, row: list[Element]) -> Element:
+        ranked: list[Element] = []
+        for entry in row:
+            place = next((k for k, e in enumerate(ranked) if self._above(entry, e)), len(ranked))
+            ranked.insert(place, entry)
+        added, level = self.zero, self.zero
+        for count, entry in enumerate(ranked, start=1):
+            if count > 1 and not self._above(entry, level):
+                break
+            added = added + entry
+            level = (added - 1) / count
+        return level  # type: ignore[no-any-return]
+
+    def _above(self, one: Element, other: Element) -> bool:
+        if one.hidden or other.hidden:
+            return other.hidden and not one.hidden
+        return self.functions.sign(one - other) > 0
+
+
+def _row_key(row: Array) -> str:
+    return "; ".join("−∞" if entry.hidden else entry.key() for entry in row)

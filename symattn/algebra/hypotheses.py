@@ -1,0 +1,271 @@
+"""What is assumed: letters that are defined, equations that are solved, orthogonal matrices.
+
+The inputs of a statement become elements of the exact field such that the hypotheses hold: a
+letter that is defined is computed; an orthogonal matrix is (I − S)(I + S)⁻¹ with a skew S (Cayley
+1846) and a sign, which misses only a set of lower dimension; of any other equation one entry is
+solved for. From these, numbers that satisfy the hypotheses are made too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn.algebra.allsizes import orthogonal
+from symattn.algebra.entries import Entries
+from symattn.algebra.field import Element, Undefined
+from symattn.algebra.functions import Functions
+from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
+from symattn.algebra.witness import Letter, Side, broadcast, candidates
+from symattn.arithmetic.balls import BALLS, precision
+from symattn.arithmetic.base import Array
+from symattn.arithmetic.exact import filled
+from symattn.errors import SymattnError
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Two sides and what is assumed: equations, and names whose entries are positive."""
+
+    left: Side
+    right: Side
+    where: tuple[tuple[Side, Side], ...] = ()
+    positive: frozenset[str] = frozenset()
+    permutations: frozenset[str] = frozenset()
+    #: All expressions that are said to be equal, the sides first and last.
+    chain: tuple[Any, ...] = ()
+
+    def between(self, left: Side, right: Side) -> Statement:
+        """The statement about two expressions under the same hypotheses."""
+        return replace(self, left=left, right=right)
+
+    @property
+    def all_sides(self) -> tuple[Side, ...]:
+        """Both sides, and those of the hypotheses."""
+        return (self.left, self.right, *(side for pair in self.where for side in pair))
+
+    @property
+    def defined(self) -> frozenset[str]:
+        """The letters that a hypothesis defines: K1 = K."""
+        return frozenset(
+            one.meaning.name for one, two in self.where
+            if isinstance(one.meaning, sympy.MatrixSymbol) and one.meaning.name not in two.letters()
+            and one.meaning.name not in self.permutations
+        )  # fmt: skip
+
+    def letters(self) -> dict[str, Letter]:
+        """All matrices that occur."""
+        out: dict[str, Letter] = {}
+        for side in self.all_sides:
+            for name, letter in side.letters().items():
+                if name in out and out[name].shape != letter.shape:
+                    raise SymattnError(
+                        f"{name}: is {_dims(out[name])} in one place and {_dims(letter)} in another"
+                    )
+                if name in out and out[name].group != letter.group:
+                    raise SymattnError(
+                        f"{name}: is one for each head in one place and shared in another; "
+                        "these are different inputs"
+                    )
+                boolean = letter.boolean or (name in out and out[name].boolean)
+                out[name] = Letter(letter.shape, letter.group, boolean)
+        return out
+
+
+def inputs(statement: Statement, entries: Entries, sizes: Any) -> dict[str, Array]:
+    """Every matrix that is given, its entries elements of the field, as the hypotheses allow."""
+    out: dict[str, Array] = {}
+    for name, letter in statement.letters().items():
+        dims, sure = letter.dims(sizes), name in statement.positive
+        cells = [entries.symbol(cell_name(name, place), sure) for place in np.ndindex(*dims)]
+        if letter.boolean:
+            signs = (entries.functions.sign(cell) for cell in cells)
+            cells = [entries.ring.number(int(sign > 0)) for sign in signs]
+        out[name] = filled(dims, cells)
+    for one, two in statement.where:
+        _assume(one, two, out, entries, sizes)
+    return out
+
+
+def cell_name(name: str, place: tuple[int, ...]) -> str:
+    """An entry's name: Q[1,2]."""
+    return f"{name}[{','.join(str(k + 1) for k in place)}]"
+
+
+def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, sizes: Any) -> None:
+    """A hypothesis put in."""
+    if isinstance(one.meaning, sympy.MatrixSymbol) and one.meaning.name not in two.letters():
+        name = one.meaning.name
+        given[name] = np.broadcast_to(two.value(given, entries, sizes), given[name].shape)
+        return
+    turned = orthogonal(one.meaning, two.meaning)
+    if turned is not None:
+        symbol, columns = turned
+        shape = given[symbol.name].shape
+        square = _rotation(symbol.name, max(shape), entries)
+        given[symbol.name] = square[: shape[0], : shape[1]]
+        if (shape[0] < shape[1]) is columns and shape[0] != shape[1]:
+            raise Undefined(f"{symbol.name}: {shape[0]} × {shape[1]} cannot be orthonormal so")
+        return
+    left, right = broadcast(*(side.value(given, entries, sizes) for side in (one, two)))
+    for place in np.ndindex(*left.shape):
+        found = _solution(left.item(*place), right.item(*place), entries)
+        if found is not None:
+            for array in (left, right, *given.values()):
+                _put(array, *found)
+
+
+def _put(array: Array, place: int, value: Element) -> None:
+    if not array.flags.writeable:
+        return
+    for index in np.ndindex(*array.shape):
+        array[index] = array.item(*index).put(place, value)
+
+
+def _rotation(name: str, size: int, entries: Entries) -> Array:
+    """A generic orthogonal matrix, of either determinant."""
+    ring = entries.ring
+    skew = filled((size, size), [ring.number(0)] * (size * size))
+    for i in range(size):
+        for j in range(i):
+            skew[i, j] = entries.symbol(cell_name(f"skew {name}", (i, j)))
+            skew[j, i] = -skew[i, j]
+    unit = filled((size, size), [ring.number(int(i == j)) for i in range(size)
+                                 for j in range(size)])  # fmt: skip
+    turned = entries.matmul(entries.add(unit, -skew), entries.inverse(entries.add(unit, skew)))
+    sign = entries.functions.sign(entries.symbol(f"det {name}"))
+    turned[:, 0] = [entry * sign for entry in turned[:, 0]]
+    return turned
+
+
+def _solution(a: Element, b: Element, entries: Entries) -> tuple[int, Element] | None:
+    """An entry and what it has to be for a = b: one that occurs to a single power."""
+    num, _ = (a - b).parts()
+    ring = entries.ring
+    if num.is_zero():
+        return None
+    if num.is_constant():
+        raise Undefined("the hypotheses contradict one another")
+    for place in reversed(range(len(ring.generators))):
+        if ring.generators[place].kind != "input":
+            continue
+        parts = ring.by_powers(num, place)
+        power = max(parts)
+        if set(parts) == {0, power} and power in (1, 2):
+            value = -ring.of(parts[0]) / ring.of(parts[power])
+            if power == 1:
+                return place, value
+            sign = entries.functions.sign(ring.element(place))
+            return place, entries.functions.root(value) * sign
+    raise TooHard("a hypothesis that cannot be solved for one entry")
+
+
+# ---- numbers -------------------------------------------------------------------------------
+
+
+def examples(
+    statement: Statement, sizes: dict[sympy.Symbol, int]
+) -> Iterator[tuple[dict[sympy.Symbol, Any], dict[str, Array]]]:
+    """Numbers for the scalars and for the matrices that satisfy the hypotheses."""
+    scalars = sorted({s for side in statement.all_sides for s in side.scalars()
+                      if s not in sizes}, key=str)  # fmt: skip
+    for given, entries in _worlds(statement, sizes):
+        ring = entries.ring
+        cells = [entry for array in given.values() for entry in array.ravel()]
+        free = sorted({k for entry in cells for k in _inputs_of(entry)})
+        names = [ring.generators[k].name for k in free]
+        sure = [ring.generators[k].positive for k in free] + [s.is_positive is True
+                                                              for s in scalars]  # fmt: skip
+        for numbers in candidates(sure):
+            values = dict(zip(free, numbers, strict=False))
+            put = {**sizes, **dict(zip(scalars, numbers[len(free) :], strict=True))}
+            told = {s.name: number for s, number in put.items()}
+            values.update({k: told[name] for k, name in zip(free, names, strict=True)
+                           if name in told})  # fmt: skip
+            try:
+                arrays = {name: filled(array.shape, [_number(x, values) for x in array.ravel()])
+                          for name, array in given.items()}  # fmt: skip
+            except (ZeroDivisionError, SymattnError):
+                continue
+            if all(_holds(pair, arrays, put) for pair in statement.where):
+                yield put, arrays
+
+
+def _worlds(statement: Statement, sizes: Any) -> Iterator[tuple[dict[str, Array], Entries]]:
+    """The inputs under every choice of signs that the hypotheses leave open."""
+    waiting, tried = [Known()], 0
+    while waiting and tried < 64:
+        known, tried = waiting.pop(), tried + 1
+        entries = Entries(Functions(known), statement.positive)
+        try:
+            yield inputs(statement, entries, sizes), entries
+        except Again:
+            waiting.append(known)
+        except NeedSign as need:
+            waiting += [known.assuming(need.key, -1), known.assuming(need.key, 1)]
+        except Empty:
+            continue
+        except (TooHard, Undefined):
+            return
+
+
+def _inputs_of(entry: Element) -> set[int]:
+    """The inputs that an element is made of, through its roots and exponentials."""
+    found = set()
+    for place in entry.places():
+        generator = entry.ring.generators[place]
+        found |= {place} if generator.kind == "input" else _inputs_of(generator.of)
+    return found
+
+
+def _number(entry: Element, values: dict[int, Any]) -> Any:
+    """An element's exact value, inputs having these."""
+
+    def one(value: Any) -> Any:
+        return sympy.Rational(value.numerator, value.denominator)
+
+    def at(place: int) -> Any:
+        generator = entry.ring.generators[place]
+        match generator.kind:
+            case "input":
+                return values[place]
+            case "root":
+                base = _number(generator.of, values)
+                if base.is_negative:
+                    raise Undefined("the root of a negative number")
+                return sympy.root(base, generator.order)
+            case "exp":
+                scale = sympy.Rational(generator.scale.numerator, generator.scale.denominator)
+                return sympy.exp(scale * _number(generator.of, values))
+            case "log":
+                return sympy.log(_number(generator.of, values))
+        raise TooHard("an angle in a hypothesis")
+
+    out = entry.at(at, one)
+    if out.has(sympy.zoo, sympy.nan):
+        raise Undefined("a quotient by 0")
+    return out
+
+
+def _holds(pair: tuple[Side, Side], given: dict[str, Array], put: Any) -> bool:
+    """Whether a hypothesis holds for these numbers, as far as 128 bits tell."""
+    with precision(128), np.errstate(all="ignore"):
+        arrays = {name: BALLS.array(array) for name, array in given.items()}
+        try:
+            one, two = broadcast(*(side.value(arrays, BALLS, put) for side in pair))
+        except (SymattnError, ZeroDivisionError):
+            return False
+        return all(a.overlaps(b) for a, b in zip(one.ravel(), two.ravel(), strict=True))
+
+
+def nested(array: Array) -> Any:
+    """An array as tuples."""
+    return tuple(nested(part) if isinstance(part, np.ndarray) else part for part in array)
+
+
+def _dims(letter: Letter) -> str:
+    return " × ".join(map(str, letter.shape))

@@ -1,0 +1,215 @@
+"""Identities of attention: permutations, circuits, heads, caches, linear and kernel attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+
+from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Identity
+from symattn.nodes import Causal, LineSum, Masked, Softmax
+from symattn.nodes.affine import Stacked
+
+n, m, p, d_k, d_v = sympy.symbols("n m p d_k d_v", integer=True, positive=True)
+_VASWANI = "Vaswani et al., Attention Is All You Need (2017), section "
+_CIRCUITS = "Elhage et al., A Mathematical Framework for Transformer Circuits (2021)"
+_LINEAR = "Katharopoulos et al., Transformers are RNNs (2020), section "
+
+
+def _letters(*told: tuple[str, Any, Any]) -> list[sympy.MatrixSymbol]:
+    return [sympy.MatrixSymbol(*letter) for letter in told]
+
+
+def _blocks() -> tuple[Any, Any, Any]:
+    """Scores in blocks: of the first n queries with the first n and the next p keys."""
+    a, b = _letters(("S", n, n), ("R", n, p))
+    c, d = _letters(("T", p, n), ("U", p, p))
+    values, more = _letters(("V", n, d_v), ("W", p, d_v))
+    whole = Stacked(Stacked(a, b, 1), Stacked(c, d, 1))
+    weights = Softmax(Masked(whole, Causal(n + p, n + p)))
+    return weights * Stacked(values, more), (a, b, c, d), (values, more)
+
+
+def _prefix() -> tuple[Any, Any]:
+    """The first n rows of a causal pass over n + p tokens; a causal pass over n tokens."""
+    whole, (first, *_), (values, _) = _blocks()
+    rows = Stacked(sympy.Identity(n), sympy.ZeroMatrix(n, p), 1)
+    return rows * whole, Softmax(Masked(first, Causal(n, n))) * values
+
+
+def _cache() -> tuple[Any, Any]:
+    """The last p rows of a causal pass; p new queries over n cached keys and p new ones."""
+    whole, (_, _, old, new), (values, more) = _blocks()
+    rows = Stacked(sympy.ZeroMatrix(p, n), sympy.Identity(p), 1)
+    fresh = Masked(Stacked(old, new, 1), Causal(p, n + p, n))
+    return rows * whole, Softmax(fresh) * Stacked(values, more)
+
+
+def _variance() -> tuple[Any, Any]:
+    """E (q·k)² = Σ_ab E q_a q_b E k_a k_b, each second moment being the identity matrix."""
+    unit = sympy.Identity(d_k)
+    return LineSum(LineSum(sympy.HadamardProduct(unit, unit, evaluate=False)), 0), d_k
+
+
+def _rank() -> tuple[Any, Any]:
+    """With d_v = 1 every 2 × 2 minor of W_V W_O is 0."""
+    a, b, c, d = sympy.symbols("a b c d", real=True)
+    circuit = sympy.Matrix([[a], [b]]) * sympy.Matrix([[c, d]])
+    return circuit[0, 0] * circuit[1, 1] - circuit[0, 1] * circuit[1, 0], sympy.S.Zero
+
+
+ATTENTION: tuple[Identity, ...] = (
+    Identity(
+        "permutation-equivariance", "permuting the tokens permutes the outputs",
+        "softmax(P X W_Q (P X W_K)^T) P X W_V = P softmax(X W_Q (X W_K)^T) X W_V",
+        "Lee et al., Set Transformer (2019), section 3.1", "attention alone knows no order",
+        (("permute rows", "P softmax(X W_Q (P X W_K)^T) P X W_V"),
+         ("permute columns", "P softmax(X W_Q (X W_K)^T) P^T P X W_V"),
+         ("permutation", "")),
+        "attention knows which token came first", permuting=("P",),
+    ),
+    Identity(
+        "key-order", "keys may be permuted together with their values",
+        "softmax(Q (P K)^T) P V = softmax(Q K^T) V",
+        "Lee et al., Set Transformer (2019), section 3.1", "a memory has no order",
+        (("permute columns", "softmax(Q K^T) P^T P V"),
+         ("permutation", "softmax(Q K^T) V")), permuting=("P",),
+    ),
+    Identity(
+        "convex-hull", "an output less any point is the weighted mean of the values less it",
+        "softmax(S) V - ones v = softmax(S) (V - ones v)",
+        "Bishop and Bishop, Deep Learning (2024), section 12.1.3",
+        "outputs lie among the values: weights are positive and sum to 1",
+    ),
+    Identity(
+        "zero-queries", "queries of 0 give every token the mean of the values",
+        "softmax((0*Q) K^T) V = 1/m ones ones^T V", f"{_VASWANI}3.2.1",
+        "what attention does before it has learned anything",
+    ),
+    Identity(
+        "scale-split", "d_k^(−1/4) on queries and on keys is the scale",
+        "(Q / d_k^(1/4)) (K / d_k^(1/4))^T = Q K^T / sqrt(d_k)",
+        "Child et al., Generating Long Sequences with Sparse Transformers (2019), code",
+        "dividing before the product keeps halves in range",
+        (("ring", ""),), "dividing both by √d_k is the scale",
+    ),
+    Identity(
+        "variance", "the variance of q·k is d_k for independent unit components",
+        "Σ_ab E[q_a q_b] E[k_a k_b] = sum(I ∘ I) = d_k", f"{_VASWANI}3.2.1, footnote 4",
+        "why scores are divided by √d_k", sides=_variance,
+        misconception="the variance of q·k does not grow with d_k",
+    ),
+    Identity(
+        "variance-scaled", "divided by √d_k the variance is 1", "d_k / sqrt(d_k)^2 = 1",
+        f"{_VASWANI}3.2.1, footnote 4", "why the root, and not d_k",
+    ),
+    Identity(
+        "gram-symmetric", "K Kᵀ is symmetric", "(K K^T)^T = K K^T", f"{_VASWANI}3.2.1",
+        "without projections i attends to j as j to i, before the softmax",
+        (("transpose", "K K^T"),),
+    ),
+    Identity(
+        "cauchy-schwarz", "|q|²|k|² − (q·k)² is a sum of squares",
+        "(q q^T) (k k^T) - (q k^T) (q k^T) = 1/2 sum((q^T k - k^T q) ∘ (q^T k - k^T q))",
+        "Steele, The Cauchy–Schwarz Master Class (2004), chapter 3 (Lagrange's identity)",
+        "with equal norms no score is above that of a token with itself",
+    ),
+    Identity(
+        "diagonal-dominates", "for equal norms |x|² − x·y is half the squared distance",
+        "c - x y^T = 1/2 (x - y) (x - y)^T", "Steele 2004, chapter 1",
+        "without projections every token attends most to itself",
+        ((HYPOTHESIS, ""),), where=("x x^T = c", "y y^T = c"),
+        shapes=(("x", (1, "d")), ("y", (1, "d"))),
+    ),
+    Identity(
+        "cosine", "on the unit sphere cosine is the dot product",
+        "unit(Q) unit(K)^T = Q K^T", "Graves et al., Neural Turing Machines (2014), sec. 3.3.1",
+        "normalised keys need no cosine", ((HYPOTHESIS, ""),),
+        where=("norm2(Q) = 1", "norm2(K) = 1"),
+    ),
+    Identity(
+        "qk-circuit", "scores depend on W_Q W_Kᵀ only",
+        "(X W_Q) (X W_K)^T = X (W_Q W_K^T) X^T", f"{_CIRCUITS}, on the QK circuit",
+        "queries and keys have no meaning apart", (("transpose", ""),),
+    ),
+    Identity(
+        "qk-gauge", "W_Q M and W_K M⁻ᵀ give the same scores for every invertible M",
+        "(X W_Q M) (X W_K M^-T)^T = (X W_Q) (X W_K)^T", f"{_CIRCUITS}, on the QK circuit",
+        "two models with different W_Q can be the same", (("inverse", ""),),
+    ),
+    Identity(
+        "ov-circuit", "what moves is X W_V W_O",
+        "(softmax(S) (X W_V)) W_O = softmax(S) X (W_V W_O)",
+        f"{_CIRCUITS}, on the OV circuit", "values and output projection are one map",
+        (("ring", ""),),
+    ),
+    Identity(
+        "ov-rank", "W_V W_O has rank d_v at most (here d_v = 1)", "det(W_V W_O) = 0",
+        f"{_CIRCUITS}, on the OV circuit", "a head writes into few directions", sides=_rank,
+    ),
+    Identity(
+        "concat-is-sum", "concatenation times W_O is a sum over the heads",
+        "[O1, O2] [W1; W2] = O1 W1 + O2 W2", f"{_CIRCUITS}, on additive heads",
+        "heads can be looked at one by one", (("blocks", ""),),
+    ),
+    Identity(
+        "multi-query", "multi-query attention is multi-head attention with tied keys and values",
+        "[softmax(Q1 K1^T) V1, softmax(Q2 K2^T) V2] = [softmax(Q1 K^T) V, softmax(Q2 K^T) V]",
+        "Shazeer, Fast Transformer Decoding (2019), section 3", "one cache for all heads",
+        ((HYPOTHESIS, ""),), where=("K1 = K", "K2 = K", "V1 = V", "V2 = V"),
+    ),
+    Identity(
+        "latent-absorption", "the key's up-projection moves into the query's",
+        "(X W_Q) (C W_K)^T = X (W_Q W_K^T) C^T", "DeepSeek-AI, DeepSeek-V2 (2024), sec. 2.1.2",
+        "only the latent C is cached", (("transpose", ""),), shapes=(("C", ("m", "d_c")),),
+    ),
+    Identity(
+        "causal-prefix", "a causal row is attention over its prefix",
+        "rows 1…n of causal attention over n + p tokens = causal attention over n tokens",
+        f"{_VASWANI}3.2.3", "nothing that comes later changes an output", sides=_prefix,
+    ),
+    Identity(
+        "cache", "decoding with a cache gives the rows of the full causal pass",
+        "rows n+1…n+p of causal attention = new queries over cached and new keys",
+        "Shazeer, Fast Transformer Decoding (2019), section 2.4", "why caches are exact",
+        sides=_cache,
+    ),
+    Identity(
+        "linear-reassociates", "without a softmax the product may start on the right",
+        "(Q K^T) V = Q (K^T V)", f"{_LINEAR}3.2", "cost linear in the length", (("ring", ""),),
+        "softmax attention can be reassociated",
+    ),
+    Identity(
+        "linear-normalised", "the row sums of Q Kᵀ come from one vector, Kᵀ 1",
+        "ratio(Q K^T) V = (Q (K^T V)) / (Q (K^T 1))", f"{_LINEAR}3.2",
+        "normalised linear attention",
+        (("ratio", "(Q K^T) / rowsum(Q K^T) V"),
+         ("quotient of rows", "(Q K^T V) / rowsum(Q K^T)"),
+         ("row sums", "")),
+    ),
+    Identity(
+        "linear-recurrence", "one more key adds k⊤v to the state",
+        "q [K; k]^T [V; v] = q (K^T V) + q (k^T v)", f"{_LINEAR}3.3",
+        "causal linear attention is a recurrent net",
+        (("transposed blocks", "q [K^T, k^T] [V; v]"), ("blocks", "q (K^T V + k^T v)"),
+         ("distribute", "")),
+    ),
+    Identity(
+        "gaussian-kernel", "with equal key norms Gaussian kernel regression is softmax attention",
+        "softmax(-dist2(Q, K) / 2) V = softmax(Q K^T) V",
+        "Tsai et al., Transformer Dissection (2019), section 3; Nadaraya (1964)",
+        "attention is kernel smoothing", ((HYPOTHESIS, ""),), where=("norm2(K) = c",),
+    ),
+    Identity(
+        "hopfield", "the update of a modern Hopfield network is attention",
+        "X^T colsoftmax(c X R^T) = (softmax(c R X^T) X)^T",
+        "Ramsauer et al., Hopfield Networks is All You Need (2020), section 2",
+        "stored patterns are keys and values (theirs are columns)",
+    ),
+    Identity(
+        "soft-cap-bounded", "c² less a capped score's square is positive",
+        "c^2 - softcap(S, c) ∘ softcap(S, c) = 4 c^2 / ((exp(S / c) + exp(-S / c)) ∘ "
+        "(exp(S / c) + exp(-S / c)))", "Gemma Team, Gemma 2 (2024), section 2",
+        "capped scores stay between −c and c", ((ENTRIES, ""),), positive=("c",),
+    ),
+)  # fmt: skip

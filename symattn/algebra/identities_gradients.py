@@ -1,0 +1,117 @@
+"""The backward pass of attention, each line held against SymPy's derivative of every entry.
+
+With dO the gradient of a loss with respect to O, the loss changes as ⟨dO, O⟩ = Σ do_ij o_ij does;
+its derivative by an entry of V, Q, … is taken entry by entry and compared with the formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import sympy
+
+from symattn.algebra.identity import Identity
+
+_FLASH = "Dao et al., FlashAttention (2022), appendix B.2"
+_QUERIES, _KEYS, _WIDTH, _VALUES = 2, 2, 2, 1
+
+
+def _grid(name: str, rows: int, columns: int) -> sympy.Matrix:
+    return sympy.Matrix(
+        rows, columns, lambda i, j: sympy.Symbol(f"{name}_{i + 1}{j + 1}", real=True)
+    )
+
+
+_Q, _K = _grid("q", _QUERIES, _WIDTH), _grid("k", _KEYS, _WIDTH)
+_V, _DO = _grid("v", _KEYS, _VALUES), _grid("g", _QUERIES, _VALUES)
+_S, _A, _DA = (_grid(name, _QUERIES, _KEYS) for name in ("s", "a", "h"))
+_ROOT = sympy.sqrt(_WIDTH)
+
+
+def _softmax(scores: sympy.Matrix) -> sympy.Matrix:
+    powers = scores.applyfunc(sympy.exp)
+    return sympy.Matrix(*scores.shape, lambda i, j: powers[i, j] / sympy.Add(*powers.row(i)))
+
+
+def _rows(matrix: sympy.Matrix) -> sympy.Matrix:
+    """The row sums, repeated along each row."""
+    return sympy.Matrix(*matrix.shape, lambda i, _: sympy.Add(*matrix.row(i)))
+
+
+def _paired(one: sympy.Matrix, other: sympy.Matrix) -> sympy.Expr:
+    return sympy.Add(*one.multiply_elementwise(other))
+
+
+def _by(loss: sympy.Expr, inputs: sympy.Matrix) -> sympy.Matrix:
+    return inputs.applyfunc(lambda entry: sympy.diff(loss, entry))
+
+
+def _weights() -> sympy.Matrix:
+    return _softmax(_Q * _K.T / _ROOT)
+
+
+def _scores_gradient(weights: sympy.Matrix, upstream: sympy.Matrix) -> sympy.Matrix:
+    return weights.multiply_elementwise(upstream - _rows(weights.multiply_elementwise(upstream)))
+
+
+def _values() -> tuple[Any, Any]:
+    weights = _weights()
+    return _by(_paired(_DO, weights * _V), _V), weights.T * _DO
+
+
+def _upstream() -> tuple[Any, Any]:
+    return _by(_paired(_DO, _A * _V), _A), _DO * _V.T
+
+
+def _scores() -> tuple[Any, Any]:
+    weights = _softmax(_S)
+    return _by(_paired(_DA, weights), _S), _scores_gradient(weights, _DA)
+
+
+def _queries_or_keys(queries: bool) -> tuple[Any, Any]:
+    weights = _weights()
+    inner = _scores_gradient(weights, _DO * _V.T)
+    formula = inner * _K / _ROOT if queries else inner.T * _Q / _ROOT
+    return _by(_paired(_DO, weights * _V), _Q if queries else _K), formula
+
+
+def _without_row_sums() -> tuple[Any, Any]:
+    weights = _softmax(_S)
+    return _by(_paired(_DA, weights), _S), weights.multiply_elementwise(_DA)
+
+
+def _without_scale() -> tuple[Any, Any]:
+    derived, formula = _queries_or_keys(queries=True)
+    return derived, formula * _ROOT
+
+
+def _without_transpose() -> tuple[Any, Any]:
+    weights = _weights()
+    return _by(_paired(_DO, weights * _V), _V), weights * _DO
+
+
+def _row(name: str, says: str, statement: str, use: str, sides: Callable[[], Any],
+         holds: bool = True) -> Identity:  # fmt: skip
+    return Identity(name, says, statement, _FLASH, use, holds=holds, sides=sides)
+
+
+GRADIENTS: tuple[Identity, ...] = (
+    _row("gradient-values", "the gradient of the values", "dV = Aᵀ dO",
+         "each value collects from the queries that looked at it", _values),
+    _row("gradient-weights", "the gradient of the weights", "dA = dO Vᵀ",
+         "how much a weight would have helped", _upstream),
+    _row("gradient-scores", "the gradient of the scores", "dS = A ∘ (dA − rowsum(A ∘ dA))",
+         "the softmax's Jacobian applied, row by row", _scores),
+    _row("gradient-queries", "the gradient of the queries", "dQ = dS K / √d_k",
+         "the scale comes back", partial(_queries_or_keys, True)),
+    _row("gradient-keys", "the gradient of the keys", "dK = dSᵀ Q / √d_k",
+         "as for the queries, transposed", partial(_queries_or_keys, False)),
+    _row("gradient-no-row-sums", "the gradient of the scores is A ∘ dA", "dS = A ∘ dA",
+         "rows of dS have to sum to 0", _without_row_sums, holds=False),
+    _row("gradient-no-scale", "the scale is not needed on the way back", "dQ = dS K",
+         "gradients come out large by √d_k", _without_scale, holds=False),
+    _row("gradient-no-transpose", "dV needs no transpose", "dV = A dO",
+         "square weights hide it", _without_transpose, holds=False),
+)  # fmt: skip

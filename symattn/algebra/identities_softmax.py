@@ -1,0 +1,182 @@
+"""Identities of the softmax: shifts, temperatures, Jacobian, masks, tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+
+from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Identity
+from symattn.nodes import Masked, Padding, Softmax
+from symattn.nodes.affine import Stacked
+
+n, m, p, d_v = sympy.symbols("n m p d_v", integer=True, positive=True)
+_BRIDLE = "Bridle, Probabilistic Interpretation of Feedforward Classification Networks (1990)"
+_BISHOP = "Bishop, Pattern Recognition and Machine Learning (2006), section 4.3.4"
+_FLASH = "Dao et al., FlashAttention (2022), section 3.1"
+_VASWANI = "Vaswani et al., Attention Is All You Need (2017), section "
+
+
+def _row(count: int) -> list[sympy.Symbol]:
+    return [sympy.Symbol(f"z_{k}", real=True) for k in range(1, count + 1)]
+
+
+def _jacobian() -> tuple[Any, Any]:
+    """∂p_i/∂z_j by SymPy's derivative of each entry, and diag(p) − p pᵀ."""
+    z = _row(3)
+    weights = [sympy.exp(x) / sympy.Add(*map(sympy.exp, z)) for x in z]
+    derived = sympy.Matrix(3, 3, lambda i, j: sympy.diff(weights[i], z[j]))
+    stated = sympy.Matrix(3, 3, lambda i, j: weights[i] * (int(i == j) - weights[j]))
+    return derived, stated
+
+
+def _log_sum_exp() -> tuple[Any, Any]:
+    z = _row(4)
+    total = sympy.log(sympy.Add(*map(sympy.exp, z)))
+    derived = sympy.Matrix([[sympy.diff(total, x) for x in z]])
+    return derived, Softmax(sympy.ImmutableMatrix([z]))
+
+
+def _cold() -> tuple[Any, Any]:
+    """Every gap to the largest score, divided by T → 0, is −∞; the largest itself stays 0."""
+    gaps = sympy.ImmutableMatrix([[0, -sympy.oo, -sympy.oo]])
+    return Softmax(gaps), sympy.ImmutableMatrix([[1, 0, 0]])
+
+
+def _deleted() -> tuple[Any, Any]:
+    """All keys past the first m are masked, on the left; they are not there, on the right."""
+    seen, rest = sympy.MatrixSymbol("S", n, m), sympy.MatrixSymbol("R", n, p)
+    values, more = sympy.MatrixSymbol("V", m, d_v), sympy.MatrixSymbol("W", p, d_v)
+    masked = Masked(Stacked(seen, rest, 1), Padding(n, m + p, m))
+    return Softmax(masked) * Stacked(values, more), Softmax(seen) * values
+
+
+SOFTMAX: tuple[Identity, ...] = (
+    Identity(
+        "rows-sum-to-1", "the weights of every query sum to 1", "softmax(S) 1 = ones",
+        _BRIDLE, "a first check of any table of weights",
+        (("unfold", "exp(S) / rowsum(exp(S)) 1"),
+         ("quotient of rows", "(exp(S) 1) / rowsum(exp(S))"),
+         ("row sums", "rowsum(exp(S)) / rowsum(exp(S))"),
+         (ENTRIES, "ones")),
+        "softmax over the columns makes columns sum to 1, not rows",
+    ),
+    Identity(
+        "shift", "adding the same number to all scores of a query changes nothing",
+        "softmax(S + c 1^T) = softmax(S)", _BRIDLE,
+        "the row maximum may be subtracted, so that e^z stays in range",
+        (("unfold", "exp(S + c 1^T) / rowsum(exp(S + c 1^T))"),
+         ("exp of columns", "(diag(exp(c)) exp(S)) / rowsum(diag(exp(c)) exp(S))"),
+         ("sum of a scaled row", "(diag(exp(c)) exp(S)) / (diag(exp(c)) rowsum(exp(S)))"),
+         ("cancel rows", "exp(S) / rowsum(exp(S))"),
+         ("unfold", "softmax(S)")),
+        "subtracting the maximum makes the weights smaller",
+    ),
+    Identity(
+        "key-shift", "adding the same vector to all keys changes nothing",
+        "softmax(Q (K + ones k)^T) = softmax(Q K^T)",
+        "Cordonnier et al., Multi-Head Attention: Collaborate Instead of Concatenate (2020), "
+        "section 3.1", "a bias in the key projection does nothing",
+        (("distribute", "softmax(Q K^T + Q (ones k)^T)"),
+         ("shift", "softmax(Q K^T)")),
+        "a bias of the keys matters as one of the queries does",
+    ),
+    Identity(
+        "value-bias", "adding a vector to all values adds it to all outputs",
+        "softmax(S) (V + ones v) = softmax(S) V + ones v",
+        "Cordonnier et al. 2020, section 3.1", "a bias of the values can move into the output's",
+        (("distribute", "softmax(S) V + softmax(S) ones v"),
+         ("rows sum to 1", "softmax(S) V + ones v")),
+    ),
+    Identity(
+        "temperature-two-keys", "at temperature T only the gap over T counts",
+        "softmax([a, b] / T) = [σ((a - b) / T), σ((b - a) / T)]", _BISHOP,
+        "T → 0 sends the gap to ±∞ (all or nothing), T → ∞ to 0 (one half each)",
+        shapes=(("a", ("n", 1)), ("b", ("n", 1))), positive=("T",),
+    ),
+    Identity(
+        "temperature-infinite", "at 1/T = 0 every query gets the mean of the values",
+        "softmax(0*S) V = 1/m ones ones^T V", _BISHOP, "the limit of very flat attention",
+    ),
+    Identity(
+        "temperature-zero", "as T → 0 all gaps to the largest score go to −∞: argmax",
+        "softmax([0, −∞, −∞]) = [1, 0, 0]", _BISHOP, "the limit of very sharp attention",
+        sides=_cold,
+    ),
+    Identity(
+        "two-keys-sigmoid", "over two keys softmax is a sigmoid of the difference",
+        "softmax([a, b]) = [σ(a - b), σ(b - a)]", _BISHOP, "two keys by head",
+        shapes=(("a", ("n", 1)), ("b", ("n", 1))),
+    ),
+    Identity(
+        "jacobian", "the softmax's Jacobian is diag(p) − p pᵀ",
+        "∂p/∂z = diag(p) − p pᵀ, p = softmax(z)", _BISHOP,
+        "the heart of the backward pass", sides=_jacobian,
+    ),
+    Identity(
+        "jacobian-times-1", "the Jacobian times 1 is 0: a shift changes nothing",
+        "(diag(p) - p p^T) 1 = 0*p", _BISHOP, "gradients of each row of scores sum to 0",
+        ((HYPOTHESIS, "0*p"),), where=("p = softmax(z)^T",),
+        shapes=(("z", (1, "m")), ("p", ("m", 1))),
+    ),
+    Identity(
+        "log-sum-exp", "the gradient of log-sum-exp is softmax",
+        "∂ ln Σ_l e^(z_l) / ∂z = softmax(z)", _BISHOP, "softmax as a soft maximum",
+        sides=_log_sum_exp,
+    ),
+    Identity(
+        "softmax-of-logs", "the plain ratio is the softmax of logarithms",
+        "ratio(S) = softmax(ln(S))", "Graves et al., Neural Turing Machines (2014), section 3.3.2",
+        "sum-normalised attention is a softmax of other scores",
+        (("ratio", "S / rowsum(S)"),
+         ("exp of ln", "exp(ln(S)) / rowsum(exp(ln(S)))"),
+         ("unfold", "softmax(ln(S))")),
+        positive=("S",),
+    ),
+    Identity(
+        "sharpen", "doubling the scores squares the weights, renormalised",
+        "softmax(2 S) = ratio(softmax(S) ∘ softmax(S))",
+        "Graves et al., Neural Turing Machines (2014), section 3.3.2",
+        "temperature acts on weights as a power",
+    ),
+    Identity(
+        "mask-deletes", "−∞ in the mask is the same as deleting the key",
+        "softmax([S, R] + padding(m)) [V; W] = softmax(S) V", f"{_VASWANI}3.2.3",
+        "masked keys leave no trace", sides=_deleted,
+        misconception="a large negative number is as good as −∞",
+    ),
+    Identity(
+        "mask-then-renormalise", "masking the weights and renormalising is masking the scores",
+        "ratio(softmax(S) ∘ B) = softmax(S + ln(B))", f"{_VASWANI}3.2.3",
+        "two ways to write masked attention (ln 0 is −∞)", positive=("B",),
+        misconception="masking after the softmax is masking before it",
+    ),
+    Identity(
+        "two-tiles", "the softmax over two tiles of keys from two partial sums",
+        "softmax([S1, S2]) [V1; V2] = (exp(S1) V1 + exp(S2) V2) / (rowsum(exp(S1)) + "
+        "rowsum(exp(S2)))", _FLASH, "keys can be read tile by tile",
+        (("unfold", "exp([S1, S2]) / rowsum(exp([S1, S2])) [V1; V2]"),
+         ("quotient of rows", "(exp([S1, S2]) [V1; V2]) / rowsum(exp([S1, S2]))"),
+         ("exp of blocks", "([exp(S1), exp(S2)] [V1; V2]) / rowsum([exp(S1), exp(S2)])"),
+         ("blocks", "(exp(S1) V1 + exp(S2) V2) / rowsum([exp(S1), exp(S2)])"),
+         ("sum of blocks", "")),
+    ),
+    Identity(
+        "online-softmax", "tiles with maxima of their own merge to the softmax over both",
+        "(diag(exp(a - c)) (exp(S1 - a 1^T) V1) + diag(exp(b - c)) (exp(S2 - b 1^T) V2)) / "
+        "(diag(exp(a - c)) rowsum(exp(S1 - a 1^T)) + diag(exp(b - c)) rowsum(exp(S2 - b 1^T))) "
+        "= softmax([S1, S2]) [V1; V2]",
+        "Milakov and Gimelshein, Online Normalizer Calculation for Softmax (2018), section 3; "
+        f"{_FLASH}", "the FlashAttention step; by induction any tiling",
+        shapes=(("a", ("n", 1)), ("b", ("n", 1)), ("c", ("n", 1))),
+    ),
+    Identity(
+        "sink-zero-key", "softmax with 1 in the denominator has a further zero key, zero value",
+        "softmax1(S) V = softmax([S, 0*c]) [V; 0*v]", "Miller, Attention Is Off By One (2023)",
+        "a head may attend to nothing", shapes=(("c", ("n", 1)), ("v", (1, "d_v"))),
+    ),
+    Identity(
+        "tanh-sigmoid", "tanh is a sigmoid, stretched", "tanh(S) = 2 σ(2 S) - 1",
+        "LeCun et al., Efficient BackProp (1998), section 4.4", "gates and soft caps compare",
+    ),
+)  # fmt: skip

@@ -1,0 +1,295 @@
+"""A normal form for sums over symbolic indices, for identities that hold at every size.
+
+A polynomial maps monomials to rational coefficients; a monomial is a set of factors with powers; a
+factor is an entry m_ij, a scalar, e to a monomial, a sum over indices, a polynomial (under a
+fraction bar or a root), a function, or a condition i = j. Sums are split into the parts that
+share no index, what does not depend on an index leaves its sum, and bound indices get names that
+do not depend on how they were written. Equal normal forms are equal functions at all sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import sympy
+
+Factor = tuple[Any, ...]
+Mono = frozenset[tuple[Factor, Fraction]]
+Poly = dict[Mono, Fraction]
+
+ONE: Mono = frozenset()
+_MOST_TERMS = 4000
+
+
+class NotHere(Exception):
+    """This normal form does not cover the expression."""
+
+
+def fresh() -> sympy.Symbol:
+    """An index that nothing else uses, by SymPy's own numbering."""
+    return sympy.Symbol(f"l{sympy.Dummy().dummy_index}", integer=True)
+
+
+def constant(value: Any) -> Poly:
+    """A rational number as a polynomial."""
+    number = Fraction(value)
+    return {ONE: number} if number else {}
+
+
+def single(factor: Factor, power: Any = 1) -> Poly:
+    """One factor to a power."""
+    return {frozenset({(factor, Fraction(power))}): Fraction(1)}
+
+
+def plus(polys: Iterable[Poly]) -> Poly:
+    """The sum."""
+    out: Poly = {}
+    for poly in polys:
+        for mono, coefficient in poly.items():
+            total = out.get(mono, Fraction(0)) + coefficient
+            if total:
+                out[mono] = total
+            else:
+                out.pop(mono, None)
+    return out
+
+
+def scaled(poly: Poly, number: Any) -> Poly:
+    """The product with a rational number."""
+    factor = Fraction(number)
+    return {mono: c * factor for mono, c in poly.items()} if factor else {}
+
+
+def times(one: Poly, other: Poly) -> Poly:
+    """The product, expanded."""
+    if len(one) * len(other) > _MOST_TERMS:
+        raise NotHere("too many terms")
+    return plus(scaled(product(a, b), c * d) for a, c in one.items() for b, d in other.items())
+
+
+def product(one: Mono, other: Mono) -> Poly:
+    """The product of two monomials; sums under whole positive powers are multiplied out."""
+    powers = dict(one)
+    for factor, power in other:
+        powers[factor] = powers.get(factor, Fraction(0)) + power
+    return settled(powers)
+
+
+def settled(powers: Mapping[Factor, Fraction]) -> Poly:
+    """A monomial of these factors, as a polynomial."""
+    kept: dict[Factor, Fraction] = {}
+    expanded: list[Poly] = []
+    for factor, power in powers.items():
+        if power == 0:
+            continue
+        if factor[0] == "=":
+            kept[factor] = Fraction(1)
+        elif factor[0] == "number" and power.denominator == 1:
+            expanded.append(constant(Fraction(factor[1]) ** int(power)))
+        elif factor[0] == "number":
+            whole = power.numerator // power.denominator
+            expanded.append(constant(Fraction(factor[1]) ** whole))
+            kept[factor] = power - whole
+        elif factor[0] == "poly" and power >= 1:
+            whole = power.numerator // power.denominator
+            expanded += [dict(factor[1])] * whole
+            if power > whole:
+                kept[factor] = power - whole
+        else:
+            kept[factor] = power
+    out: Poly = {frozenset(kept.items()): Fraction(1)}
+    for poly in expanded:
+        out = times(out, poly)
+    return out
+
+
+def power(poly: Poly, exponent: Any) -> Poly:
+    """A power with a rational exponent.
+
+    A fractional power of a product is the product of the powers only where all factors are
+    positive; otherwise the whole stays under the root.
+    """
+    exponent = Fraction(exponent)
+    if exponent.denominator == 1 and exponent >= 0:
+        out = constant(1)
+        for _ in range(int(exponent)):
+            out = times(out, poly)
+        return out
+    if not poly:
+        raise NotHere("a quotient by 0")
+    whole = exponent.denominator == 1
+    if len(poly) == 1:
+        ((mono, coefficient),) = poly.items()
+        if whole:
+            turned = {factor: p * exponent for factor, p in mono}
+            return scaled(settled(turned), coefficient ** int(exponent))
+        if coefficient > 0 and all(is_positive(factor) for factor, _ in mono):
+            turned = {factor: p * exponent for factor, p in mono}
+            return times(settled(turned), number_power(coefficient, exponent))
+    content, rest, lead = primitive(poly)
+    if whole:
+        outside = power(scaled({content: Fraction(1)}, lead), exponent)
+        return times(outside, single(("poly", frozenset(rest.items())), exponent))
+    return single(("poly", frozenset(poly.items())), exponent)
+
+
+def number_power(value: Fraction, exponent: Fraction) -> Poly:
+    """A positive rational to a power, along its primes."""
+    powers: dict[Factor, Fraction] = {}
+    for part, sign in ((value.numerator, 1), (value.denominator, -1)):
+        for prime, times_ in sympy.factorint(part).items():
+            key = ("number", int(prime))
+            powers[key] = powers.get(key, Fraction(0)) + sign * times_ * exponent
+    return settled(powers)
+
+
+def primitive(poly: Poly) -> tuple[Mono, Poly, Fraction]:
+    """Content, the rest, and a number: every factor's least power in the rest is 0."""
+    least: dict[Factor, Fraction] = {}
+    factors = {factor for mono in poly for factor, _ in mono if factor[0] not in ("=", "number")}
+    for factor in factors:
+        least[factor] = min(dict(mono).get(factor, Fraction(0)) for mono in poly)
+    content = frozenset((factor, p) for factor, p in least.items() if p)
+    turned = {factor: -p for factor, p in content}
+    rest: Poly = plus(
+        scaled(product(mono, frozenset(turned.items())), c) for mono, c in poly.items()
+    )
+    first = min(rest, key=spelled)
+    lead = rest[first]
+    return content, scaled(rest, 1 / lead), lead
+
+
+def is_positive(factor: Factor) -> bool:
+    """Whether a factor is evidently positive."""
+    match factor[0]:
+        case "exp" | "number":
+            return True
+        case "scalar":
+            return factor[1].is_positive is True
+        case "entry":
+            return bool(factor[4])
+        case "sum":
+            return all(is_positive(inner) for inner, _ in factor[2])
+    return False
+
+
+# ---- indices -------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=65536)
+def indices(factor: Factor) -> frozenset[sympy.Symbol]:
+    """The indices that a factor depends on."""
+    match factor[0]:
+        case "entry":
+            head = getattr(factor[1], "head", sympy.S.Zero)
+            return letters(factor[2]) | letters(factor[3]) | letters(head)
+        case "scalar" | "number":
+            return frozenset()
+        case "index":
+            return letters(factor[1])
+        case "=":
+            return letters(factor[1]) | letters(factor[2])
+        case "exp":
+            return mono_indices(factor[1])
+        case "sum":
+            bound = {index for index, _ in factor[1]}
+            sizes = frozenset().union(*(letters(size) for _, size in factor[1]))
+            return (mono_indices(factor[2]) | sizes) - bound
+    return frozenset().union(*(mono_indices(mono) for mono, _ in factor[-1]))
+
+
+def mono_indices(mono: Mono) -> frozenset[sympy.Symbol]:
+    """The indices that a monomial depends on."""
+    return frozenset().union(*(indices(factor) for factor, _ in mono))
+
+
+def letters(index: Any) -> frozenset[sympy.Symbol]:
+    """The indices in an index expression; sizes are positive, indices are not."""
+    return frozenset(
+        s for s in sympy.sympify(index, strict=True).free_symbols
+        if s.is_integer and s.is_positive is not True
+    )  # fmt: skip
+
+
+def exp(poly: Poly) -> Poly:
+    """E to a polynomial: one factor for each monomial, its coefficient the power."""
+    out = constant(1)
+    for mono, coefficient in poly.items():
+        if len(mono) == 1:
+            ((factor, p),) = mono
+            if factor[0] == "ln" and p == 1:  # e^{q ln x} is x^q
+                out = times(out, power(dict(factor[1]), coefficient))
+                continue
+        out = times(out, single(("exp", mono), coefficient))
+    return out
+
+
+@lru_cache(maxsize=65536)
+def depth(factor: Factor) -> int:
+    """How deep sums are nested in a factor."""
+    match factor[0]:
+        case "sum":
+            return 1 + max((depth(inner) for inner, _ in factor[2]), default=0)
+        case "exp":
+            return max((depth(inner) for inner, _ in factor[1]), default=0)
+        case "poly" | "ln" | "fn":
+            return max((depth(inner) for mono, _ in factor[-1] for inner, _ in mono), default=0)
+    return 0
+
+
+def size_poly(size: Any) -> Poly:
+    """A size as a polynomial: m, n + 1, i + 1."""
+    expr = sympy.expand(sympy.sympify(size, strict=True))
+    out = []
+    for term in sympy.Add.make_args(expr):
+        number, rest = term.as_coeff_Mul()
+        if rest == 1:
+            out.append(constant(Fraction(int(number.p), int(number.q))))
+        else:
+            kind = "scalar" if rest.is_positive else "index"
+            out.append(scaled(single((kind, rest)), Fraction(int(number.p), int(number.q))))
+    return plus(out)
+
+
+@lru_cache(maxsize=65536)
+def word(factor: Factor) -> str:
+    """A factor as a text that is the same for equal ones."""
+    match factor[0]:
+        case "exp":
+            return f"exp({spelled(factor[1])})"
+        case "sum":
+            return f"sum({factor[1]}; {spelled(factor[2])})"
+        case "poly" | "ln" | "fn":
+            inner = " + ".join(sorted(f"{c} {spelled(m)}" for m, c in factor[-1]))
+            return f"{factor[:-1]}({inner})"
+    return str(factor)
+
+
+@lru_cache(maxsize=65536)
+def spelled(mono: Mono) -> str:
+    """A monomial as a text that is the same for equal ones."""
+    return " ".join(sorted(f"{word(factor)}^{p}" for factor, p in mono))
+
+
+def is_zero(poly: Poly) -> bool:
+    """Whether a polynomial is 0 once its denominators are cleared."""
+    for _ in range(24):
+        if not poly:
+            return True
+        below: dict[Factor, Fraction] = {}
+        for mono in poly:
+            for factor, p in mono:
+                if factor[0] == "poly" and p < 0:
+                    below[factor] = min(below.get(factor, Fraction(0)), p)
+        if not below:
+            return False
+        factor, least = min(below.items(), key=lambda pair: word(pair[0]))
+        up = -(least.numerator // least.denominator)
+        poly = plus(
+            scaled(product(mono, frozenset({(factor, Fraction(up))})), c)
+            for mono, c in poly.items()
+        )
+    return False

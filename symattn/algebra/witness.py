@@ -1,0 +1,192 @@
+"""Two sides with numbers or functions put in; numbers for which they differ, proven by balls."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.balls import BALLS, precision
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.exact import filled
+from symattn.derivation import Derivation
+from symattn.errors import SymattnError
+from symattn.evaluate.values import program_of_step
+from symattn.evaluate.walk import program_of
+from symattn.nodes import Allowed, Head
+
+_BITS = (80, 320)
+_TRIES = 60
+_SEED = 20
+
+Sizes = Mapping[sympy.Symbol, int]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Numbers for which two sides differ, the first entry where they do, and both values.
+
+    `left` and `right` are decimals; the proof is that their balls do not meet.
+    """
+
+    values: tuple[tuple[str, Any], ...]
+    place: tuple[int, ...]
+    left: str
+    right: str
+
+    def __str__(self) -> str:
+        put = ", ".join(f"{name} = {_listed(value)}" for name, value in self.values)
+        where = ", ".join(str(k + 1) for k in self.place)
+        at = f"entry ({where})" if self.place else "the value"
+        return f"with {put}: {at} is {self.left} on the left and {self.right} on the right"
+
+
+def _listed(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_listed, value))}]"
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side: an expression, or a derivation whose last step is meant."""
+
+    meaning: Any
+
+    def letters(self) -> dict[str, Letter]:
+        """The matrices that are given, by letter."""
+        out: dict[str, Letter] = {}
+        if isinstance(self.meaning, Derivation):
+            expressions = [step.expr for step in self.meaning.steps]
+            for item in self.meaning.inputs:
+                out[item.letter] = Letter(item.shape, item.group if item.per_head else None)
+        else:
+            expressions = [self.meaning]
+            for symbol in sorted(self._symbols(), key=str):
+                out[symbol.name] = Letter(tuple(symbol.shape))
+        boolean = {symbol.name for expr in expressions if hasattr(expr, "atoms")
+                   for node in expr.atoms(Allowed)
+                   for symbol in node.atoms(sympy.MatrixSymbol)}  # fmt: skip
+        return {name: Letter(letter.shape, letter.group, name in boolean)
+                for name, letter in out.items()}  # fmt: skip
+
+    def _symbols(self) -> set[Any]:
+        if not isinstance(self.meaning, sympy.Basic):
+            return set()
+        if self.meaning.has(Head):
+            raise SymattnError("a matrix of one head has no value by itself; give the derivation")
+        return set(self.meaning.atoms(sympy.MatrixSymbol))
+
+    def scalars(self) -> set[sympy.Symbol]:
+        """The scalar symbols, sizes included."""
+        if isinstance(self.meaning, Derivation):
+            return {s for s in self.meaning.size_symbols if s not in self.meaning.sizes}
+        found = {s for s in getattr(self.meaning, "free_symbols", ())
+                 if isinstance(s, sympy.Symbol)}  # fmt: skip
+        return found - {s for s in found if s.name in _FUNCTION_WORDS}
+
+    def value(self, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Any) -> Array:
+        """The value in an arithmetic."""
+        if isinstance(self.meaning, Derivation):
+            values = dict(given)
+            sizes = {**self.meaning.sizes, **sizes}
+            for step in self.meaning.steps:
+                values[step.letter] = program_of_step(step, sizes)(values.__getitem__, arithmetic)
+            return values[self.meaning.steps[-1].letter]
+        if isinstance(self.meaning, sympy.MatrixBase | sympy.MatrixExpr):
+            meaning = self.meaning
+            if isinstance(meaning, sympy.MatrixBase) or meaning.has(
+                sympy.MatrixBase
+            ):  # its entries may hold scalars
+                scalars = {s: sizes[s] for s in meaning.free_symbols if s in sizes}
+                meaning = meaning.subs(scalars)
+            return program_of(meaning, sizes, False)(given.__getitem__, arithmetic)
+        scalar = sympy.sympify(self.meaning, strict=True).subs(sizes)
+        return arithmetic.array(filled((1, 1), [scalar]))
+
+
+#: Symbols that name a function inside a node.
+_FUNCTION_WORDS = frozenset(
+    ("tanh", "σ", "√", "ln", "cos", "sin", "max0", "elu1", "abs", "elu+1", "relu", "exp", "half",
+     "interleaved")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A matrix that is given: rows and columns, the size that counts its heads, whether boolean."""
+
+    shape: tuple[Any, ...]
+    group: str | None = None
+    boolean: bool = False
+
+    def dims(self, sizes: Sizes) -> tuple[int, ...]:
+        """Its shape in numbers, with the heads before it."""
+        rows, columns = (int(sympy.sympify(size, strict=True).subs(sizes)) for size in self.shape)
+        if self.group is None:
+            return rows, columns
+        heads = next(int(count) for size, count in sizes.items() if size.name == self.group)
+        return heads, rows, columns
+
+
+def broadcast(left: Array, right: Array) -> tuple[Array, Array]:
+    """Both as arrays of one shape; a 1 × 1 value is repeated. Raises `SymattnError` otherwise."""
+    if left.shape == right.shape:
+        return left, right
+    if left.shape == (1, 1) or right.shape == (1, 1):
+        shape = np.broadcast_shapes(left.shape, right.shape)
+        return np.broadcast_to(left, shape), np.broadcast_to(right, shape)
+    shown = [" × ".join(map(str, value.shape)) for value in (left, right)]
+    raise SymattnError(f"{shown[0]} and {shown[1]}: matrices of different shapes are never equal")
+
+
+def candidates(positive: Sequence[bool]) -> Iterator[list[sympy.Integer]]:
+    """Small numbers to try, simplest first; always the same."""
+    chance = random.Random(_SEED)  # noqa: S311  no secrets here
+    for trial in range(_TRIES):
+        reach = 1 + trial // 12
+        low = 0 if trial < 6 else -reach
+        yield [sympy.Integer(chance.randint(1 if sure else low, reach + sure)) for sure in positive]
+
+
+def differ(
+    left: Side, right: Side, given: Mapping[str, Array], sizes: Any
+) -> tuple[tuple[int, ...], str, str] | None:
+    """The first entry where the sides provably differ, and both values; None if none is found."""
+    for bits in _BITS:
+        with precision(bits), np.errstate(all="ignore"):
+            arrays = {name: BALLS.array(value) for name, value in given.items()}
+            try:
+                one, two = broadcast(*(side.value(arrays, BALLS, sizes) for side in (left, right)))
+            except (SymattnError, ZeroDivisionError, ValueError):
+                return None
+            for place in np.ndindex(*one.shape):
+                a, b = one.item(*place), two.item(*place)
+                if a.is_nan() or b.is_nan():
+                    continue
+                if not a.overlaps(b):
+                    return place, *_decimals(a, b)
+    return None
+
+
+def _decimals(a: Any, b: Any) -> tuple[str, str]:
+    """Two balls that do not meet, with as many digits as it takes to see that."""
+    for digits in (6, 12, 24, 48):
+        one, other = _decimal(a, digits), _decimal(b, digits)
+        if one != other:
+            break
+    return one, other
+
+
+def _decimal(x: Any, digits: int) -> str:
+    """A ball as a decimal."""
+    if not x.is_finite():
+        return "−∞" if x < 0 else "∞"
+    text = str(x.str(digits, radius=False))
+    if "e" not in text and "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text or "0"

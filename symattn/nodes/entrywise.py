@@ -1,0 +1,139 @@
+"""What people write beside products: functions and quotients of entries, diagonals."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.exact import FUNCTIONS
+from symattn.errors import ShapeError, SymattnError, nearest
+from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.rule import Apply, Cases, Const, Index, Ordinal, Over, Rule, rule_of
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
+
+_SOURCE = "Horn and Johnson, Matrix Analysis (2013), section 0.9"
+
+
+class Entrywise(Node):
+    """A function of every entry, f(m_ij): tanh, σ, √, ln, cos, sin, max0, elu1 or abs.
+
+    Shapes: n × m in and out. Raises `SymattnError` for an unknown function.
+    Source: Horn and Johnson, *Topics in Matrix Analysis* (1991), section 6.3.
+
+    >>> print(Entrywise(sympy.MatrixSymbol("S", 2, 2), "tanh"))
+    tanh(S)
+    """
+
+    source: ClassVar[str] = "Horn and Johnson 1991, section 6.3"
+
+    def __new__(cls, matrix: Any, name: Any) -> Self:
+        if str(name) not in FUNCTIONS:
+            raise SymattnError(f'function "{name}" is not known{nearest(str(name), FUNCTIONS)}')
+        return super().__new__(cls, as_matrix(matrix, "Entrywise"), sympy.Symbol(str(name)))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of the matrix."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return Apply(self.args[1].name, rule_of(self.args[0], i, j))
+
+    def _spell(self, speller: Speller) -> Tree:
+        name = {"max0": "relu", "√": "sqrt", "elu1": "elu1"}.get(self.args[1].name)
+        word = name or self.args[1].name
+        return t.call(t.Ident(word, roman=len(word) > 1), speller.matrix(self.args[0]))
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        return Entrywise(flip(self.args[0]), self.args[1])
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        return arithmetic.apply(str(args[1]), args[0])
+
+
+class EntryQuotient(Node):
+    """The quotient of every two entries: q_ij = a_ij / b_ij.
+
+    Shapes: both n × m. Raises `ShapeError` if they differ.
+    Source: Horn and Johnson, *Topics in Matrix Analysis* (1991), chapter 5, for entrywise products.
+
+    >>> A, B = sympy.MatrixSymbol("A", 2, 2), sympy.MatrixSymbol("B", 2, 2)
+    >>> print(EntryQuotient(A, B))
+    A ⊘ B
+    """
+
+    source: ClassVar[str] = "Horn and Johnson 1991, chapter 5"
+
+    def __new__(cls, above: Any, below: Any) -> Self:
+        one, two = as_matrix(above, "EntryQuotient"), as_matrix(below, "EntryQuotient")
+        if shape_of(one) != shape_of(two):
+            raise ShapeError(f"EntryQuotient: {one.shape} and {two.shape} have to be the same")
+        return super().__new__(cls, one, two)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of both."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return Over(rule_of(self.args[0], i, j), rule_of(self.args[1], i, j))
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.times([speller.matrix(arg) for arg in self.args], t.Op("⊘"))
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        return EntryQuotient(*map(flip, self.args))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        return arithmetic.divide(*args)
+
+
+class Diagonal(Node):
+    """A vector as a diagonal matrix: d_ij = v_i if j = i, else 0.
+
+    Shapes: n × 1 (or 1 × n) gives n × n. Raises `ShapeError` if the argument is no vector.
+    Source: Horn and Johnson, *Matrix Analysis* (2013), section 0.9.1.
+
+    >>> print(Diagonal(sympy.Matrix([1, 2])).doit())
+    Matrix([[1, 0], [0, 2]])
+    """
+
+    source: ClassVar[str] = _SOURCE
+
+    def __new__(cls, vector: Any) -> Self:
+        one = as_matrix(vector, "Diagonal")
+        if 1 not in one.shape:
+            raise ShapeError(f"diag: {one.shape[0]} × {one.shape[1]} is no vector")
+        return super().__new__(cls, one)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """As many rows and columns as the vector has entries."""
+        rows, columns = shape_of(self.args[0])
+        size = rows if columns == 1 else columns
+        return size, size
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        vector = self.args[0]
+        entry = rule_of(vector, i, 0) if vector.shape[1] == 1 else rule_of(vector, 0, j)
+        return Cases(Ordinal(j), "=", Ordinal(i), entry, Const(sympy.S.Zero))
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("diag", roman=True), speller.matrix(self.args[0]))
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        return Diagonal(flip(self.args[0]))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        vector = np.asarray(args[0])
+        column = vector if vector.shape[-1] == 1 else np.swapaxes(vector, -1, -2)
+        return arithmetic.where(np.eye(column.shape[-2], dtype=bool), column, arithmetic.zero)
