@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
     from symattn.algebra.identities import IDENTITIES
     from symattn.algebra.identity import Identity, prove
+    from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
     from symattn.capture import capture
@@ -31,6 +32,7 @@ _HOMES = {
     "VARIANTS": "symattn.attention.variants",
     "Attention": "symattn.attention.spec",
     "Check": "symattn.derivation",
+    "Chunk": "symattn.attention.decoding",
     "Derivation": "symattn.derivation",
     "Evaluation": "symattn.derivation",
     "Notation": "symattn.notation.options",
@@ -39,6 +41,7 @@ _HOMES = {
     "SymattnError": "symattn.errors",
     "Variant": "symattn.attention.variants",
     "capture": "symattn.capture",
+    "decode": "symattn.attention.decoding",
     "latex": "symattn.notation.latex",
     "mathml": "symattn.notation.mathml",
     "text": "symattn.notation.text",
@@ -55,6 +58,7 @@ __all__ = [
     "VARIANTS",
     "Attention",
     "Check",
+    "Chunk",
     "Derivation",
     "Equality",
     "Evaluation",
@@ -66,6 +70,7 @@ __all__ = [
     "Variant",
     "__version__",
     "capture",
+    "decode",
     "equal",
     "latex",
     "mathml",

@@ -77,7 +77,7 @@ class Derivation:
 
     def __getitem__(self, name: str) -> Step:
         for step in self.steps:
-            if step.name == name:
+            if name in (step.name, step.letter):
                 return step
         raise SymattnError(f'no step is called "{name}"{nearest(name, self.names)}')
 
@@ -157,6 +157,79 @@ class Derivation:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return bundle(str(self), self.latex())
+
+    def gradient(
+        self,
+        wrt: Collection[str] | str | None = None,
+        *,
+        of: str | None = None,
+        upstream: str | None = None,
+        forward: bool = True,
+    ) -> Derivation:
+        """The backward pass: the gradient of a loss L with respect to each of `wrt`.
+
+        dM has the shape of M and holds ∂L/∂m_ij. It starts from the gradient of the step `of`
+        (the last one), an input named after it (``dO``, or by its name ``d_output``); with
+        `upstream` ``"ones"`` L is the sum of that step's entries. `wrt` names inputs or steps; all
+        inputs if it is None. The forward steps come first, so that the same numbers can be put in;
+        with `forward` False the forward matrices that are needed become inputs.
+
+        Raises `SymattnError` for a name that is no part of this, or that `of` does not depend on.
+        Source: Dao et al., *FlashAttention* (2022), appendix B.2, whose P is our A.
+
+        >>> from symattn import Attention
+        >>> backward = Attention(scale=False).derivation().gradient(("Q", "K", "V"), forward=False)
+        >>> print(backward)
+        dV         dV = Aᵀ dO
+        d_weights  dA = dO Vᵀ
+        d_scores   dS = A ∘ (dA − rowsum(A ∘ dA))
+        dQ         dQ = dS K
+        dK         dK = dSᵀ Q
+        """
+        from symattn.derivatives.steps import backward
+
+        inputs, steps = backward(self.inputs, self.steps, self.sizes, wrt=wrt, of=of,
+                                 upstream=upstream, forward=forward)  # fmt: skip
+        return replace(self, inputs=inputs, steps=steps)
+
+    def tangent(self, along: Collection[str] | str | None = None) -> Derivation:
+        """Forward mode: how each step changes, to first order, as the matrices `along` do.
+
+        The change of M is δM; directions such as δQ are inputs (``delta_Q``). `along` names
+        inputs; all of them if it is None. Raises `SymattnError` for a name that is not given.
+        Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.1.
+
+        >>> from symattn import Attention
+        >>> print(Attention().derivation().tangent("Q")["delta_weights"])
+        δA = A ∘ (δZ − rowsum(A ∘ δZ))
+        """
+        from symattn.derivatives.steps import onward
+
+        inputs, steps = onward(self.inputs, self.steps, self.sizes, along=along)
+        return replace(self, inputs=inputs, steps=steps)
+
+    def hessian_vector(
+        self,
+        wrt: Collection[str] | str | None = None,
+        *,
+        of: str | None = None,
+        upstream: str | None = None,
+    ) -> Derivation:
+        """The Hessian of the loss times a direction: the tangent of the gradient, δdQ and so on.
+
+        All of `wrt` move, along δQ and so on; what is upstream does not. No rules are needed but
+        those of `gradient`. Raises as that does.
+        Source: Pearlmutter, *Fast Exact Multiplication by the Hessian* (1994), section 2.
+
+        >>> from symattn import Attention
+        >>> print(Attention().derivation().hessian_vector("Q")["delta_dQ"])
+        δdQ = δdS K
+        """
+        from symattn.derivatives.steps import hessian_vector
+
+        inputs, steps = hessian_vector(self.inputs, self.steps, self.sizes, wrt=wrt, of=of,
+                                       upstream=upstream)  # fmt: skip
+        return replace(self, inputs=inputs, steps=steps)
 
     def restricted(self, names: Collection[str]) -> Derivation:
         """The part that follows from the named inputs or steps, which become the inputs.

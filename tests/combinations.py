@@ -331,15 +331,10 @@ class NoValueError(Exception):
 
 @dataclass(frozen=True)
 class Reference:
-    """Attention from its definitions, one head at a time, in float64.
-
-    `aligned`: with a cache the new queries come after the cached tokens, so that the first is at
-    position p; if not, at 0, but for a causal mask alone and rotary positions.
-    """
+    """Attention from its definitions, one head at a time, in float64."""
 
     spec: Mapping[str, Any]
     given: Mapping[str, Any]
-    aligned: bool = True
 
     def result(self) -> Array:
         """The last matrix; heads that are not joined yet stand side by side all the same."""
@@ -365,11 +360,6 @@ class Reference:
         """How many tokens came before; the first new one is at this position (from 0)."""
         return self._sizes["p"] if self.spec.get("cache") else 0
 
-    @property
-    def _first(self) -> int:
-        """The position of the first new query, where alignment is in question."""
-        return self._past if self.aligned else 0
-
     def _of(self, name: str, which: int) -> Array:
         """A given matrix, or that of one head or group."""
         value = np.array(
@@ -391,7 +381,7 @@ class Reference:
         if scheme == "learned":
             x = x + self._of("positions", 0)
         if scheme == "sinusoidal":
-            first = options.get("start", 0) + self._first
+            first = options.get("start", 0) + self._past
             x = x + _sinusoidal(len(x), x.shape[1], options.get("base", 10000), first)
         return np.asarray(x)
 
@@ -421,8 +411,9 @@ class Reference:
             key = query if tie == "query-key" else self._projected("K", memory, group)
             value = key if tie == "key-value" else self._projected("V", memory, group)
         if spec.get("cache") and not spec.get("latent"):
-            key = np.vstack([self._of("K_past", group), key])
-            value = np.vstack([self._of("V_past", group), value])
+            past = self._of("K_past", head if tie == "query-key" else group)
+            key = np.vstack([past, key])
+            value = key if tie == "key-value" else np.vstack([self._of("V_past", group), value])
         return query, key, value
 
     def _head(self, head: int) -> Array:
@@ -500,7 +491,7 @@ class Reference:
         if name == "given":
             return self._of("bias", head)
         for i, j in np.ndindex(*shape):
-            ahead = j - (i + self._first)
+            ahead = j - (i + self._past)
             if name == "alibi":
                 slope = _slopes(self._sizes["h"])[head]
                 out[i, j] = slope * (-abs(ahead) if options.get("symmetric") else ahead)
@@ -517,9 +508,8 @@ class Reference:
             if _named(mask)[0] == "additive":
                 added = added + self._of("mask", head)
             else:
-                first = self._past if mask == "causal" else self._first
                 hidden = ~np.array(
-                    [[self._sees(mask, i + first, j, i, head) for j in range(logits.shape[1])]
+                    [[self._sees(mask, i + self._past, j, i, head) for j in range(logits.shape[1])]
                      for i in range(logits.shape[0])]
                 )  # fmt: skip
                 added[hidden] = -math.inf
@@ -571,7 +561,7 @@ class Reference:
         if len(line) == 0 or kind == "none":
             return list(line)
         if kind == "sigmoid":
-            return [1 / (1 + math.exp(-x)) for x in line]
+            return [math.exp(min(x, 0)) / (1 + math.exp(-abs(x))) for x in line]
         if kind == "hardmax":
             return [float(j == int(np.argmax(line))) for j in range(len(line))]
         if kind == "sparsemax":

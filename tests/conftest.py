@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -33,5 +34,18 @@ def tool(unavailable: Callable[[str], NoReturn]) -> Tool:
         if path is None:
             unavailable(name)
         return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def node_file(unavailable: Callable[[str], NoReturn]) -> Callable[[str], Path]:
+    """A file of a Node package, found where Node looks for packages."""
+
+    def find(name: str) -> Path:
+        for folder in os.environ.get("NODE_PATH", "").split(os.pathsep):
+            if folder and (Path(folder) / name).exists():
+                return Path(folder) / name
+        return unavailable(name)
 
     return find

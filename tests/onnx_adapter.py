@@ -141,15 +141,13 @@ def visible(settings: Mapping[str, Any], plain: Mapping[str, Array]) -> Visible:
     causal, window = bool(settings.get("is_causal")), max(left, right) >= 0
     named: list[Any] = []
     seen: list[Array] = []
-    if lengths is None and past == 0:  # the positions that symattn's own masks count from
+    if lengths is None:  # the positions that symattn's own masks count, cached keys first
         named += ["causal"] if causal else []
         named += [{"window": [left, right]}] if window else []
     else:
-        start = np.array(past) if lengths is None else lengths[:, None, None, None] - n
+        start = lengths[:, None, None, None] - n
         away = np.arange(m) - (np.arange(n)[:, None] + start)
-        if causal and lengths is None:
-            named.append({"causal": past})
-        elif causal:
+        if causal:
             seen.append(away <= 0)
         if window:
             seen.append(((left < 0) | (-away <= left)) & ((right < 0) | (away <= right)))

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn.arithmetic.balls import ball, precision
-from symattn.arithmetic.decide import Digits, decide, enclosure, equals
+from symattn.arithmetic.decide import Digits, decide, enclosure
+from symattn.arithmetic.proof import equals
 from symattn.errors import SymattnError
 from symattn.notation.options import Rounding
 
@@ -22,7 +23,7 @@ E = sympy.exp
 
 
 def digits_of(
-    value: Any, digits: int, rounding: Rounding = "half-up", significant: bool = False
+    value: Any, digits: int, rounding: Rounding = "half-up", tiny: int | None = None
 ) -> Digits:
     exact = sympy.sympify(value)
 
@@ -30,7 +31,7 @@ def digits_of(
         with precision(bits):
             return ball(exact)
 
-    return decide(at, lambda: exact, digits, rounding, significant)
+    return decide(at, lambda: exact, digits, rounding, tiny)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -109,9 +110,11 @@ def test_exact_numbers_show_it(value: Any, expected: Digits) -> None:
 
 
 def test_tiny_numbers_can_be_shown_in_scientific_notation() -> None:
-    assert digits_of(E(-20), 4, significant=True).text == "2.0612e-9"
+    assert digits_of(E(-20), 4, tiny=4).text == "2.0612e-9"
     almost = sympy.Rational(99999999, 10**13)
-    assert digits_of(almost, 3, significant=True).text == "1.000e-5"
+    assert digits_of(almost, 3, tiny=3).text == "1.000e-5"
+    more = [digits_of(E(-11), digits, tiny=4).text for digits in (4, 5, 6)]
+    assert more == ["1.6702e-5", "1.67017e-5", "1.670170e-5"]
 
 
 def test_what_cannot_be_decided_is_marked() -> None:
@@ -137,7 +140,8 @@ def test_a_ball_that_lies_would_be_believed_so_balls_must_not_lie() -> None:
         ((1 + sympy.sqrt(2)) ** 2 * E(3) / ((3 + 2 * sympy.sqrt(2)) * E(3)), 1, True),
         (E(1) / (E(1) + 1), sympy.Rational(73, 100), False),
         (sympy.sqrt(2), sympy.Rational(7, 5), False),
-        (sympy.log(2), sympy.Rational(7, 10), None),
+        (sympy.log(2), sympy.Rational(7, 10), False),
+        (sympy.log(6) - sympy.log(2) - sympy.log(3), 0, None),
     ],
 )
 def test_equality_with_a_rational(value: Any, number: Any, expected: bool | None) -> None:

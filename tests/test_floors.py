@@ -16,12 +16,11 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("arithmetic",),
     ("nodes",),
     ("step",),
-    ("evaluate",),
+    ("evaluate", "derivatives"),
     ("derivation",),
     ("attention", "documents", "algebra"),
     ("worksheet",),
     ("cli", "pytest_plugin", "capture", "ipython", "sphinxext"),
-    ("cli_check", "cli_prove"),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 

@@ -29,7 +29,8 @@ from symattn.nodes import (
     mask_of,
     reason_of,
 )
-from symattn.nodes.rule import at, rule_of, to_sympy
+from symattn.nodes.positions import Mask, when
+from symattn.nodes.rule import Ordinal, at, rule_of, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
 from symattn.notation.latex import latex
@@ -107,6 +108,53 @@ def test_rule_and_arrays_follow_the_definition(
 )
 def test_square_masks_follow_the_definition(name: str, parameter: Any, seen: Seen) -> None:
     follows(MASKS[name].of(len(parameter), len(parameter), parameter), seen)
+
+
+@pytest.mark.parametrize(("name", "parameter", "seen"), CASES)
+@pytest.mark.parametrize(("start", "shape"), [(2, (1, 3)), (3, (2, 5)), (4, (4, 2))])
+def test_rows_after_a_cache_are_the_later_rows(
+    name: str, parameter: Any, seen: Seen, start: int, shape: tuple[int, int]
+) -> None:
+    if name == "causal" and parameter is not True:
+        start = parameter  # which says itself where the rows start
+        seen = DEFINED["causal"][0][1]
+    mask = mask_of(name, *shape, parameter, start)
+    follows(mask, lambda i, j: seen(i + start, j))
+    assert mask.func(*mask.args) == mask
+    p = sympy.Symbol("p", integer=True, positive=True)
+    if mask.args[-1]:
+        assert mask_of(name, *shape, parameter, p).subs(p, start) in (mask, mask.subs(p, start))
+        assert f"start = {start})" in str(mask)
+    else:
+        assert "start" not in str(mask)
+
+
+def test_documents_after_a_cache_number_all_keys() -> None:
+    mask = Documents(2, 4, [1, 2, 1, 2], start=2)
+    follows(mask, lambda i, j: (i + 2) % 2 == j % 2)
+    with pytest.raises(SymattnError, match="3 numbers for 4 queries"):
+        Documents(2, 4, [1, 2, 1], start=2)
+    with pytest.raises(SymattnError, match="4 numbers for 2 queries"):
+        Documents(2, 4, [1, 2, 1, 2])
+
+
+class EverySecond(Mask):
+    """The mask that CONTRIBUTING works through."""
+
+    word = "every_second"
+
+    def _at(self, i: Any, j: Any) -> Any:
+        return when((Ordinal(sympy.Mod(i - j, 2)), "=", Ordinal(0)))
+
+    @classmethod
+    def _seen(cls, queries: Any, keys: Any, *parameters: Any) -> Any:
+        return (queries - keys) % 2 == 0
+
+
+def test_a_mask_without_a_parameter_takes_none() -> None:
+    follows(EverySecond.of(2, 4, True, 1), lambda i, j: (i + 1 - j) % 2 == 0)
+    with pytest.raises(SymattnError, match="has no parameter"):
+        EverySecond.of(2, 4, 3)
 
 
 def nothing(letter: str) -> Array:
@@ -242,7 +290,8 @@ HIDDEN = "−∞, otherwise"
 
 #: What a mask is called and its entry rule, counting from 1 and from 0.
 SPELLED: list[tuple[str, Any, str, str, str, str]] = [
-    ("causal", 2, "causal(n, n, 2)", "j ≤ i + 2", "causal(n, n, 2)", "j ≤ i + 2"),
+    ("causal", 2, "causal(n, n, start = 2)", "j ≤ i + 2",
+     "causal(n, n, start = 2)", "j ≤ i + 2"),
     ("padding", 2, "padding(n, n, 2)", "j ≤ 2", "padding(n, n, 2)", "j ≤ 1"),
     ("window", 2, "window(n, n, 2)", "|i − j| ≤ 2", "window(n, n, 2)", "|i − j| ≤ 2"),
     ("window", [3, -1], "window(n, n, 3, ∞)", "i ≤ j + 3", "window(n, n, 3, ∞)", "i ≤ j + 3"),
@@ -319,7 +368,7 @@ def test_kept_is_spelled_by_the_mask_it_follows() -> None:
     i, j = sympy.symbols("i j", integer=True)
     S, M = sympy.MatrixSymbol("S", 2, 2), sympy.MatrixSymbol("M", 2, 2)
     lines = [text.line(Speller().rule(rule_of(Kept(S, m), i, j))) for m in (M, Causal(2, 2))]
-    assert lines == ["[[s_ij, if m_ij = 0], [0, otherwise]]", "[[s_ij, if j ≤ i], [0, otherwise]]"]
+    assert lines == ["[[0, if m_ij = −∞], [s_ij, otherwise]]", "[[s_ij, if j ≤ i], [0, otherwise]]"]
     both = Kept(S, Causal(2, 2) + Padding(2, 2, 1))
     assert both.as_explicit().tolist() == [[S[0, 0], 0], [S[1, 0], 0]]
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from symattn import Notation, SymattnError
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS, ball, ball_sigmoid, precision
-from symattn.arithmetic.exact import EXACT, Argmax, Threshold, filled, ordered
+from symattn.arithmetic.exact import EXACT, Argmax, Threshold, filled
+from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.rounded import Rounded
 from symattn.derivation import Derivation, Evaluation, Input, Step, worked
 from symattn.errors import ShapeError

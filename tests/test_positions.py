@@ -315,6 +315,37 @@ def test_alibi_refuses(heads: Any, index: Any) -> None:
         ALiBi(2, 2, heads, index)
 
 
+BIASES: list[Callable[..., Any]] = [
+    lambda rows, start: ALiBi(rows, 5, 4, 1, start=start),
+    lambda rows, start: ALiBi(rows, 5, 3, HEAD, True, start),
+    lambda rows, start: RelativeBias(rows, 5, T, 8, 9, start=start),
+    lambda rows, start: RelativeBias(rows, 5, T, 8, 9, False, start=start),
+    lambda rows, start: RelativeBias(rows, 5, sympy.MatrixSymbol("T", 3, 1), clip=1, start=start),
+]
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_biases_after_a_cache_are_the_later_rows(bias: Callable[..., Any]) -> None:
+    later, whole = bias(2, 3), bias(5, 0)
+    assert later.func(*later.args) == later
+    assert "start = 3" in str(later)
+    table = [RNG.normal(size=(8, 1))] if later.has(sympy.MatrixSymbol) else []
+    args = [[a if isinstance(a, sympy.Basic) and not a.is_Matrix else table[0] for a in node.args]
+            for node in (later, whole)]  # fmt: skip
+    one, other = (type(later)._compute(Arrays(), *each) for each in args)
+    np.testing.assert_array_equal(one, other[..., 3:, :])
+    head = {HEAD: 1}
+    assert later.subs(head).as_explicit() == whole.subs(head).as_explicit()[3:, :]
+
+
+def test_biases_refuse_a_start_that_is_no_place() -> None:
+    for start in (-1, 1.5, True):
+        with pytest.raises(SymattnError, match="whole number"):
+            ALiBi(2, 2, start=start)
+        with pytest.raises(SymattnError, match="whole number"):
+            RelativeBias(2, 2, T, 8, 9, start=start)
+
+
 # ---- relative biases -----------------------------------------------------------------------------
 
 LAYOUTS = [(32, 128), (32, 256), (8, 8), (8, 20), (16, 100), (64, 500), (4, 2), (6, 7)]

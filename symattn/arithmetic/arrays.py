@@ -31,6 +31,9 @@ _FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "elu1": lambda x: np.where(x >= 0, x + 1, np.exp(np.minimum(x, 0))),
     "ln": np.log,
     "abs": np.abs,
+    "min1": lambda x: np.minimum(x, 1),
+    "above0": lambda x: np.where(x > 0, 1, np.where(np.isnan(x), x, 0)),
+    "below1": lambda x: np.where(x < 1, 1, np.where(np.isnan(x), x, 0)),
 }
 
 

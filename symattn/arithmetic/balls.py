@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
 from symattn.errors import SymattnError
 
+#: Precisions tried, in bits; the last is a bound on effort, not a claim about numbers.
+BITS = (96, 256, 1024, 4096, 16384, 65536, 262144)
+
 MINUS_INFINITY = arb.neg_inf()
 
 
@@ -160,6 +163,21 @@ def ball_elu1(x: Any) -> Any:
     return x + 1 if x >= 0 else x.exp() if x < 0 else (x + 1).union(x.exp())
 
 
+def ball_min1(x: Any) -> Any:
+    """The smaller of 1 and x."""
+    return x.min(arb(1))
+
+
+def ball_above0(x: Any) -> Any:
+    """1 where x > 0, else 0; [0, 1] where the ball does not tell."""
+    return arb(1) if x > 0 else arb(0) if x <= 0 else arb(0.5, 0.5)
+
+
+def ball_below1(x: Any) -> Any:
+    """1 where x < 1, else 0; [0, 1] where the ball does not tell."""
+    return ball_above0(1 - x)
+
+
 #: The functions of one number that formulas use beside exp.
 BALL_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "tanh": arb.tanh,
@@ -171,6 +189,9 @@ BALL_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "elu1": ball_elu1,
     "ln": arb.log,
     "abs": abs,
+    "min1": ball_min1,
+    "above0": ball_above0,
+    "below1": ball_below1,
 }
 
 
@@ -190,8 +211,9 @@ def is_minus_infinity(x: Any) -> bool:
 def ball(value: sympy.Expr) -> Any:
     """A ball that contains the SymPy number `value`.
 
-    Raises `SymattnError` for what is not a real number made of rationals, roots, e, π,
-    exponentials and logarithms (a symbol, for instance).
+    A number that knows its own ball (``value.ball()``) is asked for it. Raises `SymattnError` for
+    what is not a real number made of rationals, roots, e, π, exponentials and logarithms (a
+    symbol, for instance).
     """
     match value:
         case sympy.Rational():
@@ -215,6 +237,9 @@ def ball(value: sympy.Expr) -> Any:
             return getattr(ball(value.args[0]), type(value).__name__)()
         case sympy.Pow():
             return _power(value)
+    own = getattr(value, "ball", None)
+    if own is not None:
+        return own()
     if value is sympy.S.NegativeInfinity:
         return MINUS_INFINITY
     if value is sympy.S.Exp1:

@@ -38,7 +38,7 @@ class Arithmetic:
         raise NotImplementedError
 
     def apply(self, name: str, x: Array) -> Array:
-        """A function of one number, elementwise: tanh, σ, √, cos, sin, max0, elu1, ln, abs."""
+        """A function of one number, elementwise, by its name in `exact.FUNCTIONS`: tanh, σ, √."""
         raise NotImplementedError
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:

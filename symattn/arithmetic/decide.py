@@ -1,13 +1,10 @@
 """Which digits to show: a decimal is written down only when Arb or exact arithmetic proves it.
 
 A ball decides a rounding as soon as it lies on one side of every half unit. If it keeps
-straddling one, the value may be a tie, and only exact arithmetic can say so. Why this ends: with
-rational (or algebraic) inputs one layer of softmax attention yields quotients of sums of
-algebraic multiples of e^algebraic. Exponentials of distinct algebraic numbers are linearly
-independent over the algebraic numbers (Lindemann-Weierstrass; A. Baker, *Transcendental Number
-Theory*, theorem 1.4), so that N/Z = q holds exactly when N - qZ, expanded and collected, has no
-term left. If it does not hold, some precision separates the two; how much it takes grows with the
-logits, and the effort is bounded (`BITS`), so that beyond it a digit is marked as not proven.
+straddling one, the value may be a tie, and only exact arithmetic can say so: `symattn.arithmetic.
+proof` says on which side of the tie it lies, or that it is the tie. At first its quick answer is
+asked for, over the names of long operands; what they are made of is looked into only once more
+bits have not helped. The effort is bounded, so that beyond it a digit is marked as not proven.
 """
 
 from __future__ import annotations
@@ -19,11 +16,10 @@ from typing import Any
 import sympy
 from flint import arb, fmpq, fmpz
 
-from symattn.arithmetic.balls import ball, is_minus_infinity, precision
+from symattn.arithmetic.balls import BITS, ball, is_minus_infinity, precision
+from symattn.arithmetic.proof import sign
+from symattn.errors import SymattnError
 from symattn.notation.options import Rounding
-
-#: Precisions tried, in bits; the last is a bound on effort, not a claim about numbers.
-BITS = (96, 256, 1024, 4096, 16384, 65536, 262144)
 
 #: How far to go where the numbers are many, and each bit is paid for many times.
 USUAL_BITS = 16384
@@ -34,8 +30,8 @@ _LONG = 16
 #: A ball with fewer good bits than this, at a precision that should do, hides a comparison.
 LOOSE = 16
 
-#: Exact values that would have more terms than this over one denominator are not multiplied out.
-_MOST_TERMS = 20_000
+#: From this precision on an exact value is taken apart as far as it takes.
+_DEEP = BITS[2]
 
 #: Beyond this power of ten a number is handled by its logarithm.
 _HUGE = 5000
@@ -55,30 +51,58 @@ def decide(
     exact: Callable[[], sympy.Expr | None],
     digits: int,
     rounding: Rounding = "half-up",
-    significant: bool = False,
+    tiny: int | None = None,
     most_bits: int = USUAL_BITS,
 ) -> Digits:
     """The value correctly rounded to `digits` decimals, proven, or marked as not proven.
 
     `ball_at(bits)` encloses the value; `exact()` is the value itself, or None, and is asked only
-    when a ball cannot decide. With `significant`, a value too small for the decimals is shown in
-    scientific notation instead of as zero.
+    when a ball cannot decide. A value below 10^−tiny is shown in scientific notation, with so many
+    digits, instead of as nearly zero.
     """
     value: Any = None
+    known = _Exact(exact)
     for bits in (bits for bits in BITS if bits <= most_bits):
         value = ball_at(bits)
         if is_minus_infinity(value):
             return Digits("-inf", True)
         if not value.is_finite():
             continue
+        known.deep = bits >= _DEEP
         with precision(bits + 64):
-            found = _attempt(value, exact, digits, rounding, significant)
+            found = _attempt(value, known, digits, rounding, tiny)
         if found is not None:
             return found
         if bits == BITS[1] and value.rel_accuracy_bits() < LOOSE:
             settled = exact()  # a comparison (hardmax) may be open at any precision
             ball_at = ball_at if settled is None else _enclosed(settled)
     return _unproven(value, digits)
+
+
+class _Exact:
+    """What is known of the exact value; nothing is asked twice."""
+
+    def __init__(self, value: Callable[[], sympy.Expr | None]) -> None:
+        self._value, self.deep = value, False
+        self._asked: dict[tuple[Any, bool], int | None] = {}
+
+    def side(self, number: Any) -> int | None:
+        """−1, 0 or 1 as the value is below, equal to or above the rational; None if not known."""
+        key = number, self.deep
+        if key not in self._asked:
+            self._asked[key] = self._side(sympy.Rational(int(number.p), int(number.q)))
+        return self._asked[key]
+
+    def _side(self, number: sympy.Rational) -> int | None:
+        value = self._value()
+        if value is None:
+            return None
+        if isinstance(value, sympy.Rational):
+            return 0 if value == number else 1 if value > number else -1
+        try:
+            return sign(value - number, self.deep)
+        except SymattnError:  # it has symbols, or a part that cannot be enclosed
+            return None
 
 
 def _enclosed(value: sympy.Expr) -> Callable[[int], Any]:
@@ -93,14 +117,14 @@ def _enclosed(value: sympy.Expr) -> Callable[[int], Any]:
 
 def _attempt(
     value: Any,
-    exact: Callable[[], sympy.Expr | None],
+    exact: _Exact,
     digits: int,
     rounding: Rounding,
-    significant: bool,
+    tiny: int | None,
 ) -> Digits | None:
     """The decided digits, or None where more precision is needed."""
     size = _magnitude(value)
-    if size is not None and (size >= _LONG or (significant and size < -digits)):
+    if size is not None and (size >= _LONG or (tiny is not None and size < -tiny)):
         if abs(size) > _HUGE:
             return _scientific(value, size, digits)
         places = digits - size
@@ -115,11 +139,13 @@ def _attempt(
         if units is None:
             return None
     shown = fmpq(units) / _ten(places)
-    is_exact = _contains(value, shown) and (
-        value.fmpq() == shown
-        if value.is_exact()
-        else equals(exact(), sympy.Rational(int(shown.p), int(shown.q))) is True
-    )
+    if value.is_exact() or not _contains(value, shown):
+        is_exact = value.is_exact() and value.fmpq() == shown
+    else:
+        side = exact.side(shown)
+        if side is None and not exact.deep:
+            return None
+        is_exact = side == 0
     text = _fixed(units, digits)
     if is_exact and "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -156,9 +182,7 @@ def _magnitude(value: Any) -> int | None:
     return int((abs(value).log() / arb(10).log()).mid().floor().unique_fmpz())
 
 
-def _round(
-    value: Any, exact: Callable[[], sympy.Expr | None], places: int, rounding: Rounding
-) -> Any | None:
+def _round(value: Any, exact: _Exact, places: int, rounding: Rounding) -> Any | None:
     """The value in units of 10^-places rounded to a whole number, or None if undecided."""
     scaled = value * arb(_ten(places))
     half = scaled + arb(0.5)
@@ -169,10 +193,11 @@ def _round(
     if twice is None or twice % 2 == 0:
         return None
     tie = fmpq(twice, 2) / _ten(places)
-    known_tie = value.is_exact() and arb(tie).is_exact() and value == arb(tie)
-    if not known_tie and equals(exact(), sympy.Rational(int(tie.p), int(tie.q))) is not True:
-        return None
     below = (twice - 1) // 2
+    known_tie = value.is_exact() and arb(tie).is_exact() and value == arb(tie)
+    side = 0 if known_tie else exact.side(tie)
+    if side != 0:
+        return None if side is None else below + 1 if side > 0 else below
     if rounding == "half-even":
         return below if below % 2 == 0 else below + 1
     return below + 1 if twice > 0 else below
@@ -195,96 +220,6 @@ def _unproven(value: Any, digits: int) -> Digits:
         units = (value.mid() * arb(10) ** digits + arb(0.5)).floor().unique_fmpz()
     text = "?" if units is None else _fixed(units, digits)
     return Digits(text, False, proven=False)
-
-
-def equals(value: sympy.Expr | None, number: sympy.Rational) -> bool | None:
-    """Whether an exact value is the rational `number`: True or False by proof, None if unknown.
-
-    >>> equals(sympy.exp(2) / (2 * sympy.exp(2)), sympy.Rational(1, 2))
-    True
-    >>> equals(1 / (1 + sympy.exp(1)), sympy.Rational(1, 4))
-    False
-    """
-    if value is None:
-        return None
-    if isinstance(value, sympy.Rational):
-        return bool(value == number)
-    verdict = _equals(value, number)
-    if verdict is None and value.count_ops() < _MOST_TERMS:
-        simpler = _denested(value)
-        verdict = _equals(simpler, number) if simpler != value else None
-    return verdict
-
-
-def _denested(value: sympy.Expr) -> sympy.Expr:
-    """The value with √(5 + 2√6) written √2 + √3, in exponents too."""
-    roots = {r: sympy.sqrtdenest(r) for r in value.atoms(sympy.Pow) if r.args[1] == sympy.S.Half}
-    flat = value.xreplace(roots)
-    powers = {e: sympy.exp(sympy.radsimp(e.args[0])) for e in flat.atoms(sympy.exp)}
-    return flat.xreplace(powers)
-
-
-def _equals(value: sympy.Expr, number: sympy.Rational) -> bool | None:
-    if value.has(sympy.tanh, sympy.sin, sympy.cos):
-        value = value.rewrite(sympy.exp)
-    if _multiplied_out(value) > _MOST_TERMS:
-        return None
-    above, below = sympy.fraction(sympy.together(value))
-    terms = _by_exponential(above - number * below)
-    if all(coefficient == 0 for coefficient in terms.values()):
-        return True
-    known = all(_is_sum_of_surds(part) for pair in terms.items() for part in pair)
-    return False if known else None
-
-
-def _multiplied_out(value: sympy.Expr) -> int:
-    """About how many terms the value has over one common denominator."""
-    parts = [sympy.fraction(term) for term in sympy.Add.make_args(value)]
-    below = {factor for _, den in parts for factor in sympy.Mul.make_args(den)}
-    count = sum(len(sympy.Add.make_args(above)) for above, _ in parts)
-    for factor in below:
-        base, power = factor.as_base_exp()
-        times = abs(int(power)) if power.is_Integer else 1
-        count *= len(sympy.Add.make_args(base)) ** min(times, 20)
-    return count
-
-
-def _by_exponential(value: sympy.Expr) -> dict[sympy.Expr, sympy.Expr]:
-    """The value multiplied out as {exponent: coefficient}, Σ coefficient · e^exponent."""
-    terms: dict[sympy.Expr, sympy.Expr] = {}
-    for term in sympy.Add.make_args(_expanded(value)):
-        exponent, coefficient = sympy.S.Zero, sympy.S.One
-        for factor in sympy.Mul.make_args(term):
-            base, power = factor.as_base_exp()
-            if base is sympy.S.Exp1:
-                exponent += power
-            else:
-                coefficient *= factor
-        exponent = _expanded(exponent)
-        terms[exponent] = _expanded(terms.get(exponent, sympy.S.Zero) + coefficient)
-    return terms
-
-
-def _expanded(value: sympy.Expr) -> sympy.Expr:
-    return sympy.expand(value, power_exp=False, power_base=False)
-
-
-def _is_sum_of_surds(value: sympy.Expr) -> bool:
-    return all(_is_surd(term) for term in sympy.Add.make_args(value))
-
-
-def _is_surd(value: sympy.Expr) -> bool:
-    """Whether the value is a rational times square roots of positive integers."""
-    return all(
-        isinstance(factor, sympy.Rational)
-        or (
-            isinstance(factor, sympy.Pow)
-            and factor.args[1] == sympy.S.Half
-            and isinstance(factor.args[0], sympy.Integer)
-            and factor.args[0] > 0
-        )
-        for factor in sympy.Mul.make_args(value)
-    )
 
 
 def enclosure(value: Any, digits: int = 20) -> tuple[str, str]:

@@ -16,10 +16,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
-from symattn.arithmetic.decide import BITS, equals
-from symattn.errors import Undecided, shown
+from symattn.arithmetic.proof import ordered
 
 
 def _sigmoid(x: sympy.Expr) -> sympy.Expr:
@@ -27,7 +25,9 @@ def _sigmoid(x: sympy.Expr) -> sympy.Expr:
 
 
 def _elu1(x: sympy.Expr) -> sympy.Expr:
-    return sympy.Piecewise((x + 1, x >= 0), (sympy.exp(x), True))
+    if x.free_symbols:
+        return sympy.Piecewise((x + 1, x >= 0), (sympy.exp(x), True))
+    return x + 1 if ordered(x, sympy.S.Zero) >= 0 else sympy.exp(x)
 
 
 def _relu(x: sympy.Expr) -> sympy.Expr:
@@ -36,34 +36,21 @@ def _relu(x: sympy.Expr) -> sympy.Expr:
     return x if ordered(x, sympy.S.Zero) > 0 else sympy.S.Zero
 
 
-def ordered(a: sympy.Expr, b: sympy.Expr) -> int:
-    """−1, 0 or 1 as the number a is below, equal to or above b, by proof.
+def _above(x: sympy.Expr, bound: int = 0) -> sympy.Expr:
+    """1 where x is above the bound, else 0."""
+    if x.free_symbols:
+        return sympy.Piecewise((1, x > bound), (0, True))
+    return sympy.S.One if ordered(x, sympy.Integer(bound)) > 0 else sympy.S.Zero
 
-    Raises `Undecided` where neither balls nor algebra tell.
 
-    >>> ordered(sympy.sqrt(8), 2 * sympy.sqrt(2)), ordered(sympy.pi, sympy.Rational(22, 7))
-    (0, -1)
-    """
-    if a == b:
-        return 0
-    if isinstance(a, sympy.Rational) and isinstance(b, sympy.Rational):
-        return 1 if a > b else -1
-    if sympy.S.NegativeInfinity in (a, b):
-        return 1 if b is sympy.S.NegativeInfinity else -1
-    difference = a - b
-    for bits in BITS[:-2]:
-        with precision(bits):
-            value = ball(difference)
-        if value > 0:
-            return 1
-        if value < 0:
-            return -1
-        if bits == BITS[0] and equals(difference, sympy.S.Zero):
-            return 0
-    raise Undecided(
-        f"{shown(a)} and {shown(b)}: not told apart at {BITS[-3]} bits, nor proven equal; "
-        "write equal numbers in the same way"
-    )
+def _below1(x: sympy.Expr) -> sympy.Expr:
+    return _above(-x, -1)
+
+
+def _min1(x: sympy.Expr) -> sympy.Expr:
+    if x.free_symbols:
+        return sympy.Min(x, 1)
+    return x if ordered(x, sympy.S.One) < 0 else sympy.S.One
 
 
 class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
@@ -124,6 +111,9 @@ FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "elu1": _elu1,
     "ln": sympy.log,
     "abs": sympy.Abs,
+    "min1": _min1,
+    "above0": _above,
+    "below1": _below1,
 }
 
 

@@ -2,9 +2,8 @@
 
 Each question comes down to the sign of x − q for a rational q (half a unit above or below what
 was written). Arb decides it as soon as its ball lies on one side; where the ball straddles q, x
-may be q itself, which exact arithmetic settles, and if it is not, more bits will (see
-`symattn.arithmetic.decide` for why that ends). Beyond the bound on effort the answer is
-"undecided", with the bits that were tried.
+may be q itself, which exact arithmetic settles (see `symattn.arithmetic.proof`). Beyond the bound
+on effort the answer is "undecided", with the bits that were tried.
 """
 
 from __future__ import annotations
@@ -16,8 +15,9 @@ from typing import Any, Literal, TypeAlias
 import sympy
 from flint import arb, fmpq
 
-from symattn.arithmetic.balls import ball, is_minus_infinity, precision
-from symattn.arithmetic.decide import BITS, LOOSE, USUAL_BITS, equals
+from symattn.arithmetic.balls import BITS, ball, is_minus_infinity, precision
+from symattn.arithmetic.decide import LOOSE, USUAL_BITS
+from symattn.arithmetic.proof import equals, sign
 from symattn.arithmetic.written import Written
 from symattn.errors import Undecided
 
@@ -55,8 +55,9 @@ class Quantity:
                 return 0
             if bits == BITS[1]:
                 exact = self.exact()
-                if equals(exact, sympy.Rational(int(q.p), int(q.q))):
-                    return 0
+                found = None if exact is None else sign(exact - sympy.Rational(int(q.p), int(q.q)))
+                if found is not None:
+                    return found
                 if value.rel_accuracy_bits() < LOOSE:
                     known = exact  # a comparison (hardmax) may be open at any precision
         raise Undecided(f"undecided at {self.most_bits:,} bits")

@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.attention.plan import Plan, g, h, m, n
+from symattn.attention.plan import Plan, g, h, m, n, p
 from symattn.derivation import Input, Step
 from symattn.nodes.heads import Head
 from symattn.notation.options import SYMBOLS
@@ -34,9 +34,19 @@ class Builder:
         return n if self.plan.source in ("self", "bare") else m
 
     @property
+    def start(self) -> Any:
+        """The position of the first new token: after those whose keys and values are cached."""
+        return p if self.plan.cache else sympy.S.Zero
+
+    @property
     def count(self) -> Any:
         """The number of query heads."""
         return h if self.plan.heads == "h" else sympy.Integer(self.plan.heads or 1)
+
+    @property
+    def key_kind(self) -> str:
+        """Keys are one for each group; where they are the queries, one for each head."""
+        return QUERY if self.plan.tie == "query-key" else GROUP
 
     def key_head(self) -> Any:
         """Which group's keys and values head i uses: ⌊i g/h⌋, counted from 0."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -18,9 +19,12 @@ _SIZES = {"m": 3, "p": 2, "d_mem": 2, "d_c": 2, "d_cq": 2, "d_r": 2, "d_a": 2, "
 
 
 def small_example(
-    spec: Attention, *, tokens: int = 3, d_k: int = 2, heads: int | None = None, title: str = ""
-) -> tuple[Derivation, Evaluation]:
+    spec: Attention, *, tokens: int = 3, d_k: int = 2, heads: int | None = None, title: str = "",
+    gradient: Collection[str] | None = None,
+) -> tuple[Derivation, Evaluation]:  # fmt: skip
     """The derivation of a spec on small integer matrices, and its values.
+
+    With `gradient` the backward pass too, with respect to these names (all inputs if empty).
 
     Shapes: `tokens` × `d_k` queries and as many keys; d_model is d_k, other widths are 2. Raises
     `SymattnError` if the spec does not allow these sizes.
@@ -29,11 +33,28 @@ def small_example(
     >>> values["Q"].exact.tolist()
     [[1, 0], [2, 1]]
     """
+    spec, given = small_inputs(spec, tokens=tokens, d_k=d_k, heads=heads, gradient=gradient)
+    whole = spec.derivation(title=title)
+    if gradient is not None:
+        whole = whole.gradient(gradient or None)
+    return whole, whole.evaluate(**given)
+
+
+def small_inputs(
+    spec: Attention, *, tokens: int = 3, d_k: int = 2, heads: int | None = None,
+    gradient: Collection[str] | None = None,
+) -> tuple[Attention, dict[str, Any]]:  # fmt: skip
+    """The spec with its heads counted, and small integer matrices for all its inputs.
+
+    With `gradient`, for where the backward pass starts too.
+    """
     for name, value in (("tokens", tokens), ("d_k", d_k)):
         if not 1 <= value <= 64:
             raise SymattnError(f"{name} = {value}: give a whole number from 1 to 64")
     spec = _with_heads(spec, heads)
-    whole = spec.derivation(title=title)
+    whole = spec.derivation()
+    if gradient is not None:
+        whole = whole.gradient(gradient or None)
     sizes = _SIZES | {"n": tokens, "m": tokens, "d_k": d_k, "d_model": d_k, "n_vocab": tokens}
     positive = spec.normaliser == "sum"
     numbers = count()
@@ -56,7 +77,7 @@ def small_example(
             given[item.name] = [matrix(rows, columns) for _ in range(count_of)]
         else:
             given[item.name] = matrix(rows, columns)
-    return whole, whole.evaluate(**given)
+    return spec, given
 
 
 def _with_heads(spec: Attention, heads: int | None) -> Attention:

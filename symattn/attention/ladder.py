@@ -112,7 +112,7 @@ def _number(value: sympy.Expr, digits: int = 4) -> str:
         with precision(bits):
             return ball(value)
 
-    return line(number(decide(at, lambda: value, digits, significant=True).text))
+    return line(number(decide(at, lambda: value, digits, tiny=digits).text))
 
 
 def _entry(values: Evaluation, name: str, row: int, column: int) -> str:

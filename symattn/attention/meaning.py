@@ -15,9 +15,6 @@ from symattn.nodes.normalise import NORMALISERS
 #: The parameter of a mask that is a matrix: one for all heads, or one for each.
 PER_HEAD = "head"
 
-#: The masks whose meaning does not change when keys from before are put in front.
-_WITH_CACHE = ("causal", "padding", "boolean", "additive")
-
 #: What may be said of a scheme besides its name.
 _OPTIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("positions", "sinusoidal"): ("base", "start"),
@@ -70,11 +67,8 @@ def check_meaning(plan: Plan) -> None:
         (plan.scales_both and plan.score in ("shaw", "transformer-xl"),
          "scale: distances have keys of their own, which scaling both would not reach; "
          "scale the scores"),
-        (plan.cache and any(name not in _WITH_CACHE for name, _ in masks),
-         "mask: with a cache, positions are counted from the first cached key; give a matrix"),
-        (plan.cache and plan.bias is not None and plan.bias[0] != "given",
-         "bias: with a cache, positions are counted from the first cached key; give a matrix"),
-        (plan.tie is not None and plan.cache, "tie: cached keys and values are kept apart"),
+        (plan.tie == "query-key" and plan.cache and bool(plan.latent),
+         "tie: keys that are the queries are not made of the latent, which alone is cached"),
         (bool(plan.latent) and source in ("given", "bare"),
          'latent: the latent is projected from X; use source = "self"'),
         (plan.embedded and source == "given", "embedded: X is looked up, so Q is not given"),

@@ -10,7 +10,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.meaning import PER_HEAD
-from symattn.attention.plan import d_a, d_model, k, p
+from symattn.attention.plan import d_a, d_model, k
 from symattn.nodes.affine import PlusVector
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
@@ -36,7 +36,7 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
     names: tuple[str, ...] = ("K_joined", "K_rotated", "K_cached", "K", "placed", "X")
     tied = b.plan.tie == "query-key"
     if tied:
-        names = ("K_joined", "Q_rotated", "Q")
+        names = ("K_joined", "K_rotated", "K_cached", "Q_rotated", "Q")
     elif b.plan.absorbed:
         names = ("K_joined", "latent_cached", "latent")
     key = b.made(*names)
@@ -116,8 +116,7 @@ def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     table = b.given("distance_keys", 2 * k + 1, query.shape[1], "a key for each distance", QUERY)
     content, distance = _two_terms(b, query, key, table, ClippedShift.source)
     why = "To the score by content comes that of the distance; those beyond {k} count as {k}."
-    start = p if b.plan.cache else 0
-    placed = ClippedShift(distance, key.shape[0], start)
+    placed = ClippedShift(distance, key.shape[0], b.start)
     return b.step("scores", sympy.MatAdd(content, placed), "sum", why, ClippedShift.source)
 
 
@@ -128,7 +127,7 @@ def _transformer_xl(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExp
 
     source = RelativeShift.source
     rows, columns = query.shape[0], key.shape[0]
-    waves = Sinusoidal(rows + columns - 1, d_model, start=(p if b.plan.cache else 0) + 1 - columns)
+    waves = Sinusoidal(rows + columns - 1, d_model, start=b.start + 1 - columns)
     why = "Each distance back to a key has a row of sines and cosines; below 0 the key is ahead."
     table = b.step("distances", waves, "position encoding", why, source, SHARED)
     why = "Weights apart from those of the words make a key of each distance."
@@ -213,7 +212,7 @@ def _alibi(b: Builder, rows: Any, columns: Any, options: dict[str, Any]) -> tupl
     from symattn.nodes.biases import ALiBi
 
     index = None if b.plan.heads is None else HEAD
-    node = ALiBi(rows, columns, b.count, index, **options)
+    node = ALiBi(rows, columns, b.count, index, start=b.start, **options)
     return b.step("bias", node, "linear bias", ALiBi.reason, ALiBi.source), ALiBi.source
 
 
@@ -225,7 +224,7 @@ def _relative(
     clip = options.get("clip")
     size = options.get("buckets", 32) if clip is None else 2 * clip + 1
     table = b.given("table", size, 1, "a number for each bucket of distances", QUERY)
-    node = RelativeBias(rows, columns, table, **options)
+    node = RelativeBias(rows, columns, table, start=b.start, **options)
     why, source = RelativeBias.reason, RelativeBias.source
     return b.step("bias", node, "relative bias", why, source), source
 
@@ -261,9 +260,7 @@ def _mask(b: Builder, logits: MatrixExpr, name: str, value: Any) -> MatrixExpr:
         return b.given("mask", rows, columns, "added to the scores", kind)
     if name == "boolean":
         return Allowed(b.given("allowed", rows, columns, "1 where a query may attend", kind))
-    if name == "causal" and value is True and b.plan.cache:
-        value = p
-    return mask_of(name, rows, columns, value)
+    return mask_of(name, rows, columns, value, b.start)
 
 
 def _normalised(b: Builder, logits: MatrixExpr) -> None:

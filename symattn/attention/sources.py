@@ -31,7 +31,8 @@ def sources(b: Builder) -> None:
         _projected(b)
     if b.plan.cache and not b.plan.latent:
         _cached(b, "K", d_k)
-        _cached(b, "V", d_v)
+        if b.plan.tie != "key-value":
+            _cached(b, "V", d_v)
     if b.plan.rotary is not None:
         _rotated(b)
     if b.plan.decoupled:
@@ -109,7 +110,7 @@ def _joined(b: Builder) -> None:
     content = b.made("K_cached", "K", *(("latent_cached", "latent") if b.plan.absorbed else ("Q",)))
     why = "Every head appends the same turned key."
     keys = Stacked(content, b.made("K_rotated"), 1)
-    kind = SHARED if b.plan.absorbed else QUERY if b.plan.tie == "query-key" else GROUP
+    kind = SHARED if b.plan.absorbed else b.key_kind
     b.step("K_joined", keys, "concatenation", why, f"{_DECOUPLED}, eq. 17", kind)
 
 
@@ -134,7 +135,7 @@ def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
         from symattn.nodes.encodings import Sinusoidal
 
         why = "Sines and cosines of many wavelengths tell the positions apart."
-        start = options.pop("start", 0) + (p if b.plan.cache else 0)
+        start = options.pop("start", 0) + b.start
         node = Sinusoidal(n, d_model, start=start, **options)
         encoding = b.step("positions", node, "position encoding", why, f"{PAPER}3.5", SHARED)
     why = "Without positions, the order of the tokens would make no difference."
@@ -161,9 +162,10 @@ _CACHES = {
 def _cached(b: Builder, name: str, columns: Any) -> MatrixExpr:
     """What earlier tokens left, before that of the new ones."""
     called, kind = _CACHES[name]
+    kind = b.key_kind if name == "K" else kind
     past = b.given(f"{name}_past", p, columns, f"cached {called}", kind)
     why = f"The {called} of earlier tokens are kept, not computed again."
-    return b.step(f"{name}_cached", Stacked(past, b.made(name)), "append", why,
+    return b.step(f"{name}_cached", Stacked(past, b.made(name, "Q")), "append", why,
                   "Shazeer 2019, section 2.4", kind)  # fmt: skip
 
 
@@ -175,11 +177,10 @@ def _rotated(b: Builder) -> None:
     why = "Each pair of columns is turned by its own angle {theta_t}, once for every position."
     source = Rotary.source
     starts = options.pop("start", 0)
-    later = starts + p if b.plan.cache else starts
     keys = b.made("K_position_cached", "K_position", "K_cached", "K", "Q")
     queries = b.made("Q_position", "Q")
-    kind = SHARED if b.plan.decoupled else GROUP
-    b.step("Q_rotated", Rotary(queries, start=later, **options), "rotation", why, source)
+    kind = SHARED if b.plan.decoupled else b.key_kind
+    b.step("Q_rotated", Rotary(queries, start=starts + b.start, **options), "rotation", why, source)
     if keys != queries:
         why = "The keys are turned as the queries are, so that equal distances turn alike."
         b.step("K_rotated", Rotary(keys, start=starts, **options), "rotation", why, source, kind)

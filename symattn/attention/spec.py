@@ -11,7 +11,7 @@ import sympy
 from symattn.arithmetic.reading import read_number
 from symattn.attention.build import build
 from symattn.attention.meaning import PER_HEAD, check_meaning, check_options
-from symattn.attention.plan import BOTH_SCALE, DEFAULT_SCALE, Plan, d_k, d_model, size
+from symattn.attention.plan import BOTH_SCALE, DEFAULT_SCALE, Plan, d_k, d_model, m, n, p, size
 from symattn.attention.scoring import BIASES, SCORES
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError, nearest, shown
@@ -138,7 +138,7 @@ class Attention:
         """Refuse choices that have no meaning whatever is given later."""
         refusals = []
         for source in _SOURCES if self.source is None else (self.source,):
-            plan = self._plan(None, source)
+            plan = self.plan(None, source)
             plan = replace(plan, output_projection=self.output_projection is not False)
             try:
                 return check_meaning(plan)
@@ -163,7 +163,7 @@ class Attention:
         scaled   Z = S/√d_k
         weights  A = softmax(Z)
         """
-        plan = self._plan(given)
+        plan = self.plan(given)
         check_meaning(plan)
         known = {_size(name): _count(name, count) for name, count in (sizes or {}).items()}
         if plan.source == "bare" and d_k in known and d_model not in known:
@@ -174,6 +174,9 @@ class Attention:
         named = {_size(name): tuple(words) for name, words in (labels or {}).items()}
         if plan.source in ("self", "bare") and _size("m") in named:
             named.setdefault(_size("n"), named.pop(_size("m")))
+        for new in (n, m):
+            if {new, p} <= set(named):  # the keys are those of before and the new ones
+                named[new + p] = named[p] + named[new]
         derivation = build(plan, known, named, title)
         if given is not None:
             self._check_given(set(given))
@@ -197,7 +200,7 @@ class Attention:
         if self.output_projection and "W_O" not in names:
             raise SymattnError("output_projection: W_O is not given; give it or leave this out")
 
-    def _plan(self, given: Collection[str] | None, source: str | None = None) -> Plan:
+    def plan(self, given: Collection[str] | None, source: str | None = None) -> Plan:
         """The choices with what is left open settled by what is given, or by this source."""
         names = set(given or ())
         embedded = self.embedded or "E" in names

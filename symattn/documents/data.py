@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,9 @@ SCHEMA = 1
 #: Exact values of larger matrices are written only on request: each may hold a term for every key.
 MOST_EXACT = 256
 
+#: Exact values with more parts (numbers, signs, functions) than this likewise: kilobytes each.
+LONGEST_EXACT = 1000
+
 #: Characters that a terminal or an editor acts on rather than shows; JSON has an escape for them.
 _HIDDEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\uffff]")
 
@@ -41,7 +44,40 @@ def json_document(
     notes: Sequence[str] = (),
 ) -> str:
     """The document as indented JSON; ``inputs`` and ``steps`` are keyed by name, in order."""
-    notation = notation or Notation()
+    data = _data(derivation, evaluation, notation or Notation(), only, check, notes)
+    return written(data) + "\n"
+
+
+def json_series(
+    parts: Iterable[tuple[Derivation, Evaluation | None, Check | None, Sequence[str]]],
+    title: str,
+    *,
+    notation: Notation | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """Several derivations in a row as one JSON document: each as it stands alone, in ``chunks``.
+
+    A part is a derivation, its evaluation, its check and the names of the steps shown (all if
+    there are none).
+    """
+    data: dict[str, Any] = {"schema": SCHEMA, "title": title}
+    data["chunks"] = [
+        _data(derivation, evaluation, notation or Notation(), only, check, ())
+        for derivation, evaluation, check, only in parts
+    ]
+    if notes:
+        data["notes"] = list(notes)
+    return written(data) + "\n"
+
+
+def _data(
+    derivation: Derivation,
+    evaluation: Evaluation | None,
+    notation: Notation,
+    only: Sequence[str],
+    check: Check | None,
+    notes: Sequence[str],
+) -> dict[str, Any]:
     data: dict[str, Any] = {"schema": SCHEMA, "title": derivation.title}
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}
@@ -61,7 +97,7 @@ def json_document(
         data["check"] = _check(check)
     if notes:
         data["notes"] = list(notes)
-    return written(data) + "\n"
+    return data
 
 
 def _is_short(value: dict[str, Any]) -> bool:
@@ -139,11 +175,13 @@ def _value(item: Input, evaluation: Evaluation | None, notation: Notation) -> di
             evaluation[item.name].enclosures(notation.digits + 16), notation
         ).tolist(),
     }
-    if array.size <= MOST_EXACT or not notation.limit:
+    long = evaluation.longest_exact(item.letter) if array.size <= MOST_EXACT else 0
+    if not notation.limit or (array.size <= MOST_EXACT and long <= LONGEST_EXACT):
         exact = elementwise(_EXACTLY.doprint, evaluation.exact(item.letter))
         out["exact"] = _turned(exact, notation).tolist()
     else:
-        out["exact_left_out"] = f"more than {MOST_EXACT} entries; --full writes them"
+        many, size = ("entries", MOST_EXACT) if not long else ("parts in an entry", LONGEST_EXACT)
+        out["exact_left_out"] = f"more than {size} {many}; --full writes them"
     return out
 
 

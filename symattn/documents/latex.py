@@ -20,9 +20,9 @@ _MOST_LINES, _WIDE = 9, 80
 _RELATIONS = (EQUALS, APPROX)
 
 
-def latex_document(outline: Outline) -> str:
-    """The fragment, with a blank line between paragraphs."""
-    return "\n\n".join(_paragraphs(outline)) + "\n"
+def latex_document(*outlines: Outline) -> str:
+    """The fragment, with a blank line between paragraphs; several derivations in a row."""
+    return "\n\n".join(part for each in outlines for part in _paragraphs(each)) + "\n"
 
 
 def _paragraphs(outline: Outline) -> Iterator[str]:

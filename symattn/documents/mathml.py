@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 
 from symattn.documents.outline import Line, Outline, Section
@@ -13,20 +14,29 @@ from symattn.notation.text import line
 _XHTML = "http://www.w3.org/1999/xhtml"
 
 
-def mathml_document(outline: Outline) -> str:
-    """One ``div`` with a heading, sentences and a ``math`` element for each displayed line."""
+def mathml_document(*outlines: Outline) -> str:
+    """One ``div`` with a heading, sentences and a ``math`` element for each displayed line.
+
+    Several derivations stand in it in a row.
+    """
     parts = [f'<div xmlns="{_XHTML}" class="symattn">']
-    if outline.title:
-        parts.append(f"<h2>{_words(outline.title)}</h2>")
-    if outline.given:
-        parts.append("<h3>Given</h3>")
-        parts += [_section(section) for section in outline.given]
-    for section in outline.steps:
-        parts.append(f"<h3>{section.number}. {_words(section.name)}</h3>")
-        parts.append(_section(section))
-    parts += [f"<p>{_words(note)}</p>" for note in outline.notes]
+    for outline in outlines:
+        parts += _parts(outline)
     parts.append("</div>")
     return "\n".join(parts) + "\n"
+
+
+def _parts(outline: Outline) -> Iterator[str]:
+    if outline.title:
+        yield f"<h2>{_words(outline.title)}</h2>"
+    if outline.given:
+        yield "<h3>Given</h3>"
+        yield from map(_section, outline.given)
+    for section in outline.steps:
+        yield f"<h3>{section.number}. {_words(section.name)}</h3>"
+        yield _section(section)
+    for note in outline.notes:
+        yield f"<p>{_words(note)}</p>"
 
 
 def _section(section: Section) -> str:

@@ -118,6 +118,6 @@ def _check_row(step: StepCheck, notation: Notation, charset: Charset) -> tuple[s
 
 
 def _short(number: float) -> str:
-    if number == 0 or math.isinf(number):
-        return "0" if number == 0 else "inf"
+    if number == 0 or not math.isfinite(number):
+        return "0" if number == 0 else "inf" if math.isinf(number) else "-"
     return f"{number:.1e}"

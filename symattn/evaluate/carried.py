@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from symattn.arithmetic.balls import BALLS, Balls, ball, precision
+from symattn.arithmetic.balls import BALLS, BITS, Balls, ball, precision
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.decide import BITS
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.verify import Quantity, spread
 from symattn.evaluate.values import Place, Values

@@ -88,7 +88,9 @@ def _upper(x: Any) -> float:
 
 
 def _ulps(error: float, true: Any, dtype: Any) -> float:
-    """The error in units in the last place of the true value."""
+    """The error in units in the last place of the true value; NaN where that is 0, or may be."""
+    if error and true.contains(0):
+        return math.nan
     if error == 0 or math.isinf(error):
         return error
     with np.errstate(over="ignore"):

@@ -61,6 +61,6 @@ def _number(value: sympy.Expr, notation: Notation, fractions: bool) -> tuple[t.O
     if notation.exact or isinstance(value, sympy.Rational):
         return t.EQUALS, Speller(notation).scalar(value)
     digits = decide(
-        lambda _: ball(value), lambda: value, notation.digits, notation.rounding, significant=True
+        lambda _: ball(value), lambda: value, notation.digits, notation.rounding, notation.digits
     )
     return (t.EQUALS if digits.exact else t.APPROX), number(digits.text)

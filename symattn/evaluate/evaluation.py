@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import sympy
 
+from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.decide import BITS, Digits, enclosure
+from symattn.arithmetic.decide import Digits, enclosure
 from symattn.errors import SymattnError, nearest
 from symattn.evaluate.check import Check, compare
 from symattn.evaluate.shown import value_view
@@ -31,9 +32,13 @@ class Evaluation(Values):
     """
 
     def __getitem__(self, name: str) -> StepValue:
+        name = self._names.get(name, name)
         if name not in self._by_name:
             raise SymattnError(f'no step is called "{name}"{nearest(name, self._by_name)}')
         return StepValue(self, self._by_name[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name or name in self._names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)
@@ -157,6 +162,16 @@ class StepValue:
         """The value view as notation trees: a matrix, or an equation for each long entry."""
         notation = notation or Notation()
         return value_view(self.evaluation, self.step, self._head(head, notation), notation)
+
+    def plot(self, ax: Any = None, head: int | None = None, digits: int = 4) -> Any:
+        """A heat map with the proven digits in its cells; the matplotlib Axes it is drawn into.
+
+        `head` as the reader counts. Raises `SymattnError` where matplotlib is not installed.
+        """
+        from symattn.evaluate.plotted import plotted
+
+        notation = Notation(digits=digits)
+        return plotted(self.evaluation, self.step, self._head(head, notation), ax, notation)
 
     def _trees(self) -> list[Tree]:
         heads = range(self.shape[-3]) if self.step.per_head else (None,)

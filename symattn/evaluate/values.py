@@ -10,10 +10,11 @@ from typing import Any, Self
 import numpy as np
 import sympy
 
+from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.balls import BALLS, precision
-from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.decide import BITS, USUAL_BITS, Digits, decide
+from symattn.arithmetic.balls import BALLS, BITS, precision
+from symattn.arithmetic.base import Arithmetic, Array, elementwise
+from symattn.arithmetic.decide import USUAL_BITS, Digits, decide
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, read_array
 from symattn.arithmetic.rounded import Rounded
@@ -47,11 +48,13 @@ class Values:
         self.arithmetic = Arrays(dtype)
         self.labels = dict(labels)
         self._by_name = {item.name: item for item in (*self.inputs, *self.steps)}
+        self._names = {item.letter: item.name for item in self._by_name.values()}
         self._steps = {step.letter: step for step in self.steps}
         self.given = _read(self.inputs, given, sizes)
         self.sizes = _bound(self.inputs, self.given, sizes)
         _check_batches(self.inputs, self.given)
         self._values: dict[object, dict[str, Array]] = {}
+        self._abbreviations = Abbreviations()
         self._digits: dict[object, Digits] = {}
         #: What depends on the steps and sizes alone: shared by `again`.
         self._known: dict[Any, Any] = {}
@@ -90,8 +93,9 @@ class Values:
         return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
 
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-        """What a step gives for these values of its operands."""
-        return self._program(step)(operand, arithmetic)
+        """What a step gives for these values of its operands; exact ones are abbreviated."""
+        value = self._program(step)(operand, arithmetic)
+        return elementwise(self._abbreviations.short, value) if arithmetic is EXACT else value
 
     def _program(self, step: Step) -> Program:
         """How a step is evaluated, made once."""
@@ -144,14 +148,25 @@ class Values:
         for letter, array in other.given.items():
             if array.shape != self.given[letter].shape:
                 raise ShapeError(f"{letter}: other numbers have to have the same shape")
-        other._values, other._digits = {}, {}
+        other._values, other._digits, other._abbreviations = {}, {}, Abbreviations()
         other.__dict__.pop("_is_symbolic", None)
         return other
 
     def exact(self, letter: str) -> Array:
         """Exact values of a matrix, as an object array of SymPy numbers."""
+        known = self._values.setdefault("written out", {})
+        if letter not in known:
+            known[letter] = elementwise(written_out, self.abbreviated(letter))
+        return known[letter]
+
+    def abbreviated(self, letter: str) -> Array:
+        """Exact values of a matrix, in which long numbers are abbreviated."""
         with np.errstate(all="ignore"):  # NumPy looks for overflow even among objects
-            return self.value(letter, EXACT, "exact")
+            return self.value(letter, EXACT, "abbreviated")
+
+    def longest_exact(self, letter: str) -> int:
+        """How many nodes the longest exact value of a matrix has when it is written out."""
+        return max(map(nodes, self.abbreviated(letter).ravel()))
 
     def balls(self, letter: str, bits: int) -> Array:
         """Proven enclosures of a matrix, computed with so many bits."""
@@ -174,7 +189,7 @@ class Values:
         if key not in self._digits:
             self._digits[key] = decide(
                 lambda bits: self.balls(letter, bits)[place],
-                lambda: self.exact(letter)[place],
+                lambda: self.abbreviated(letter)[place],
                 notation.digits,
                 notation.rounding,
                 most_bits=BITS[-1] if self._is_small else USUAL_BITS,
@@ -185,7 +200,7 @@ class Values:
         """The shape of a matrix's value: batches, heads, rows, columns."""
         key = ("shape", letter)
         if key not in self._known:
-            value = self.exact(letter) if self._is_symbolic else self.array(letter)
+            value = self.abbreviated(letter) if self._is_symbolic else self.array(letter)
             self._known[key] = value.shape
         found: tuple[int, ...] = self._known[key]
         return found
@@ -236,6 +251,8 @@ def _read(
 ) -> dict[str, Array]:
     """What was given, by letter: exact entries, or plain floats where they are too many."""
     names = [item.name for item in inputs]
+    letters = {item.letter: item.name for item in inputs}
+    given = {letters.get(name, name): value for name, value in given.items()}
     for name in given:
         if name not in names:
             raise SymattnError(f'"{name}" is not an input of this derivation{nearest(name, names)}')

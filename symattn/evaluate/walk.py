@@ -14,6 +14,7 @@ from symattn.arithmetic.exact import filled
 from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
+from symattn.nodes.parts import Split
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
 Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
@@ -32,6 +33,8 @@ def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bo
                 return _of_heads(part.name, part.head, sizes)
             case sympy.MatrixSymbol():
                 return _named(part.name, per_head)
+            case Split():
+                return _node(Split, part.args, False)  # of a shared matrix: the heads come of it
             case Node():
                 return _node(type(part), part.args, per_head or part.has(Head))
             case sympy.Transpose():

@@ -26,6 +26,11 @@ class PlusVector(Node):
 
     source: ClassVar[str] = "PyTorch, nn.MultiheadAttention"
 
+    adjoint_because: ClassVar[str] = (
+        "A sum passes its gradient to both parts; the vector was added to every row, so that it "
+        "gathers the gradients of all of them."
+    )
+
     def __new__(cls, matrix: Any, vector: Any, axis: Any = 1) -> Self:
         left, right = as_matrix(matrix, "PlusVector"), as_matrix(vector, "PlusVector")
         wanted = (1, left.shape[1]) if axis == 1 else (left.shape[0], 1)
@@ -49,6 +54,11 @@ class PlusVector(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return PlusVector(flip(self.args[0]), flip(self.args[1]), 1 - self.args[2])
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.exponential import LineSum
+
+        return upstream if place == 0 else LineSum(upstream, 1 - self.args[2])
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         return arithmetic.add(args[0], args[1])
@@ -62,6 +72,8 @@ class Stacked(Node):
     """
 
     source: ClassVar[str] = "Shazeer 2019, section 2.4"
+
+    adjoint_because: ClassVar[str] = "Each part has the gradient of its own rows."
 
     def __new__(cls, first: Any, second: Any, axis: Any = 0) -> Self:
         one, two = as_matrix(first, "Stacked"), as_matrix(second, "Stacked")
@@ -91,6 +103,14 @@ class Stacked(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return Stacked(flip(self.args[0]), flip(self.args[1]), 1 - self.args[2])
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.parts import Lines
+
+        first, second, axis = self.args
+        count, more = shape_of(first)[int(axis)], shape_of(second)[int(axis)]
+        start, number = (sympy.S.Zero, count) if place == 0 else (count, more)
+        return Lines(upstream, start, number, axis)
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         first, second, axis = args
@@ -108,6 +128,8 @@ class HeadSum(Node):
     """
 
     source: ClassVar[str] = "Elhage et al. 2021, on additive heads"
+
+    adjoint_because: ClassVar[str] = "A sum passes its gradient to every head."
 
     def __new__(cls, matrix: Any, index: Any, count: Any) -> Self:
         return super().__new__(
@@ -141,6 +163,9 @@ class HeadSum(Node):
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return HeadSum(flip(self.args[0]), *self.args[1:])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return upstream
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, NoReturn, Self, cast
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.precedence import PRECEDENCE
+from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
@@ -82,6 +83,18 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         ]
         return sympy.Transpose(self.func(*args))
 
+    #: The adjoint rule in one sentence, and where it is stated (the node's own source if empty).
+    adjoint_because: ClassVar[str] = ""
+    adjoint_source: ClassVar[str] = ""
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        """The gradient with respect to ``args[place]``, linear in that of the node, `upstream`.
+
+        `value` is the node itself, or the symbol of a step that it is. None where the argument
+        has no say in the value but at jumps. It is made of nodes that have such a rule again.
+        """
+        raise SymattnError(f"{type(self).__name__}: its gradient is not known here")
+
     # ---- SymPy's hooks -------------------------------------------------------------------
 
     def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
@@ -110,7 +123,11 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def numpy(cls, *args: Any) -> Array:
         """The node's formula in NumPy float64, for the functions that `sympy.lambdify` writes."""
         converted = [
-            FLOAT64.array(arg) if getattr(arg, "ndim", 0) >= 2 else as_scalar(arg, cls.__name__)
+            FLOAT64.array(arg)
+            if getattr(arg, "ndim", 0) >= 2
+            else sympy.Symbol(arg)
+            if isinstance(arg, str)
+            else as_scalar(arg, cls.__name__)
             for arg in args
         ]
         return cls._compute(FLOAT64, *converted)
@@ -144,7 +161,8 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _numpycode(self, printer: Any) -> str:
         owner = type(self)
         printer.module_imports[owner.__module__].add(owner.__name__)
-        return f"{owner.__name__}.numpy({', '.join(printer._print(arg) for arg in self.args)})"
+        written = (repr(arg.name) if _is_word(arg) else printer._print(arg) for arg in self.args)
+        return f"{owner.__name__}.numpy({', '.join(written)})"
 
     def _tree(self) -> Tree:
         return self._spell(Speller(_PLAIN))
@@ -171,11 +189,22 @@ def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Itera
             yield from definitions(part, speller, i, j)
 
 
+def _is_word(arg: sympy.Basic) -> bool:
+    """Whether an argument is a word, such as the name of a feature map, and not a size."""
+    return isinstance(arg, sympy.Symbol) and arg.is_integer is None
+
+
 def _no_derivative(node: Node) -> SymattnError:
     return SymattnError(
-        f"SymPy cannot differentiate {type(node).__name__} by a matrix; "
-        "differentiate its entries one by one: node[i, j].diff(x)"
+        f"SymPy cannot differentiate {type(node).__name__} by a matrix; ask the derivation for its "
+        "gradient, or differentiate entries one by one: node[i, j].diff(x)"
     )
+
+
+@array_derive.register(Node)  # type: ignore[untyped-decorator]  # SymPy has no types
+def _refused(node: Node, by: Any) -> NoReturn:
+    """Inside a larger expression SymPy asks here, and without an answer would ask for ever."""
+    raise _no_derivative(node)
 
 
 def _plain_index(index: Any) -> Index:
@@ -195,6 +224,15 @@ def as_matrix(value: Any, owner: str) -> MatrixExpr:
     if not isinstance(value, MatrixExpr):
         raise SymattnError(f"{owner}: {value!r} is not a matrix expression; give a MatrixSymbol")
     return value
+
+
+def told(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
+    """The settings that are not what one would expect: base = 500, start = p."""
+    return [
+        t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))
+        for name, value, usual in settings
+        if value != usual
+    ]
 
 
 def as_scalar(value: Any, owner: str) -> sympy.Expr:

@@ -12,18 +12,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Definition, as_matrix, as_scalar, shape_of
-from symattn.nodes.encodings import (
-    Number,
-    Placed,
-    at_most,
-    index_of,
-    number,
-    power_of,
-    row,
-    told,
-    whole,
-)
+from symattn.nodes.base import Definition, as_matrix, as_scalar, shape_of, told
+from symattn.nodes.encodings import Number, Placed, at_most, index_of, number, power_of, row, whole
 from symattn.nodes.rule import Index, Named, Ordinal, Rule, Times, minus, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -42,6 +32,7 @@ class ALiBi(Placed):
     Meant for causal attention, where j ≤ i; with `symmetric`, b_ij = −μ_h |j − i|. The slope of
     head h (from 0) of H is 2^{−8(h+1)/H} where H is a power of two; otherwise see `alibi_slopes`.
     `index` is the head, a number from 0 or a symbol for any; None where there is a single head.
+    Row 0 is the query at position `start`, so that i + start takes the place of i.
 
     Shapes: n × m; for a symbolic head all heads are evaluated at once, H × n × m. Raises
     `SymattnError` if `heads` is no count or `index` does not fit it.
@@ -58,8 +49,9 @@ class ALiBi(Placed):
     reason: ClassVar[str] = "The further back a key is, the more is taken off its score."
 
     def __new__(
-        cls, rows: Any, columns: Any, heads: Any = 1, index: Any = None, symmetric: Any = False
-    ) -> Self:
+        cls, rows: Any, columns: Any, heads: Any = 1, index: Any = None, symmetric: Any = False,
+        start: Any = 0,
+    ) -> Self:  # fmt: skip
         sizes = as_scalar(rows, "ALiBi"), as_scalar(columns, "ALiBi")
         count = whole(heads, cls, "heads", least=1)
         if index is None and count != 1:
@@ -70,7 +62,8 @@ class ALiBi(Placed):
             raise SymattnError(
                 f"ALiBi: head {shown(index)} of {count}; give a symbol or a number from 0"
             )
-        return super().__new__(cls, *sizes, count, head, sympy.Integer(bool(symmetric)))
+        first = whole(start, cls, "start")
+        return super().__new__(cls, *sizes, count, head, sympy.Integer(bool(symmetric)), first)
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -78,18 +71,18 @@ class ALiBi(Placed):
         return self.args[0], self.args[1]
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        _, _, heads, head, symmetric = self.args
-        slope = _slope(head, heads)
+        _, _, heads, head, symmetric, start = self.args
+        slope, distance = _slope(head, heads), j - i - start
         if symmetric:
-            return minus(Times((slope, number(sympy.Abs(j - i)))))
-        return Times((slope, number(j - i)))
+            return minus(Times((slope, number(sympy.Abs(distance)))))
+        return Times((slope, number(distance)))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """μ_i = 2^{−8 i/N} up to head N, the largest power of 2 within H, every other one after it.
 
         Those after it are from the slopes of 2 N heads: 2^{−8 (2 (i − N) − 1)/(2 N)}.
         """
-        _, _, heads, head, _ = self.args
+        _, _, heads, head, *_ = self.args
         if head.is_Integer and heads.is_Integer:
             value = speller.scalar(alibi_slopes(int(heads))[int(head)])
             yield Definition(t.equation(speller.rule(_slope(head, heads)), (t.EQUALS, value)))
@@ -110,11 +103,12 @@ class ALiBi(Placed):
             yield Definition(t.equation(speller.scalar(power), (t.EQUALS, largest)))
 
     def _spell(self, speller: Speller) -> Tree:
-        rows, columns, heads, head, symmetric = self.args
+        rows, columns, heads, head, symmetric, start = self.args
         name: Tree = t.Ident("alibi", roman=True)
         if heads != 1:
             name = speller.notation.in_head(name, speller.index(head))
-        extra = [t.Ident("symmetric", roman=True)] if symmetric else []
+        extra: list[Tree] = [t.Ident("symmetric", roman=True)] if symmetric else []
+        extra += told(speller, ("start", start, 0))
         return t.call(name, speller.scalar(rows), speller.scalar(columns), *extra)
 
     def doit(self, **hints: Any) -> MatrixExpr:
@@ -126,18 +120,18 @@ class ALiBi(Placed):
         if self.args[3].is_Integer:
             return super()._numpycode(printer)
         printer.module_imports[__name__].add("ALiBi")
-        rows, columns, heads, _, symmetric = map(printer._print, self.args)
-        return f"ALiBi.numpy({rows}, {columns}, {heads}, -1, {symmetric})"
+        rows, columns, heads, _, *rest = map(printer._print, self.args)
+        return f"ALiBi.numpy({rows}, {columns}, {heads}, -1, {', '.join(rest)})"
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        rows, columns, heads, head, symmetric = args
-        n, m, slopes = int(rows), int(columns), list(alibi_slopes(int(heads)))
-        distances = [-abs(x) if symmetric else x for x in range(1 - n, m)]
+        rows, columns, heads, head, symmetric, start = args
+        slopes = list(alibi_slopes(int(heads)))
+        found, place = distances(rows, columns, start)
+        steps = [-abs(x) if symmetric else x for x in found]
         products = arithmetic.multiply(
-            arithmetic.array(row(slopes)).reshape(-1, 1), arithmetic.array(row(distances))
+            arithmetic.array(row(slopes)).reshape(-1, 1), arithmetic.array(row(steps))
         )
-        place = np.arange(m)[None, :] - np.arange(n)[:, None] + n - 1
         biases = products[:, place]
         one = isinstance(head, sympy.Integer) and head >= 0
         return np.asarray(biases[int(head)] if one else biases)
@@ -185,7 +179,8 @@ class RelativeBias(Placed):
     T5's buckets: `bidirectional` gives half of them to keys after the query; of each direction
     half are for one distance each and the rest are spaced logarithmically up to `max_distance`,
     past which all share the last. See `relative_bucket`, which is exact. `clipped` is the plain
-    table of Shaw et al. The table is a matrix (or one for each head).
+    table of Shaw et al. The table is a matrix (or one for each head). Row 0 is the query at
+    position `start`, so that i + start takes the place of i.
 
     Shapes: table buckets × 1 gives n × m; for a `Head` of tables H × n × m. Raises
     `SymattnError` if the table has another shape or the buckets cannot be laid out.
@@ -197,11 +192,12 @@ class RelativeBias(Placed):
     """
 
     source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
+    adjoint_because: ClassVar[str] = "A bucket's number gathers the gradients of all its places."
     reason: ClassVar[str] = "How far a key is from the query decides what is added to the score."
 
     def __new__(
         cls, rows: Any, columns: Any, table: Any, buckets: Any = 32, max_distance: Any = 128,
-        bidirectional: Any = True, clip: Any = None,
+        bidirectional: Any = True, clip: Any = None, start: Any = 0,
     ) -> Self:  # fmt: skip
         sizes = as_scalar(rows, "RelativeBias"), as_scalar(columns, "RelativeBias")
         body = as_matrix(table, "RelativeBias")
@@ -217,7 +213,7 @@ class RelativeBias(Placed):
                     f"RelativeBias: the table is {found[0]} × {found[1]}, "
                     f"and {layout[0]} buckets need {layout[0]} × 1"
                 )
-        return super().__new__(cls, *sizes, body, *layout, limit)
+        return super().__new__(cls, *sizes, body, *layout, limit, whole(start, cls, "start"))
 
     @classmethod
     def clipped(cls, rows: Any, columns: Any, table: Any, distance: Any) -> Self:
@@ -234,19 +230,20 @@ class RelativeBias(Placed):
         return self.args[0], self.args[1]
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        _, _, table, buckets, furthest, bidirectional, clip = self.args
+        _, _, table, buckets, furthest, bidirectional, clip, start = self.args
+        query = i + start
         if clip >= 0:
             column, last = sympy.sympify(j, strict=True), int(2 * clip)
-            inside = partial(rule_of, table, index_of(column - i + clip), 0)
-            near = partial(at_most, j, i + clip - 1, inside, partial(rule_of, table, last, 0))
-            return at_most(j, i - clip, partial(rule_of, table, 0, 0), near)
-        bucket = Bucket(sympy.sympify(j, strict=True) - i, buckets, furthest, bidirectional)
+            inside = partial(rule_of, table, index_of(column - query + clip), 0)
+            near = partial(at_most, j, query + clip - 1, inside, partial(rule_of, table, last, 0))
+            return at_most(j, query - clip, partial(rule_of, table, 0, 0), near)
+        bucket = Bucket(sympy.sympify(j, strict=True) - query, buckets, furthest, bidirectional)
         row = int(bucket) if bucket.is_Integer else Number(bucket, _ROW_OF_TABLE)
         return rule_of(table, row, 0)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """κ, the row of the table, by T5's buckets of a distance δ (see `relative_bucket`)."""
-        _, _, _, buckets, furthest, bidirectional, clip = self.args
+        _, _, _, buckets, furthest, bidirectional, clip, start = self.args
         if clip >= 0:
             return
         half = buckets / 2 if bidirectional else buckets
@@ -257,9 +254,10 @@ class RelativeBias(Placed):
             found = t.call(name, speller.rule(number(distance)))
             return t.plus([found, t.Num(str(first + base))]) if first + base else found
 
-        later = row(j - i, int(half)) if bidirectional else speller.index(0)
-        earlier = speller.condition((Ordinal(j), "≤", Ordinal(i)))
-        rows = t.cases([(row(i - j, 0), earlier)], later)
+        query = i + start
+        later = row(j - query, int(half)) if bidirectional else speller.index(0)
+        earlier = speller.condition((Ordinal(j), "≤", Ordinal(query)))
+        rows = t.cases([(row(query - j, 0), earlier)], later)
         yield Definition(t.equation(speller.scalar(_ROW_OF_TABLE), (t.EQUALS, rows)))
         distance = speller.scalar(_DISTANCE)
         ratios = (_DISTANCE / each, sympy.Rational(furthest, each))
@@ -273,25 +271,40 @@ class RelativeBias(Placed):
         yield Definition(t.equation(t.call(name, distance), (t.EQUALS, buckets_of)))
 
     def _spell(self, speller: Speller) -> Tree:
-        _, _, table, buckets, furthest, bidirectional, clip = self.args
+        _, _, table, buckets, furthest, bidirectional, clip, start = self.args
         if clip >= 0:
             extra = told(speller, ("clip", clip, None))
         else:
             extra = told(speller, ("buckets", buckets, 32), ("far", furthest, 128))
             extra += [] if bidirectional else [t.Ident("past", roman=True)]
+        extra += told(speller, ("start", start, 0))
         return t.call(t.Ident("bias", roman=True), speller.matrix(table), *extra)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.buckets import BucketSum
+
+        return BucketSum(upstream, *self.args[3:])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        rows, columns, table, *layout, clip = args
-        n, m, k = int(rows), int(columns), int(clip)
-        distances = range(1 - n, m)
-        if k >= 0:
-            buckets = [min(max(distance, -k), k) + k for distance in distances]
-        else:
-            buckets = [relative_bucket(distance, *map(int, layout)) for distance in distances]
-        place = np.arange(m)[None, :] - np.arange(n)[:, None] + n - 1
+        rows, columns, table, *layout, clip, start = args
+        settled, (between, place) = [*map(int, layout), int(clip)], distances(rows, columns, start)
+        buckets = [bucket_of(distance, *settled) for distance in between]
         return np.asarray(table[..., np.array(buckets)[place], 0])
+
+
+def distances(rows: Any, columns: Any, start: Any) -> tuple[range, Array]:
+    """All distances j − i − start from the least to the greatest, and where each entry's stands."""
+    n, m, p = int(rows), int(columns), int(start)
+    return range(1 - n - p, m - p), np.arange(m)[None, :] - np.arange(n)[:, None] + n - 1
+
+
+def bucket_of(distance: int, *layout: int) -> int:
+    """The bucket (from 0) of a distance: clipped where the last number of the layout is not −1."""
+    *spaced, clip = layout
+    if clip >= 0:
+        return min(max(distance, -clip), clip) + clip
+    return relative_bucket(distance, *spaced)
 
 
 def relative_bucket(

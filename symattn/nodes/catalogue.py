@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from symattn.nodes.affine import HeadSum, PlusVector, Stacked
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, RelativeBias
+from symattn.nodes.buckets import BucketSum
+from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.encodings import Rotary, Sinusoidal
 from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
@@ -18,8 +21,14 @@ from symattn.nodes.masks import (
 from symattn.nodes.normalise import (
     NORMALISERS,
 )
+from symattn.nodes.pairs import PairSum
+from symattn.nodes.parts import GroupSum, Lines, Split
 from symattn.nodes.relative import ClippedShift, RelativeShift
+from symattn.nodes.rotary_back import RotaryBack
 from symattn.nodes.scale import PowerTimes, Quotient
+from symattn.nodes.scores import Additive, Distance, UnitVectors
+from symattn.nodes.shifts import ShiftSum
+from symattn.nodes.spread import Filled, Lengths, LineProduct, Spread
 
 #: Every node.
 NODES: tuple[type[Node], ...] = (
@@ -45,4 +54,24 @@ NODES: tuple[type[Node], ...] = (
     RelativeBias,
     RelativeShift,
     ClippedShift,
+    SoftCap,
+    Features,
+    UnitVectors,
+    Distance,
+    Additive,
+    PlusVector,
+    Stacked,
+    HeadSum,
+    # what derivatives are made of
+    Filled,
+    Spread,
+    LineProduct,
+    Lengths,
+    Split,
+    Lines,
+    GroupSum,
+    PairSum,
+    BucketSum,
+    ShiftSum,
+    RotaryBack,
 )

@@ -29,6 +29,10 @@ class SoftCap(Node):
 
     source: ClassVar[str] = "Gemma Team 2024, section 2"
 
+    adjoint_because: ClassVar[str] = (
+        "The slope of tanh is 1 − tanh²: a score near the cap hardly moves any more."
+    )
+
     def __new__(cls, matrix: Any, cap: Any) -> Self:
         bound = as_scalar(cap, "SoftCap")
         if bound.is_positive is False:
@@ -52,6 +56,14 @@ class SoftCap(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return SoftCap(flip(self.args[0]), self.args[1])
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.scale import Quotient
+        from symattn.nodes.spread import Filled
+
+        bent = Quotient(value, self.args[1])
+        square = sympy.MatMul(-1, sympy.HadamardProduct(bent, bent))
+        return sympy.HadamardProduct(upstream, sympy.MatAdd(Filled(*self.shape, 1), square))
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         matrix, cap = args
@@ -71,6 +83,10 @@ class Features(Node):
     """
 
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.2.1"
+
+    adjoint_because: ClassVar[str] = (
+        "Each number's gradient is multiplied by the slope of the feature map there."
+    )
 
     def __new__(cls, matrix: Any, kind: Any = "elu+1") -> Self:
         name = str(kind)
@@ -101,6 +117,16 @@ class Features(Node):
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return Features(flip(self.args[0]), self.args[1])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.entrywise import Entrywise
+
+        slope = {
+            "exp": value,
+            "relu": Entrywise(value, "above0"),
+            "elu+1": Entrywise(value, "min1"),
+        }
+        return sympy.HadamardProduct(upstream, slope[self.args[1].name])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

@@ -18,7 +18,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Definition, Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.base import Definition, Node, as_matrix, as_scalar, shape_of, told
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -146,15 +146,6 @@ def row(numbers: Iterable[Any]) -> Array:
     return filled((len(entries),), entries)
 
 
-def told(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
-    """The settings that are not what one would expect: base = 500."""
-    return [
-        t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))
-        for name, value, usual in settings
-        if value != usual
-    ]
-
-
 def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
     """Refuse widths that do not divide into pairs, as soon as they are known."""
     odd = dims.is_Integer and (dims % 2 or dims < 2)
@@ -276,6 +267,8 @@ class Rotary(Placed):
         "Turning each pair of columns by an angle that grows with the position makes a score "
         "depend on how far apart query and key are."
     )
+    adjoint_because: ClassVar[str] = "A gradient is turned back by the angle its row was turned by."
+    forwards: ClassVar[bool] = True  # or back: see `RotaryBack`
 
     def __new__(
         cls, matrix: Any, base: Any = 10000, dims: Any = None, pairing: Any = "interleaved",
@@ -319,7 +312,7 @@ class Rotary(Placed):
             angle = Named("psi", (i, _PAIR), value)
             along = Times((rule_of(matrix, i, j), Apply("cos", angle)))
             across = Times((rule_of(matrix, i, partner), Apply("sin", angle)))
-            return Plus((along, minus(across) if first else across))
+            return Plus((along, minus(across) if first == self.forwards else across))
 
         def within(turning: Made) -> Rule:
             """What becomes of a column that turns; those from `dims` on stay."""
@@ -353,7 +346,13 @@ class Rotary(Placed):
         )
         name: Tree = t.Ident("rope", roman=True)
         name = name if interleaved else t.Script(name, t.Ident("half", roman=True))
+        name = name if self.forwards else speller.notation.transposed(name)
         return t.call(name, speller.matrix(matrix), *extra)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.rotary_back import RotaryBack
+
+        return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -365,6 +364,7 @@ class Rotary(Placed):
             _positions(arithmetic, matrix.shape[-2], start), arithmetic.array(row(thetas))
         )
         cos, sin = arithmetic.apply("cos", angles), arithmetic.apply("sin", angles)
+        sin = sin if cls.forwards else -sin
         return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)])
 
 

@@ -12,6 +12,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import FUNCTIONS
 from symattn.errors import ShapeError, SymattnError, nearest
 from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.pieces import INDICATORS, applied
 from symattn.nodes.rule import Apply, Cases, Const, Index, Ordinal, Over, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -32,6 +33,10 @@ class Entrywise(Node):
 
     source: ClassVar[str] = "Horn and Johnson 1991, section 6.3"
 
+    adjoint_because: ClassVar[str] = (
+        "Each entry's gradient is multiplied by the slope of the function there."
+    )
+
     def __new__(cls, matrix: Any, name: Any) -> Self:
         if str(name) not in FUNCTIONS:
             raise SymattnError(f'function "{name}" is not known{nearest(str(name), FUNCTIONS)}')
@@ -46,12 +51,44 @@ class Entrywise(Node):
         return Apply(self.args[1].name, rule_of(self.args[0], i, j))
 
     def _spell(self, speller: Speller) -> Tree:
+        if self.args[1].name in ("min1", *INDICATORS):
+            return applied(self.args[1].name, speller.matrix(self.args[0]))
         name = {"max0": "relu", "√": "sqrt", "elu1": "elu1"}.get(self.args[1].name)
         word = name or self.args[1].name
         return t.call(t.Ident(word, roman=len(word) > 1), speller.matrix(self.args[0]))
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return Entrywise(flip(self.args[0]), self.args[1])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.spread import Filled
+
+        matrix, ones = self.args[0], Filled(*self.shape, 1)
+        match self.args[1].name:
+            case "tanh":
+                square = sympy.HadamardProduct(value, value)
+                slope = sympy.MatAdd(ones, sympy.MatMul(-1, square))
+            case "σ":
+                slope = sympy.HadamardProduct(value, sympy.MatAdd(ones, sympy.MatMul(-1, value)))
+            case "√":
+                return EntryQuotient(upstream, sympy.MatMul(2, value))
+            case "ln":
+                return EntryQuotient(upstream, matrix)
+            case "abs":
+                slope = EntryQuotient(matrix, value)
+            case "cos":
+                slope = sympy.MatMul(-1, Entrywise(matrix, "sin"))
+            case "sin":
+                slope = Entrywise(matrix, "cos")
+            case "max0":
+                slope = Entrywise(value, "above0")
+            case "elu1":
+                slope = Entrywise(value, "min1")
+            case "min1":
+                slope = Entrywise(matrix, "below1")
+            case _:
+                return None  # a step: it changes only where it jumps
+        return sympy.HadamardProduct(upstream, slope)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -70,6 +107,10 @@ class EntryQuotient(Node):
     """
 
     source: ClassVar[str] = "Horn and Johnson 1991, chapter 5"
+
+    adjoint_because: ClassVar[str] = (
+        "A quotient grows with its numerator, and shrinks in proportion as the denominator grows."
+    )
 
     def __new__(cls, above: Any, below: Any) -> Self:
         one, two = as_matrix(above, "EntryQuotient"), as_matrix(below, "EntryQuotient")
@@ -91,6 +132,12 @@ class EntryQuotient(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return EntryQuotient(*map(flip, self.args))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        below = self.args[1]
+        if place == 0:
+            return EntryQuotient(upstream, below)
+        return sympy.MatMul(-1, EntryQuotient(sympy.HadamardProduct(upstream, value), below))
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         return arithmetic.divide(*args)
@@ -107,6 +154,8 @@ class Diagonal(Node):
     """
 
     source: ClassVar[str] = _SOURCE
+
+    adjoint_because: ClassVar[str] = "Only the diagonal was made of these numbers."
 
     def __new__(cls, vector: Any) -> Self:
         one = as_matrix(vector, "Diagonal")
@@ -131,6 +180,14 @@ class Diagonal(Node):
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return Diagonal(flip(self.args[0]))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.exponential import LineSum
+        from symattn.nodes.spread import Filled
+
+        size, vector = self.shape[0], self.args[0]
+        here = sympy.HadamardProduct(upstream, Diagonal(Filled(1, size, 1)))
+        return LineSum(here, 1 if vector.shape[1] == 1 else 0)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

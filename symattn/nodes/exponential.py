@@ -27,6 +27,10 @@ class Exponential(Node):
 
     source: ClassVar[str] = _SOURCE
 
+    adjoint_because: ClassVar[str] = (
+        "An exponential grows as fast as it is large: its gradient is multiplied by its value."
+    )
+
     def __new__(cls, matrix: Any) -> Self:
         return super().__new__(cls, as_matrix(matrix, "Exponential"))
 
@@ -44,6 +48,9 @@ class Exponential(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return Exponential(flip(self.args[0]))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return sympy.HadamardProduct(upstream, value)
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         return arithmetic.exp(args[0])
@@ -57,6 +64,10 @@ class LineSum(Node):
     """
 
     source: ClassVar[str] = _SOURCE
+
+    adjoint_because: ClassVar[str] = (
+        "Every entry of a row has the same part in its sum, so that all have its gradient."
+    )
 
     def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
         return super().__new__(cls, as_matrix(matrix, "LineSum"), sympy.Integer(axis))
@@ -82,6 +93,12 @@ class LineSum(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return LineSum(flip(self.args[0]), 1 - self.args[1])
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.spread import Spread
+
+        matrix, axis = self.args
+        return Spread(upstream, shape_of(matrix)[int(axis)], axis)
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         matrix, axis = args
@@ -98,6 +115,10 @@ class LineQuotient(Node):
     """
 
     source: ClassVar[str] = _SOURCE
+
+    adjoint_because: ClassVar[str] = (
+        "A share grows with its own part, and shrinks in proportion to itself as the sum grows."
+    )
 
     def __new__(cls, matrix: Any, sums: Any, axis: Any = 1) -> Self:
         parts = as_matrix(matrix, "LineQuotient"), as_matrix(sums, "LineQuotient")
@@ -118,6 +139,13 @@ class LineQuotient(Node):
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return LineQuotient(flip(self.args[0]), flip(self.args[1]), 1 - self.args[2])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        _, sums, axis = self.args
+        if place == 0:
+            return LineQuotient(upstream, sums, axis)
+        told = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        return sympy.MatMul(-1, LineQuotient(told, sums, axis))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

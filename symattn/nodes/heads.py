@@ -87,6 +87,8 @@ class Concat(Node):
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
 
+    adjoint_because: ClassVar[str] = "Each head has the gradient of its own columns."
+
     def __new__(cls, matrix: Any, index: Any, count: Any, axis: Any = 1) -> Self:
         body = as_matrix(matrix, "Concat")
         return super().__new__(cls, body, index, as_scalar(count, "Concat"), sympy.Integer(axis))
@@ -135,6 +137,12 @@ class Concat(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         body, index, count, axis = self.args
         return Concat(flip(body), index, count, 1 - axis)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.parts import Split
+
+        _, index, count, axis = self.args
+        return Split(upstream, index, count, axis)
 
     def doit(self, **hints: Any) -> MatrixExpr:
         """A BlockMatrix once the number of heads is known."""

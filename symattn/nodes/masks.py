@@ -49,6 +49,7 @@ __all__ = [
     "Strided",
     "Window",
     "mask_of",
+    "part_of",
     "reason_of",
 ]
 
@@ -98,6 +99,9 @@ class Allowed(Node):
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return Allowed(flip(self.args[0]))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -149,6 +153,9 @@ class AnyOf(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return AnyOf(*map(flip, self.args))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         seen = reduce(lambda one, other: one | other, (arithmetic.equals(arg, 0) for arg in args))
@@ -168,6 +175,10 @@ class Masked(Node):
     """
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
+
+    adjoint_because: ClassVar[str] = (
+        "Behind a mask of {−∞} a score has no say: its gradient is 0. Elsewhere it passes."
+    )
 
     def __new__(cls, scores: Any, mask: Any) -> Self:
         return super().__new__(cls, as_matrix(scores, "Masked"), as_matrix(mask, "Masked"))
@@ -190,6 +201,9 @@ class Masked(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return Masked(flip(self.args[0]), flip(self.args[1]))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return Kept(upstream, self.args[1])
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         scores, mask = args
@@ -200,7 +214,7 @@ class Masked(Node):
 
 
 class Kept(Node):
-    """Scores where a mask is 0, and nothing elsewhere: g_ij = s_ij if m_ij = 0, else 0.
+    """Scores where a mask hides nothing, and 0 elsewhere: g_ij = s_ij if m_ij > −∞, else 0.
 
     For weights without exponentials, where −∞ would not become 0. What is not kept never leaks,
     NaN and infinities included.
@@ -214,6 +228,10 @@ class Kept(Node):
 
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"
 
+    adjoint_because: ClassVar[str] = (
+        "A score that is not kept has no say: its gradient is 0. Elsewhere it passes."
+    )
+
     def __new__(cls, scores: Any, mask: Any) -> Self:
         matrices = as_matrix(scores, "Kept"), as_matrix(mask, "Kept")
         _same_shape("Kept", *matrices)
@@ -226,7 +244,10 @@ class Kept(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         mask = _pruned(_mask_rule(self.args[1], i, j), {})
-        return _decided(mask, rule_of(self.args[0], i, j), SEEN)
+        seen = rule_of(self.args[0], i, j)
+        if _is_decision(mask):
+            return _put(mask, seen, SEEN)
+        return Cases(mask, "=", HIDDEN, SEEN, seen)
 
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("keep", roman=True), *map(speller.matrix, self.args))
@@ -234,19 +255,23 @@ class Kept(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return Kept(flip(self.args[0]), flip(self.args[1]))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return Kept(upstream, self.args[1]) if place == 0 else None
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        scores, mask = args
-        return arithmetic.where(arithmetic.equals(mask, 0), scores, arithmetic.zero)
+        return arithmetic.where(arithmetic.hidden(args[1]), arithmetic.zero, args[0])
 
 
-def mask_of(name: Any, rows: Any, columns: Any, parameter: Any = True) -> MatrixExpr:
+def mask_of(
+    name: Any, rows: Any, columns: Any, parameter: Any = True, start: Any = 0
+) -> MatrixExpr:
     """The mask of this name and size, from what a spec says of it.
 
     `name` is a row of `MASKS`, or ``any`` (a key is seen if one of the masks allows it) or
     ``all`` (if each of them does). The parameter of those two is a list of masks, each a name or
     a table of one key: ``{any = [{window = 1}, {global = [1]}]}``; they may be nested, and join
-    up to 8 masks in all.
+    up to 8 masks in all. Row 0 is the query at position `start`, column 0 the key at position 0.
 
     Raises `SymattnError` for an unknown name and for a parameter that does not fit.
 
@@ -261,7 +286,7 @@ def mask_of(name: Any, rows: Any, columns: Any, parameter: Any = True) -> Matrix
         if isinstance(name, str) and name in MASKS:
             if next(left, None) is None:
                 raise SymattnError(f"mask: more than {_MOST_JOINED} masks are joined; give fewer")
-            return MASKS[name].of(rows, columns, parameter)
+            return MASKS[name].of(rows, columns, parameter, start)
         if name not in COMBINED:
             known = nearest(str(name), (*MASKS, *COMBINED))
             raise SymattnError(f"mask {shown(name)} is not known{known}")
@@ -283,6 +308,21 @@ def mask_of(name: Any, rows: Any, columns: Any, parameter: Any = True) -> Matrix
         return made(name, parameter)
     except RecursionError:
         raise SymattnError("mask: masks are nested too deeply; give fewer levels") from None
+
+
+def part_of(name: str, parameter: Any, before: int, keys: int) -> Any:
+    """What a spec says of a mask, for the queries after the first `before` and so many keys.
+
+    >>> part_of("all", ["causal", {"documents": [1, 1, 2, 2]}], 2, 3)
+    ['causal', {'documents': [1, 1, 2]}]
+    """
+    if name in COMBINED:
+        parts = [(part, _named(part, name)) for part in parameter]
+        return [
+            part if isinstance(part, str) else {own: part_of(own, value, before, keys)}
+            for part, (own, value) in parts
+        ]
+    return MASKS[name].part(parameter, before, keys) if name in MASKS else parameter
 
 
 def reason_of(mask: MatrixExpr) -> str:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
@@ -34,6 +35,12 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
+#: Why the gradient of the scores is what it is wherever the weights of a row share a sum.
+_SHARED_WEIGHT = (
+    "A score that rises takes weight from all others of its row: from each gradient the mean of "
+    "its row is taken, weighed by the weights, and what is left counts by the weight itself."
+)
+
 
 class Softmax(Normaliser):
     """Row softmax: a_ij = e^{z_ij} / Σ_l e^{z_il}.
@@ -56,12 +63,17 @@ class Softmax(Normaliser):
         "Exponentials make every score positive; dividing by their sum makes each query's "
         "weights sum to 1."
     )
+    adjoint_because: ClassVar[str] = _SHARED_WEIGHT
+    adjoint_source: ClassVar[str] = "Dao et al. 2022, appendix B.2"
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index = dummy(i, j)
         score, size = self._along(i, j, index)
         total = Total(Exp(score), index, size)
         return Over(Exp(rule_of(self.args[0], i, j)), total, empty=sympy.S.Zero)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return sympy.HadamardProduct(value, self._less_mean(upstream, value))
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
@@ -95,11 +107,21 @@ class RowRatio(Normaliser):
     reason: ClassVar[str] = (
         "Dividing by the sum of all its scores makes each query's weights sum to 1."
     )
+    adjoint_because: ClassVar[str] = (
+        "A score that rises takes weight from all others of its row: from each gradient the mean "
+        "of its row is taken, weighed by the weights, and the rest is divided by the row's sum."
+    )
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index = dummy(i, j)
         score, size = self._along(i, j, index)
         return Over(rule_of(self.args[0], i, j), Total(score, index, size))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.exponential import LineQuotient, LineSum
+
+        matrix, axis = self.args
+        return LineQuotient(self._less_mean(upstream, value), LineSum(matrix, axis), axis)
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
@@ -120,12 +142,16 @@ class _OneMore(Normaliser):
     """A softmax over the scores and one more, whose weight then belongs to no key."""
 
     sums_to_one: ClassVar[bool] = False
+    adjoint_because: ClassVar[str] = _SHARED_WEIGHT
 
     def _below(self, i: Index, j: Index, extra: Rule) -> Rule:
         """e^{z_ij} over `extra` and the sum of all exponentials."""
         index = dummy(i, j)
         score, size = self._along(i, j, index)
         return Over(Exp(rule_of(self.args[0], i, j)), Plus((extra, Total(Exp(score), index, size))))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return sympy.HadamardProduct(value, self._less_mean(upstream, value))
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
@@ -197,6 +223,19 @@ class SinkSoftmax(_OneMore):
     def _rule(self, i: Index, j: Index) -> Rule:
         return self._below(i, j, Exp(rule_of(self.args[1], 0, 0)))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        if place == 0:
+            return super()._adjoint(place, upstream, value)
+        from symattn.nodes.exponential import LineSum
+        from symattn.nodes.spread import Filled
+
+        axis = self.args[-1]
+        kept = LineSum(value, axis)
+        taken = sympy.MatAdd(Filled(*kept.shape, 1), sympy.MatMul(-1, kept))
+        told = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        parts = (sympy.Transpose(taken), told) if axis == 1 else (told, sympy.Transpose(taken))
+        return sympy.MatMul(-1, *parts)
+
 
 class Sigmoid(Normaliser):
     """Each score on its own: a_ij = σ(z_ij) = 1 / (1 + e^{−z_ij}).
@@ -219,6 +258,9 @@ class Sigmoid(Normaliser):
     reason: ClassVar[str] = (
         "Each score becomes a number between 0 and 1, whatever the other scores are."
     )
+    adjoint_because: ClassVar[str] = (
+        "A weight moves the most at a half and hardly at 0 or 1, whatever the other scores are."
+    )
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Apply("σ", rule_of(self.args[0], i, j))
@@ -229,6 +271,12 @@ class Sigmoid(Normaliser):
         below = t.plus([t.Num("1"), t.power(t.Ident("e"), t.row(t.MINUS, x))])
         value = t.Frac(t.Num("1"), below)
         yield Definition(t.equation(t.call(t.Ident("σ"), x), (t.EQUALS, value)))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.spread import Filled
+
+        rest = sympy.MatAdd(Filled(*self.shape, 1), sympy.MatMul(-1, value))
+        return sympy.HadamardProduct(upstream, value, rest)
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
@@ -255,6 +303,7 @@ class Unnormalised(Normaliser):
     word: ClassVar[str] = "none"
     rule_name: ClassVar[str] = "no normalisation"
     reason: ClassVar[str] = "The scores are the weights as they stand; nothing is normalised."
+    adjoint_because: ClassVar[str] = "The scores are the weights, so that their gradients are one."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         score = rule_of(self.args[0], i, j)
@@ -263,6 +312,11 @@ class Unnormalised(Normaliser):
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.args[0])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.masks import Kept
+
+        return Kept(upstream, self.args[0])
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:

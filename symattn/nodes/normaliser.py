@@ -51,6 +51,15 @@ class Normaliser(Node):
     def _flip(self, flip: Any) -> MatrixExpr:
         return cast(MatrixExpr, self.func(*map(flip, self.args[:-1]), 1 - self.args[-1]))
 
+    def _less_mean(self, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
+        """The gradient less its mean over the line, weighed by the weights: U − rowsum(A ∘ U)."""
+        from symattn.nodes.affine import PlusVector
+        from symattn.nodes.exponential import LineSum
+
+        axis = self.args[-1]
+        mean = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        return PlusVector(upstream, sympy.MatMul(-1, mean), 1 - axis)
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         *matrices, axis = args

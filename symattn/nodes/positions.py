@@ -12,7 +12,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Definition, Node, as_scalar
+from symattn.nodes.base import Definition, Node, as_scalar, told
 from symattn.nodes.rule import Cases, Condition, Const, Index, Named, Nth, Ordinal, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -26,7 +26,12 @@ SEEN, HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
 
 
 class Mask(Node):
-    """A mask that follows from positions alone: args are rows, columns and its parameters."""
+    """A mask that follows from positions alone: args are rows, columns, its parameters, `start`.
+
+    Row 0 is the query at position `start` and column 0 the key at position 0: with p keys from
+    before (a cache), `start` is p. A subclass says by `_at` (an entry rule) and by `_seen`
+    (arrays) which positions may see which, and need not know where its rows start.
+    """
 
     #: Its name in a spec and in formulas.
     word: ClassVar[str] = ""
@@ -34,33 +39,59 @@ class Mask(Node):
     #: What to say where a spec gives no parameter; empty if there is nothing to give.
     needs: ClassVar[str] = ""
 
+    def __new__(cls, rows: Any, columns: Any, *parameters: Any) -> Self:
+        """The mask of this size; the last parameter is `start`, 0 if there is none."""
+        *own, start = parameters or (0,)
+        return super().__new__(cls, *sizes_of(rows, columns), *own, count(start, cls.word))
+
     @classmethod
-    def of(cls, rows: Any, columns: Any, parameter: Any) -> Mask:
+    def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
         """The mask of this size from what a spec says: True, or the value of its parameter."""
-        if parameter is not True:
-            return cls(rows, columns, parameter)
-        if cls.needs:
+        if parameter is True and cls.needs:
             raise SymattnError(f'mask "{cls.word}": {cls.needs}')
-        return cls(rows, columns)
+        if parameter is True:
+            return cls(rows, columns, start)
+        if not cls.needs:
+            raise SymattnError(f'mask "{cls.word}": has no parameter; write mask = "{cls.word}"')
+        return cls(rows, columns, parameter, start=start)  # type: ignore[call-arg]  # they have it
+
+    @classmethod
+    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+        """The parameter for a later part of the queries, `before` of them having gone before.
+
+        `keys` is how many keys there are by then.
+        """
+        return parameter
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """Queries × keys."""
         return self.args[0], self.args[1]
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return self._at(i + self.args[-1], j)
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        """The entry for the query at position i and the key at position j, both from 0."""
+        raise NotImplementedError
+
     def _spell(self, speller: Speller) -> Tree:
-        return self._called(speller, *map(speller.scalar, self.args[2:]))
+        return self._called(speller, *map(speller.scalar, self.args[2:-1]))
 
     def _called(self, speller: Speller, *parameters: Tree) -> Tree:
-        """The word with the sizes and these parameters in brackets: causal(n, m, 2)."""
+        """The word with sizes, these parameters and the start: window(n, m, 2, start = p)."""
         sizes = map(speller.scalar, self.args[:2])
-        return t.call(t.Ident(self.word, roman=True), *sizes, *parameters)
+        begun = told(speller, ("start", self.args[-1], 0))
+        return t.call(t.Ident(self.word, roman=True), *sizes, *parameters, *begun)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        rows, columns = map(int, args[:2])
-        queries, keys = np.arange(rows)[:, None], np.arange(columns)[None, :]
-        seen = cls._seen(queries, keys, *map(_plain, args[2:]))
+        rows, columns, start = int(args[0]), int(args[1]), int(args[-1])
+        queries, keys = np.arange(start, start + rows)[:, None], np.arange(columns)[None, :]
+        seen = cls._seen(queries, keys, *map(_plain, args[2:-1]))
         everywhere = np.broadcast_to(seen, (rows, columns))
         return arithmetic.where(everywhere, arithmetic.zero, arithmetic.minus_infinity)
 
@@ -74,9 +105,10 @@ class Mask(Node):
 
 
 class Causal(Mask):
-    """Each query sees the keys up to its own position: m_ij = 0 if j ≤ i + p, else −∞.
+    """Each query sees the keys up to its own position: m_ij = 0 if j ≤ i + start, else −∞.
 
-    Top-left aligned; with p keys from before (a cache), query i sees keys up to p + i.
+    Top-left aligned; with p keys from before (a cache, or a spec's ``{causal = p}``), query i sees
+    keys up to p + i.
 
     Shapes: n × m. Raises `SymattnError` if p is negative or no whole number.
     Source: Vaswani et al. 2017, section 3.2.3.
@@ -91,19 +123,25 @@ class Causal(Mask):
     word: ClassVar[str] = "causal"
     reason: ClassVar[str] = "No query may look at a later key."
 
-    def __new__(cls, rows: Any, columns: Any, past: Any = 0) -> Self:
-        return super().__new__(cls, *sizes_of(rows, columns), count(past, "causal"))
+    def __new__(cls, rows: Any, columns: Any, start: Any = 0) -> Self:
+        return super().__new__(cls, rows, columns, start)
 
-    def _spell(self, speller: Speller) -> Tree:
-        told = () if self.args[2] == 0 else (speller.scalar(self.args[2]),)
-        return self._called(speller, *told)
+    @classmethod
+    def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
+        """The mask from ``causal``, or from ``{causal = p}``, which says itself where it starts."""
+        return cls(rows, columns, start if parameter is True else parameter)
 
-    def _rule(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(j), "≤", Ordinal(i + self.args[2])))
+    @classmethod
+    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+        """A start that is said moves with the queries."""
+        return parameter if parameter is True else parameter + before
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        return when((Ordinal(j), "≤", Ordinal(i)))
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray(keys <= queries + parameters[0])
+        return np.asarray(keys <= queries)
 
 
 class Padding(Mask):
@@ -124,10 +162,11 @@ class Padding(Mask):
     reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
     needs: ClassVar[str] = "say how many keys are real: {padding = 3}"
 
-    def __new__(cls, rows: Any, columns: Any, length: Any) -> Self:
-        return super().__new__(cls, *sizes_of(rows, columns), count(length, "padding"))
+    def __new__(cls, rows: Any, columns: Any, length: Any, start: Any = 0) -> Self:
+        # keys alone decide, wherever the queries start
+        return super().__new__(cls, rows, columns, count(length, "padding"), 0)
 
-    def _rule(self, i: Index, j: Index) -> Rule:
+    def _at(self, i: Index, j: Index) -> Rule:
         return when((Ordinal(j), "≤", Ordinal(self.args[2] - 1)))
 
     @classmethod
@@ -153,10 +192,10 @@ class Prefix(Mask):
     reason: ClassVar[str] = "Every query sees the whole prefix; past it, no later key."
     needs: ClassVar[str] = "say how many keys every query sees: {prefix = 3}"
 
-    def __new__(cls, rows: Any, columns: Any, length: Any) -> Self:
-        return super().__new__(cls, *sizes_of(rows, columns), count(length, "prefix"))
+    def __new__(cls, rows: Any, columns: Any, length: Any, start: Any = 0) -> Self:
+        return super().__new__(cls, rows, columns, count(length, "prefix"), start)
 
-    def _rule(self, i: Index, j: Index) -> Rule:
+    def _at(self, i: Index, j: Index) -> Rule:
         causal = when((Ordinal(j), "≤", Ordinal(i)))
         return when((Ordinal(j), "≤", Ordinal(self.args[2] - 1)), otherwise=causal)
 
@@ -170,8 +209,8 @@ class Documents(Mask):
 
     For several texts packed into one sequence; block-diagonal where each stays in one piece.
 
-    Shapes: n × n, with n numbers in ω. Raises `SymattnError` if ω is no list of whole numbers or
-    has another length than the rows or the columns.
+    Shapes: n × (start + n), with as many numbers in ω as there are keys. Raises `SymattnError` if
+    ω is no list of whole numbers or does not number every query and key.
     Source: Grattafiori et al., *The Llama 3 Herd of Models* (2024), section 3.2.
 
     >>> Documents(3, 3, [1, 1, 2]).as_explicit()
@@ -186,20 +225,26 @@ class Documents(Mask):
     reason: ClassVar[str] = "A token may look only at tokens of its own document."
     needs: ClassVar[str] = "say which document each token is from: {documents = [1, 1, 2]}"
 
-    def __new__(cls, rows: Any, columns: Any, numbers: Any) -> Self:
-        sizes, listed = sizes_of(rows, columns), counts(numbers, "documents")
-        for size, what in zip(sizes, ("queries", "keys"), strict=True):
+    def __new__(cls, rows: Any, columns: Any, numbers: Any, start: Any = 0) -> Self:
+        listed = counts(numbers, "documents")
+        made = super().__new__(cls, rows, columns, listed, start)
+        for size, what in ((made.args[0] + made.args[-1], "queries"), (made.args[1], "keys")):
             if isinstance(size, sympy.Integer) and size != len(listed):
                 raise SymattnError(
                     f'mask "documents": {len(listed)} numbers for {size} {what}; '
                     "give each token the number of its document"
                 )
-        return super().__new__(cls, *sizes, listed)
+        return made
+
+    @classmethod
+    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+        """The numbers of the keys that there are."""
+        return parameter[:keys]
 
     def _spell(self, speller: Speller) -> Tree:
         return self._called(speller, speller.listed(map(speller.scalar, self.args[2])))
 
-    def _rule(self, i: Index, j: Index) -> Rule:
+    def _at(self, i: Index, j: Index) -> Rule:
         one, other = (Named("omega", (k,), Ordinal(Nth(self.args[2], k))) for k in (i, j))
         return when((one, "=", other))
 
@@ -211,9 +256,10 @@ class Documents(Mask):
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
         numbers = np.array(parameters[0])
-        if queries.size != numbers.size or keys.size != numbers.size:
+        last = int(queries.max()) + 1
+        if last != numbers.size or keys.size != numbers.size:
             raise SymattnError(
-                f'mask "documents": {numbers.size} numbers for {queries.size} queries and '
+                f'mask "documents": {numbers.size} numbers for {last} queries and '
                 f"{keys.size} keys; give one for each token"
             )
         return np.asarray(numbers[queries] == numbers[keys])

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of, told
 from symattn.nodes.encodings import at_most, index_of
 from symattn.nodes.rule import Index, Rule, rule_of
 from symattn.nodes.spell import Speller
@@ -40,6 +41,10 @@ class RelativeShift(Node):
 
     source: ClassVar[str] = "Dai et al. 2019, section 3.3"
 
+    adjoint_because: ClassVar[str] = (
+        "Each distance gathers the gradients of the places that it was put at."
+    )
+
     def __new__(cls, matrix: Any, columns: Any) -> Self:
         body, count = as_matrix(matrix, "RelativeShift"), as_scalar(columns, "RelativeShift")
         rows, wide = shape_of(body)
@@ -62,6 +67,11 @@ class RelativeShift(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("shift", roman=True), speller.matrix(self.args[0]))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.shifts import ShiftSum
+
+        return ShiftSum(upstream, shape_of(self.args[0])[1])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -88,6 +98,10 @@ class ClippedShift(Node):
     """
 
     source: ClassVar[str] = "Shaw et al. 2018, section 3.2"
+
+    adjoint_because: ClassVar[str] = (
+        "Each distance gathers the gradients of the places that it was put at."
+    )
 
     def __new__(cls, matrix: Any, columns: Any, start: Any = 0) -> Self:
         body = as_matrix(matrix, "ClippedShift")
@@ -118,8 +132,12 @@ class ClippedShift(Node):
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip", roman=True)
         matrix, _, start = self.args
-        told = [] if start == 0 else [speller.scalar(start)]
-        return t.call(name, speller.matrix(matrix), *told)
+        return t.call(name, speller.matrix(matrix), *told(speller, ("start", start, 0)))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.shifts import ShiftSum
+
+        return ShiftSum(upstream, shape_of(self.args[0])[1], self.args[2])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

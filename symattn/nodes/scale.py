@@ -29,6 +29,7 @@ class Quotient(Node):
     """
 
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
+    adjoint_because: ClassVar[str] = "What was divided by a number has its gradient divided by it."
 
     def __new__(cls, matrix: Any, divisor: Any) -> Self:
         return super().__new__(cls, as_matrix(matrix, "Quotient"), as_scalar(divisor, "Quotient"))
@@ -46,6 +47,9 @@ class Quotient(Node):
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return Quotient(flip(self.args[0]), self.args[1])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return Quotient(upstream, self.args[1])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -69,6 +73,8 @@ class PowerTimes(Node):
     """
 
     source: ClassVar[str] = "ONNX, operator Attention"
+
+    adjoint_because: ClassVar[str] = "What was multiplied by a number has its gradient multiplied."
 
     def __new__(cls, matrix: Any, base: Any, exponent: Any) -> Self:
         scalars = as_scalar(base, "PowerTimes"), as_scalar(exponent, "PowerTimes")
@@ -95,6 +101,9 @@ class PowerTimes(Node):
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return PowerTimes(flip(self.args[0]), *self.args[1:])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return PowerTimes(upstream, *self.args[1:])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

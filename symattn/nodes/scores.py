@@ -47,6 +47,11 @@ class UnitVectors(Node):
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
     partial: ClassVar[bool] = True
 
+    adjoint_because: ClassVar[str] = (
+        "Only the part of the gradient across the vector turns it; the part along it is taken off, "
+        "and a long vector turns less."
+    )
+
     def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
         return super().__new__(cls, as_matrix(matrix, "UnitVectors"), sympy.Integer(axis))
 
@@ -70,6 +75,15 @@ class UnitVectors(Node):
 
     def _flip(self, flip: Any) -> MatrixExpr:
         return UnitVectors(flip(self.args[0]), 1 - self.args[1])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.exponential import LineQuotient, LineSum
+        from symattn.nodes.spread import Lengths, LineProduct
+
+        matrix, axis = self.args
+        along = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        across = sympy.MatAdd(upstream, sympy.MatMul(-1, LineProduct(value, along, axis)))
+        return LineQuotient(across, Lengths(matrix, axis), axis)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -95,6 +109,11 @@ class Distance(Node):
 
     source: ClassVar[str] = "Nadaraya 1964; Watson 1964"
 
+    adjoint_because: ClassVar[str] = (
+        "The score rises as the two vectors approach each other: the gradient is twice their "
+        "difference, added over all partners."
+    )
+
     def __new__(cls, queries: Any, keys: Any) -> Self:
         left, right = as_matrix(queries, "Distance"), as_matrix(keys, "Distance")
         _same_width(left, right, "Distance")
@@ -115,6 +134,16 @@ class Distance(Node):
         name = t.Script(t.Ident("dist", roman=True), None, t.Num("2"))
         return t.row(t.MINUS, t.call(name, *map(speller.matrix, self.args)))
 
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.exponential import LineSum
+        from symattn.nodes.spread import LineProduct
+
+        one, other = self.args if place == 0 else self.args[::-1]
+        turned = upstream if place == 0 else sympy.Transpose(upstream)
+        towards = sympy.MatMul(turned, other)
+        away = LineProduct(one, LineSum(turned))
+        return sympy.MatMul(2, sympy.MatAdd(towards, sympy.MatMul(-1, away)))
+
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         queries, keys = (np.asarray(arg) for arg in args)
@@ -134,6 +163,11 @@ class Additive(Node):
     """
 
     source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
+
+    adjoint_because: ClassVar[str] = (
+        "Each pair passes its score's gradient on through the slope of tanh, 1 − tanh², and the "
+        "weight of each hidden unit; a unit's own weight gathers tanh itself."
+    )
 
     def __new__(cls, queries: Any, keys: Any, vector: Any) -> Self:
         left, right = as_matrix(queries, "Additive"), as_matrix(keys, "Additive")
@@ -157,6 +191,19 @@ class Additive(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("additive", roman=True), *map(speller.matrix, self.args))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.exponential import LineSum
+        from symattn.nodes.pairs import PairSum
+        from symattn.nodes.spread import Filled, LineProduct
+
+        queries, keys, vector = self.args
+        ones = Filled(*shape_of(queries if place == 1 else keys), 1)
+        left = "keys" if place == 1 else "queries"
+        summed = PairSum(left, upstream, ones, queries, keys, 0 if place == 2 else 1)
+        if place == 2:
+            return sympy.Transpose(LineSum(summed, 0))
+        return LineProduct(summed, sympy.Transpose(vector), 0)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes.base import Definition
@@ -56,6 +57,10 @@ class Hardmax(Normaliser):
         "Each query gives all its weight to the key with its largest score, the first of them "
         "if several are equal."
     )
+    adjoint_because: ClassVar[str] = (
+        "The weights stay the same when scores change a little, so that the gradient is 0; at a "
+        "tie, where they jump, there is none."
+    )
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index = dummy(i, j)
@@ -76,6 +81,11 @@ class Hardmax(Normaliser):
         first = t.row(t.Ident("min", roman=True), t.APPLY, places)
         best = speller.rule(OfRow("argmax", (score,), index, size))
         yield Definition(t.equation(best, (t.EQUALS, first)))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.spread import Filled
+
+        return Filled(*self.shape, 0)
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
@@ -103,6 +113,11 @@ class Sparsemax(Normaliser):
         "The same number {τ} is taken from all of a query's scores, such that what is left above "
         "0 sums to 1; keys with small scores get weight 0."
     )
+    adjoint_because: ClassVar[str] = (
+        "Among the keys that have weight, what one gains the others lose in equal shares: the mean "
+        "of their gradients is taken from each; keys without weight have no say."
+    )
+    adjoint_source: ClassVar[str] = "Martins and Astudillo 2016, section 2.5"
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index = dummy(i, j)
@@ -123,6 +138,18 @@ class Sparsemax(Normaliser):
                              (_AT_LEAST, _x(t.Fenced(count))))  # fmt: skip
         order = t.Text(" in falling order")
         yield Definition(t.row(falling, t.Text(" being "), given, order))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.affine import PlusVector
+        from symattn.nodes.entrywise import Entrywise
+        from symattn.nodes.exponential import LineQuotient, LineSum
+
+        axis = self.args[-1]
+        support = Entrywise(value, "above0")
+        told = LineSum(sympy.HadamardProduct(support, upstream), axis)
+        mean = LineQuotient(told, LineSum(support, axis), axis)
+        rest = PlusVector(upstream, sympy.MatMul(-1, mean), 1 - axis)
+        return sympy.HadamardProduct(support, rest)
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError
-from symattn.nodes.positions import Mask, count, counts, picture, sizes_of, when
+from symattn.nodes.positions import Mask, count, counts, picture, when
 from symattn.nodes.rule import Condition, Index, Ordinal, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation.tree import Tree
@@ -41,7 +41,7 @@ class Window(Mask):
     reason: ClassVar[str] = "A query sees only the keys near its own position."
     needs: ClassVar[str] = "say how far a query sees: {window = 2} or {window = [2, 0]}"
 
-    def __new__(cls, rows: Any, columns: Any, left: Any, right: Any = None) -> Self:
+    def __new__(cls, rows: Any, columns: Any, left: Any, right: Any = None, start: Any = 0) -> Self:
         if isinstance(left, list | tuple | sympy.Tuple):
             if right is not None or len(left) != 2:
                 raise SymattnError(
@@ -50,15 +50,15 @@ class Window(Mask):
                 )
             left, right = left
         widths = [_width(width) for width in (left, left if right is None else right)]
-        return super().__new__(cls, *sizes_of(rows, columns), *widths)
+        return super().__new__(cls, rows, columns, *widths, start)
 
     def _spell(self, speller: Speller) -> Tree:
-        left, right = self.args[2:]
+        left, right = self.args[2:-1]
         told = (left,) if left == right else (left, right)
         return self._called(speller, *map(speller.scalar, told))
 
-    def _rule(self, i: Index, j: Index) -> Rule:
-        left, right = self.args[2:]
+    def _at(self, i: Index, j: Index) -> Rule:
+        left, right = self.args[2:-1]
         conditions: list[Condition] = []
         if left == right != sympy.oo:
             conditions = [(Ordinal(abs(i - j)), "≤", Ordinal(left))]
@@ -94,7 +94,7 @@ class Dilated(Mask):
     reason: ClassVar[str] = "A query sees keys at equal steps on both sides of its own position."
     needs: ClassVar[str] = "say how many keys on each side and the step: {dilated = [2, 3]}"
 
-    def __new__(cls, rows: Any, columns: Any, width: Any, step: Any = None) -> Self:
+    def __new__(cls, rows: Any, columns: Any, width: Any, step: Any = None, start: Any = 0) -> Self:
         if step is None:
             if not isinstance(width, list | tuple) or len(width) != 2:
                 raise SymattnError(
@@ -103,10 +103,10 @@ class Dilated(Mask):
                 )
             width, step = width
         numbers = count(width, "dilated"), count(step, "dilated", 1)
-        return super().__new__(cls, *sizes_of(rows, columns), *numbers)
+        return super().__new__(cls, rows, columns, *numbers, start)
 
-    def _rule(self, i: Index, j: Index) -> Rule:
-        width, step = self.args[2:]
+    def _at(self, i: Index, j: Index) -> Rule:
+        width, step = self.args[2:-1]
         near: Condition = (Ordinal(abs(i - j)), "≤", Ordinal(width * step))
         return when(near, *_on_step(i, j, step))
 
@@ -134,10 +134,10 @@ class Strided(Mask):
     reason: ClassVar[str] = "A query sees the last few keys, and earlier ones at equal steps."
     needs: ClassVar[str] = "say the stride: {strided = 3}"
 
-    def __new__(cls, rows: Any, columns: Any, stride: Any) -> Self:
-        return super().__new__(cls, *sizes_of(rows, columns), count(stride, "strided", 1))
+    def __new__(cls, rows: Any, columns: Any, stride: Any, start: Any = 0) -> Self:
+        return super().__new__(cls, rows, columns, count(stride, "strided", 1), start)
 
-    def _rule(self, i: Index, j: Index) -> Rule:
+    def _at(self, i: Index, j: Index) -> Rule:
         stride = self.args[2]
         causal: Condition = (Ordinal(j), "≤", Ordinal(i))
         steps = _on_step(i, j, stride)
@@ -173,10 +173,10 @@ class Global(Mask):
     reason: ClassVar[str] = "Global tokens see every token and are seen by every token."
     needs: ClassVar[str] = "say which tokens, counted from 1: {global = [1]}"
 
-    def __new__(cls, rows: Any, columns: Any, tokens: Any) -> Self:
+    def __new__(cls, rows: Any, columns: Any, tokens: Any, start: Any = 0) -> Self:
         listed = counts(tokens, "global", 1)
         ordered = sympy.Tuple(*sorted(set(listed), key=int))
-        return super().__new__(cls, *sizes_of(rows, columns), ordered)
+        return super().__new__(cls, rows, columns, ordered, start)
 
     def _spell(self, speller: Speller) -> Tree:
         return self._called(speller, speller.places(self._places()))
@@ -184,7 +184,7 @@ class Global(Mask):
     def _places(self) -> sympy.FiniteSet:
         return sympy.FiniteSet(*(token - 1 for token in self.args[2]))
 
-    def _rule(self, i: Index, j: Index) -> Rule:
+    def _at(self, i: Index, j: Index) -> Rule:
         places = Ordinal(self._places())
         return when((Ordinal(i), "∈", places), otherwise=when((Ordinal(j), "∈", places)))
 

@@ -186,7 +186,7 @@ class Speller:
             case sympy.MatMul():
                 return self._matrix_product(expr)
             case sympy.HadamardProduct():
-                return t.times([self.matrix(factor) for factor in expr.args], t.Op("∘"))
+                return t.entrywise([self.matrix(factor) for factor in expr.args])
             case sympy.Identity() | sympy.ZeroMatrix():
                 return t.Num("0") if isinstance(expr, sympy.ZeroMatrix) else t.Ident("I")
             case sympy.OneMatrix():
@@ -351,7 +351,7 @@ class _RuleSpeller:
         base = self.speller.notation.index_base
         letters = {s: s - base for s in moved.free_symbols if s.is_positive is not True}
         gathered = moved.subs(letters)
-        lead = next(iter(one.free_symbols))
+        lead = next(s for s in one.free_symbols if s in letters)
         return t.equation(
             self.speller.scalar(lead),
             (t.Op(sign), t.inline(self.speller.scalar(sympy.expand(gathered + lead)))),

@@ -19,6 +19,7 @@ from symattn.notation.tree import (
     Frac,
     Grid,
     Ident,
+    Marked,
     Num,
     Op,
     Root,
@@ -52,6 +53,7 @@ _OPERATORS = {
     "⋱": r"\ddots",
     "∘": r" \circ ",
     "⊘": r" \oslash ",
+    "…": r"\ldots",
     ",": ", ",
     "⊤": r"\top",
     "′": r"\prime",
@@ -64,7 +66,7 @@ _FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
 _GREEK_COMMANDS = {
     letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].lower()
     for letter in "αβγδεζηθικμνξπρστυφχψω"
-} | {"λ": r"\lambda", "φ": r"\varphi", "ε": r"\varepsilon"}
+} | {"λ": r"\lambda", "∂": r"\partial", "φ": r"\varphi", "ε": r"\varepsilon"}
 _GREEK_COMMANDS |= {
     letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].capitalize()
     for letter in "ΓΔΘΞΠΣΦΨΩ"
@@ -125,6 +127,8 @@ def _latex(tree: Tree) -> str:
             return text(words)
         case Custom(source):
             return f"{{{source}}}"
+        case Marked(mark, body):
+            return f"{_latex(mark)} {_latex(body)}"
 
 
 def _is_simple(tree: Tree) -> bool:
@@ -139,12 +143,14 @@ def _row(items: tuple[Tree, ...]) -> str:
         piece = _latex(item)
         if item == Op("−") and (index == 0 or _is_operator(items[index - 1])):
             piece = "-"
+        if item == TIMES and any(isinstance(x, Marked) for x in items[index - 1 : index + 2]):
+            piece = r" \, "  # dS K, where dSK would be read as one
         out += piece
     return out
 
 
 def _is_operator(tree: Tree) -> bool:
-    return isinstance(tree, Op) and tree.symbol not in "∞⋯⋮⋱?′⊤" and tree not in (TIMES, APPLY)
+    return isinstance(tree, Op) and tree.symbol not in "∞⋯⋮⋱?′⊤…" and tree not in (TIMES, APPLY)
 
 
 def _identifier(name: str, roman: bool) -> str:
@@ -168,6 +174,8 @@ def is_tall(tree: Tree) -> bool:
             return any(is_tall(item) for item in items)
         case Script(base, _, _):
             return base == SUM or is_tall(base)
+        case Marked(_, body):
+            return is_tall(body)
         case _:
             return False
 

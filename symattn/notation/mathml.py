@@ -19,6 +19,7 @@ from symattn.notation.tree import (
     Frac,
     Grid,
     Ident,
+    Marked,
     Num,
     Op,
     Root,
@@ -44,7 +45,7 @@ _ALIGN = {
     "c": "text-align:center;text-align:-webkit-center",
 }
 NBSP = "\u00a0"
-_ORDINARY = "∞⋯⋮⋱?′⊤"
+_ORDINARY = "∞⋯⋮⋱?′⊤…"
 
 
 def math(tree: Tree, alttext: str, display: bool = True) -> str:
@@ -87,6 +88,8 @@ def mathml(tree: Tree) -> str:
             return f"<mtext>{escape(escape_controls(words)).replace(' ', NBSP)}</mtext>"
         case Custom(latex):
             return _converted(latex)
+        case Marked(mark, body):
+            return f"<mrow>{mathml(mark)}{mathml(body)}</mrow>"
 
 
 def _row(items: tuple[Tree, ...]) -> str:
@@ -96,8 +99,9 @@ def _row(items: tuple[Tree, ...]) -> str:
             before = items[index - 1] if index else None
             starts = before is None or (isinstance(before, Op) and before.symbol not in _ORDINARY)
             behind = items[index + 1] if index + 1 < len(items) else None
-            if item == TIMES and isinstance(behind, Ident) and behind.roman:
-                out += f'<mo rspace="0.167em">{item.symbol}</mo>'  # 2 cos(x), not 2cos(x)
+            roman = isinstance(behind, Ident) and behind.roman
+            if item == TIMES and (roman or Marked in (type(before), type(behind))):
+                out += f'<mo rspace="0.167em">{item.symbol}</mo>'  # 2 cos(x), not 2cos(x); dS K
             else:
                 out += _operator(item.symbol, prefix=starts and item.symbol == "−")
         else:

@@ -11,7 +11,9 @@ from symattn.errors import SymattnError, nearest, shown
 from symattn.notation.tree import (
     Custom,
     Fenced,
+    Frac,
     Ident,
+    Marked,
     Num,
     Op,
     Script,
@@ -46,11 +48,18 @@ SYMBOLS: Mapping[str, str] = {
     "mask": "M", "allowed": "B", "masked": "G", "sink": "beta", "exp": "F", "exp_sum": "r",
     "weights": "A", "latent_output": "O_L", "output": "O", "heads": "O", "concat": "H",
     "projected": "Y",
+    # how weights move with scores
+    "jacobian_own": "J_o", "jacobian_taken": "J_t", "jacobian": "J", "jacobian_sums": "J_1",
 }  # fmt: skip
 
 #: The names of sizes, in the order in which they are listed: queries, keys, widths, heads.
 SIZES = ("n", "m", "p", "d_model", "d_mem", "d_c", "d_cq", "d_k", "d_r", "d_a", "d_v", "d_out",
          "h", "g", "n_vocab", "n_bucket", "k")  # fmt: skip
+
+#: What a name begins with that is not a matrix itself: d for the gradient of the loss with respect
+#: to it (dQ, d_scores), delta for its change in one direction (delta_Q); its letter has d or δ.
+GRADIENT, CHANGE = "d", "δ"
+_STARTS = ((GRADIENT, "d_"), (GRADIENT, "d"), (CHANGE, "delta_"), (CHANGE, CHANGE))
 
 _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ",
@@ -76,6 +85,8 @@ class Notation:
 
     - `index_base`: the number of the first row, column and head: 1 or 0.
     - `transpose`: the sign of the transpose: ``T``, ``⊤`` or ``'``.
+    - `gradients`: the gradient of the loss with respect to V is written dV (``d``) or ∂L/∂V
+      (``partial``).
     - `convention`: ``rows`` (tokens are rows, S = Q Kᵀ) or ``columns`` (S = Kᵀ Q).
     - `symbols`: other letters, by step name or default letter: ``{"weights": "alpha"}``; LaTeX
       such as ``\\mathbf{A}`` is taken too.
@@ -94,12 +105,14 @@ class Notation:
     exact: bool = False
     rounding: Rounding = "half-up"
     limit: int = 8
+    gradients: Literal["d", "partial"] = "d"
 
     def __post_init__(self) -> None:
         _one_of("index_base", self.index_base, (0, 1))
         _one_of("transpose", self.transpose, ("T", "⊤", "'"))
         _one_of("convention", self.convention, ("rows", "columns"))
         _one_of("rounding", self.rounding, ("half-up", "half-even"))
+        _one_of("gradients", self.gradients, ("d", "partial"))
         if isinstance(self.digits, bool) or not isinstance(self.digits, int):
             raise SymattnError(f"digits = {shown(self.digits)}: give a whole number from 0 to 100")
         if not 0 <= self.digits <= 100:
@@ -108,7 +121,8 @@ class Notation:
             raise SymattnError(f"limit = {shown(self.limit)}: give 0 (no limit) or a whole number")
         letters: dict[str, str] = {}
         for name, letter in self.symbols.items():
-            if name not in SYMBOLS and name not in SYMBOLS.values():
+            default = symbol_of(name)
+            if default is None:
                 raise SymattnError(
                     f"symbols: no step is called {shown(name)}{nearest(name, SYMBOLS)}"
                 )
@@ -117,7 +131,7 @@ class Notation:
                     f"symbols: {name} = {shown(letter)}: give the symbol as a string"
                 )
             custom_symbol(letter)
-            letters[SYMBOLS.get(name, name)] = letter
+            letters[default] = letter
         object.__setattr__(self, "symbols", letters)
 
     def but(self, **changes: Any) -> Notation:
@@ -126,7 +140,18 @@ class Notation:
 
     def letter(self, name: str) -> Tree:
         """How the matrix whose default letter is `name` is written."""
-        return custom_symbol(self.symbols.get(name, name))
+        taken = None if name in self.symbols else derived_from(name)
+        if taken is None:
+            return custom_symbol(self.symbols.get(name, name))
+        return self._prefixed(taken[0], self.letter(taken[1]))
+
+    def _prefixed(self, prefix: str, symbol: Tree) -> Tree:
+        """The symbol of a gradient or of a change: dV or ∂L/∂V, δV."""
+        if prefix == CHANGE:
+            return Marked(Ident(CHANGE), symbol)
+        if self.gradients == "d":
+            return Marked(Ident(GRADIENT, roman=True), symbol)
+        return Frac(Marked(Ident("∂"), Ident("L")), Marked(Ident("∂"), symbol))
 
     def ones(self, one_row: bool, one_column: bool) -> Tree:
         """A column of ones as 1, a row of them as 1ᵀ, a matrix of them as 1 1ᵀ."""
@@ -145,6 +170,9 @@ class Notation:
 
     def entry(self, name: str, head: Tree | None, indices: tuple[Tree, ...]) -> Tree:
         """One entry of a matrix, its lower-case letter with indices: s_ij, w^Q_ij, s^(i)_ab."""
+        taken = None if name in self.symbols else derived_from(name)
+        if taken is not None:
+            return self._prefixed(taken[0], self.entry(taken[1], head, indices))
         symbol = self.letter(name)
         base, sup = symbol, None
         if isinstance(symbol, Script) and isinstance(symbol.base, Ident) and symbol.sup is None:
@@ -157,6 +185,40 @@ class Notation:
             mark = head if isinstance(head, Fenced) else Fenced(head)
             sup = mark if sup is None else row(sup, mark)
         return Script(base, index_row(indices), sup)
+
+
+def symbol_of(name: str) -> str | None:
+    """The letter of a step or an input by its name or letter, gradients and changes included.
+
+    >>> symbol_of("scores"), symbol_of("d_scores"), symbol_of("dS"), symbol_of("delta_dQ")
+    ('S', 'dS', 'dS', 'δdQ')
+    """
+    if name in SYMBOLS or name in SYMBOLS.values():
+        return SYMBOLS.get(name, name)
+    for prefix, start in _STARTS:
+        rest = symbol_of(name.removeprefix(start)) if name.startswith(start) else None
+        if rest is not None:
+            return prefix + rest
+    return None
+
+
+def prefixed(prefix: str, name: str) -> str:
+    """The name of a gradient or of a change: dQ, dW_Q, but d_scores; delta_Q, delta_scores."""
+    if prefix == CHANGE:
+        return f"delta_{name}"
+    short = len(name.partition("_")[0]) == 1 or name not in SYMBOLS
+    return f"d{name}" if short else f"d_{name}"
+
+
+def derived_from(letter: str) -> tuple[str, str] | None:
+    """What the letter of a gradient or of a change is made of: d and S of dS; None for others."""
+    if letter in SYMBOLS.values():
+        return None
+    for prefix in (GRADIENT, CHANGE):
+        rest = letter.removeprefix(prefix)
+        if rest != letter and (rest in SYMBOLS.values() or derived_from(rest) is not None):
+            return prefix, rest
+    return None
 
 
 def index_row(indices: tuple[Tree, ...]) -> Tree:

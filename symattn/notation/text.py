@@ -24,6 +24,7 @@ from symattn.notation.tree import (
     Frac,
     Grid,
     Ident,
+    Marked,
     Num,
     Op,
     Root,
@@ -38,12 +39,12 @@ from symattn.notation.tree import (
 Charset = Literal["unicode", "ascii"]
 
 _SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", ":", "∘", "⊘", "×"}
-_ORDINARY = "∞⋯⋮⋱?′⊤"
+_ORDINARY = "∞⋯⋮⋱?′⊤…"
 _SUPERSCRIPTS = dict(zip("0123456789()ihT⊤′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾ⁱʰᵀ⊤′", strict=True))
 _ASCII = {
     "−": "-", "≈": "~=", "·": "*", "×": "x", "√": "sqrt", "∑": "Sum", "∞": "inf", "⋯": "...",
     "⋮": ":", "⋱": "...", "≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∘": "o", "⊘": "./", "⊤": "T",
-    "′": "'", "\u2062": "", "\u2061": "",
+    "′": "'", "∂": "d", "…": "..", "\u2062": "", "\u2061": "",
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta",
     "η": "eta", "θ": "theta", "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu",
     "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi",
@@ -116,6 +117,8 @@ class _Layout:
                 right = den if is_bare_sum(den) else bracketed(den, ATOM)
                 slash = Box((self._slash(left, right),))
                 return beside(self.box(left), slash, self.box(right))
+            case Marked(mark, body):
+                return beside(self.box(mark), self.box(body))
             case Root(body):
                 sign = self._glyphs("√")
                 atom = isinstance(body, Num | Ident | Script) and self.charset == "unicode"
@@ -192,11 +195,13 @@ class _Layout:
         return beside(out, Box((raised,))) if raised else out
 
     def _sum(self, script: Script) -> Box:
-        """∑ with its index alone, as one writes it in a line: Σ_l."""
+        """∑ with its index alone, as one writes it in a line: Σ_l; with the set it is from."""
         sign = "Σ" if self.charset == "unicode" else "Sum"
         if script.sub is None:
             return Box((sign,))
-        below = script.sub.items[0] if isinstance(script.sub, Row) else script.sub
+        below = script.sub
+        if isinstance(below, Row) and Op("∈") not in below.items:
+            below = below.items[0]
         return Box((f"{sign}_{self._lowered(below)}",))
 
     def _raised(self, sup: Tree) -> str:

@@ -98,7 +98,17 @@ class Custom:
     latex: str
 
 
-Tree: TypeAlias = Ident | Num | Op | Row | Script | Frac | Root | Fenced | Grid | Text | Custom
+@dataclass(frozen=True)
+class Marked:
+    """A symbol with a sign before it that belongs to it: dS, δQ, ∂L; scripts go to the symbol."""
+
+    mark: Ident
+    body: Tree
+
+
+Tree: TypeAlias = (
+    Ident | Num | Op | Row | Script | Frac | Root | Fenced | Grid | Text | Custom | Marked
+)
 
 #: Juxtaposed factors (U+2062) and a function before its argument (U+2061).
 TIMES = Op("\u2062")
@@ -114,6 +124,7 @@ VDOTS = Op("⋮")
 DDOTS = Op("⋱")
 SUM = Op("∑")
 COMMA = Op(",")
+ENTRYWISE = Op("∘")
 
 #: How tightly a tree holds together: a sum needs brackets inside a product, and so on.
 ADDITIVE, MULTIPLICATIVE, ATOM = 1, 2, 3
@@ -132,8 +143,8 @@ def holds(tree: Tree) -> int:
     if isinstance(tree, Frac):
         return MULTIPLICATIVE
     if isinstance(tree, Row):
-        if any(item in (PLUS, MINUS) for item in tree.items):
-            return ADDITIVE
+        if any(item in (PLUS, MINUS, ENTRYWISE) for item in tree.items):
+            return ADDITIVE  # A ∘ B is bracketed in a product too, so that A ∘ B C is never read
         if any(isinstance(item, Script) and item.base == SUM for item in tree.items):
             return ADDITIVE  # what follows a ∑ belongs to it
         if any(item in (TIMES, DOT, Op("/")) for item in tree.items):
@@ -157,12 +168,13 @@ def negated(tree: Tree) -> Tree:
 
 
 def plus(terms: Sequence[Tree]) -> Tree:
-    """A sum; a later term that starts with a minus is subtracted."""
+    """A sum; a later term that starts with a minus is subtracted, and a ∑ ends in brackets."""
     items: list[Tree] = []
     for index, term in enumerate(terms):
         if index and not is_negative(term):
             items.append(PLUS)
-        items.append(term)
+        goes_on = index < len(terms) - 1 and is_bare_sum(term)
+        items.append(Fenced(term) if goes_on else term)
     return row(*items)
 
 
@@ -185,8 +197,16 @@ def is_bare_sum(tree: Tree) -> bool:
     return isinstance(tree, Row) and isinstance(tree.items[0], Script) and tree.items[0].base == SUM
 
 
+def entrywise(factors: Sequence[Tree]) -> Tree:
+    """A ∘ B; a product or a sum among the factors is bracketed."""
+    fenced = [f if isinstance(f, Frac) else bracketed(f, ATOM) for f in factors]
+    return times(fenced, ENTRYWISE)
+
+
 def power(base: Tree, exponent: Tree) -> Tree:
     """A superscript; a second superscript joins the first rather than climbing."""
+    if isinstance(base, Marked):
+        return Marked(base.mark, power(base.body, exponent))
     if isinstance(base, Script) and base.base != SUM and base.sup is not None:
         return Script(base.base, base.sub, row(base.sup, exponent))
     if isinstance(base, Script):

@@ -22,7 +22,7 @@ from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import read_written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, nearest, shown
-from symattn.notation.options import SYMBOLS
+from symattn.notation.options import SYMBOLS, symbol_of
 
 #: The verdicts, the best first; a step has the worst of its entries'.
 VERDICTS = ("right", "truncated", "rounded-early", "undecided", "last-digit", "carried", "wrong")
@@ -64,7 +64,7 @@ def step_named(key: str) -> str:
     match = _KEY.match(key)
     if match is None:
         raise ReadError(f'{shown(key)} in [claims] names no entry; write e.g. "weights[2,:]"')
-    if match[1] not in SYMBOLS:
+    if symbol_of(match[1]) is None:
         hint = nearest(match[1], SYMBOLS)
         raise ReadError(f"{shown(key)} in [claims] is not a known step{hint}")
     return match[1]

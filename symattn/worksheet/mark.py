@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.decide import BITS, Digits
+from symattn.arithmetic.decide import Digits
 from symattn.arithmetic.verify import Quantity, cuts_to, near, overlaps, rounds_to, surely_rounds
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place

@@ -28,7 +28,7 @@ class Prepared:
 
     def evaluate(self, sheet: Worksheet) -> Evaluation:
         """The derivation with a sheet's numbers."""
-        return self._first.again(**sheet.given)
+        return self._first.again(**sheet.numbers)
 
     @cached_property
     def explainer(self) -> Explainer:
@@ -40,7 +40,8 @@ def prepared(sheet: Worksheet) -> Prepared:
     """What the sheet shares with others of its form."""
     shapes = tuple((name, _shape(value)) for name, value in sheet.given.items())
     spec = tuple(_frozen(value) for value in vars(sheet.spec).values())
-    told = (spec, shapes, tuple(sheet.sizes.items()), tuple(sheet.labels.items()))
+    start = tuple((name, _shape(value)) for name, value in sheet.upstream.items())
+    told = (spec, shapes, tuple(sheet.sizes.items()), tuple(sheet.labels.items()), sheet.wrt, start)
     return _prepared(_Form(told, sheet))
 
 

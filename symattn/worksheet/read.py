@@ -15,12 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symattn.arithmetic.reading import MAX_ENTRIES, as_lists
+from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.meaning import PER_HEAD
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.nodes.masks import MASKS
-from symattn.notation.options import SIZES, SYMBOLS, Notation
+from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
 from symattn.worksheet.claims import Policy, step_named
 from symattn.worksheet.source import parse, read_source, where
 
@@ -28,15 +29,15 @@ Made = TypeVar("Made")
 
 MAX_LABEL = 80
 
-_TABLES = ("title", "schema", "attention", "given", "claims", "policy", "notation")
+_TABLES = ("title", "schema", "gradient", "attention", "given", "claims", "policy", "notation")
 _AXES = tuple(axis.name for axis in fields(Attention))
 _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
 _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_past", "W_DQ",
            "Q_latent", "W_KR", "K_position", "K_position_past", "distances", "b_O", "W_O", "mask",
            "allowed", "concat", "projected")  # fmt: skip
-_LABELS = ("tokens", "query_tokens", "key_tokens", "vocabulary", "features")
+_LABELS = ("tokens", "query_tokens", "key_tokens", "past_tokens", "vocabulary", "features")
 _POLICY = tuple(setting.name for setting in fields(Policy))
-_NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding")
+_NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
 
@@ -52,8 +53,11 @@ class Worksheet:
     notation: Notation = field(default_factory=Notation)
     claims: Mapping[str, Any] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
+    chunks: Any = None
     name: str = ""
     source: str = field(default="", repr=False)
+    upstream: Mapping[str, Any] = field(default_factory=dict)
+    wrt: tuple[str, ...] | None = None
 
     def in_file(self, make: Callable[..., Made], *args: Any) -> Made:
         """``make(*args)``, with the file and line put before what it refuses."""
@@ -64,13 +68,43 @@ class Worksheet:
 
     def derivation(self) -> Derivation:
         """The derivation from what is given on."""
-        return self.spec.derivation(
+        derivation = self.spec.derivation(
             list(self.given), sizes=self.sizes, labels=self.labels, title=self.title
         )
+        if self.wrt is None:
+            return derivation
+        if not self.upstream:
+            return derivation.gradient(self.wrt or None, upstream="ones")
+        (name, value), *more = self.upstream.items()
+        if more:
+            raise ReadError(f"{more[0][0]}: {name} is given too, and the way back starts at one")
+        of = name.removeprefix("d").removeprefix("_")
+        if all(of not in (step.name, step.letter) for step in derivation):
+            known = nearest(of, derivation.names)
+            raise ReadError(f"{name}: no step is called {shown(of)}{known}")
+        ones = "ones" if value == "ones" else None
+        return derivation.gradient(self.wrt or None, of=of, upstream=ones)
+
+    def backward(self, wrt: Iterable[str] = ()) -> Worksheet:
+        """The same with the backward pass, with respect to these names; all inputs if none."""
+        return replace(self, wrt=tuple(wrt))
 
     def evaluate(self, derivation: Derivation | None = None, dtype: str = "float64") -> Evaluation:
         """The derivation with the given numbers put in."""
-        return (derivation or self.derivation()).evaluate(dtype=dtype, **self.given)
+        return (derivation or self.derivation()).evaluate(dtype=dtype, **self.numbers)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All that is put in: what is given and, for a backward pass, where it starts."""
+        start = {} if self.wrt is None else self.upstream
+        return {**self.given, **{name: x for name, x in start.items() if x != "ones"}}
+
+    def decode(self, chunks: Any = None, dtype: str = "float64") -> tuple[Chunk, ...]:
+        """The tokens in chunks, as the worksheet says or as told here; see `decode`."""
+        return decode(
+            self.spec, self.chunks if chunks is None else chunks, sizes=self.sizes,
+            labels=self.labels, title=self.title, dtype=dtype, **self.given,
+        )  # fmt: skip
 
 
 def read_worksheet(path: str | Path) -> Worksheet:
@@ -103,6 +137,8 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
         raise ReadError(f"schema = {shown(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
     given = _given(_table(data, "given"), folder)
+    upstream = {name: given.pop(name) for name in list(given) if name not in SYMBOLS}
+    wrt = _words(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings = _spec(attention, given)
@@ -121,6 +157,9 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
         _notation(_table(data, "notation")),
         claims,
         Policy(**policy),
+        chunks=_chunks(settings),
+        upstream=upstream,
+        wrt=wrt,
     )
 
 
@@ -138,7 +177,10 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
             continue
         where = f" in [{table}]" if table else ""
         hint = nearest(key, names)
-        for home, keys in (("attention", (*_AXES, *_LABELS, *_SIZES)), ("given", SYMBOLS)):
+        for home, keys in (
+            ("attention", (*_AXES, "chunks", *_LABELS, *_SIZES)),
+            ("given", SYMBOLS),
+        ):
             if key in keys and home != table:
                 hint = f"; it belongs in [{home}]"
         if key in MASKS:
@@ -156,7 +198,7 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     for key, value in table.items():
         match = _HEAD.match(key)
         name = match[1] if match else key
-        if name not in SYMBOLS:
+        if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
             raise ReadError(f"{shown(key)} in [given] is not a known name{nearest(name, SYMBOLS)}")
         held = _from_file(key, value, folder) if isinstance(value, str) else value
         if match:
@@ -177,7 +219,7 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attention, dict[str, Any]]:
     """The spec, and the settings of the table that are not axes of it."""
-    _known(attention, ("variant", *_AXES, *_LABELS, *_SIZES), "attention")
+    _known(attention, ("variant", *_AXES, "chunks", *_LABELS, *_SIZES), "attention")
     base = Attention()
     if "variant" in attention:
         from symattn.attention.variants import variant
@@ -308,6 +350,10 @@ def _labels(settings: Mapping[str, Any], given: dict[str, Any]) -> dict[str, tup
     if tokens and tokens not in (labels.get("n"), labels.get("m")):
         found = ", ".join(f"{size} = {count}" for size, count in counts.items())
         raise ReadError(f"tokens: {len(tokens)} names fit neither queries nor keys ({found})")
+    if "past_tokens" in words:
+        if not any(name.endswith("_past") for name in given):
+            raise ReadError("past_tokens: names the rows of K_past; give it, or leave this out")
+        labels["p"] = words["past_tokens"]
     if "m" in labels and "m" not in counts and "n" in labels:
         del labels["m"]
     if "features" in words:
@@ -339,6 +385,13 @@ def _rows(matrix: Any) -> int:
     if not isinstance(matrix, list) or not matrix:
         return 0
     return len(matrix[0]) if _depth(matrix) == 3 else len(matrix)
+
+
+def _chunks(settings: Mapping[str, Any]) -> Any:
+    """How the tokens are cut for decoding, as the worksheet says it; None if it does not."""
+    if "chunks" in settings:
+        chunk_sizes(settings["chunks"])
+    return settings.get("chunks")
 
 
 def _words(value: Any, name: str) -> tuple[str, ...]:

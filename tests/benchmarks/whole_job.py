@@ -31,6 +31,13 @@ values = sheet.evaluate(derivation)
 page = outline(derivation, values, check=values.check())
 assert latex_document(page) and mathml_document(page) and page.check.agrees
 """
+PAGE = """
+import sys
+from symattn.cli import main
+sys.argv = ["symattn", "derive", sys.argv[1], "--format", "html", "-o", "/dev/null"]
+main()
+"""
+SYMPY = "import sympy"
 
 
 def seconds(code: str, *words: str) -> float:
@@ -40,12 +47,12 @@ def seconds(code: str, *words: str) -> float:
     return time.perf_counter() - start
 
 
-def compare(name: str, code: str, *words: str, runs: int = 15) -> None:
+def compare(name: str, code: str, *words: str, base: str = BASE, runs: int = 15) -> None:
     """Median of the ratio to the base, pair by pair."""
-    pairs = [(seconds(code, *words), seconds(BASE)) for _ in range(runs + 1)][1:]
+    pairs = [(seconds(code, *words), seconds(base)) for _ in range(runs + 1)][1:]
     ratio = statistics.median(a / b for a, b in pairs)
-    taken, base = (statistics.median(side) for side in zip(*pairs, strict=True))
-    print(f"{name:<44} {taken:6.3f} s   base {base:6.3f} s   ratio {ratio:5.2f}")
+    taken, other = (statistics.median(side) for side in zip(*pairs, strict=True))
+    print(f"{name:<44} {taken:6.3f} s   base {other:6.3f} s   ratio {ratio:5.2f}")
 
 
 def grow() -> None:
@@ -80,6 +87,9 @@ def main() -> None:
     compare(
         "derive + LaTeX + MathML + check, 3 tokens", JOB, str(ROOT / "examples/it_cat_mat.toml")
     )
+    for name in ("it_cat_mat", "causal"):
+        sheet = str(ROOT / "examples" / f"{name}.toml")
+        compare(f"page of {name}, to import sympy", PAGE, sheet, base=SYMPY)
     grow()
 
 

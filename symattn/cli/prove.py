@@ -30,7 +30,7 @@ def prove(
     from symattn.algebra.identities import IDENTITIES, identity
     from symattn.algebra.identity import Identity
     from symattn.algebra.identity import prove as proven
-    from symattn.cli import print_lines
+    from symattn.cli.screen import print_lines
     from symattn.errors import SymattnError
 
     if name is None and not everything:
@@ -53,7 +53,7 @@ def prove(
 
 def _show(proofs: list[Any], form: str, output: str | None, everything: bool) -> None:
     from symattn.algebra import printed
-    from symattn.cli import can_show_unicode, print_lines, write
+    from symattn.cli.screen import can_show_unicode, print_lines, write
 
     if form == "json":
         rows = [printed.data(proof) for proof in proofs]

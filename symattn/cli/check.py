@@ -40,7 +40,7 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     if options["diff"] or options["fix"]:
         return _mend(checked, options["diff"], options["fix"], output)
     if form == "json":
-        from symattn.cli import write
+        from symattn.cli.screen import write
 
         markings = {one.name: list(one.markings) for one in checked}
         single = len(checked) == 1 and len(checked[0].markings) == 1
@@ -68,7 +68,7 @@ def _checked(paths: tuple[str, ...], explain: bool, if_any: bool) -> Iterator[Ch
 
 def _show(checked: list[Checked], form: str, full: bool, output: str | None) -> None:
     """Reports in full for a single worksheet, else a line a wrong number."""
-    from symattn.cli import can_show_unicode, print_lines, write
+    from symattn.cli.screen import can_show_unicode, print_lines, write
     from symattn.worksheet.report import report
     from symattn.worksheet.reporting import html_report, markdown_report
 
@@ -141,7 +141,7 @@ def _count(count: int, noun: str) -> str:
 
 def _mend(checked: list[Checked], diff: bool, fix: bool, output: str | None) -> int:
     """Show, or make, the changes that put wrong numbers right; 1 where some are left wrong."""
-    from symattn.cli import write
+    from symattn.cli.screen import write
     from symattn.errors import SymattnError
 
     left = 0

@@ -1,0 +1,147 @@
+"""Long exact numbers kept under a name, so that what is computed from them stays short.
+
+Written out, the exact value of an entry repeats the exact values of all steps before it; its size
+grows like their product, and SymPy asks for signs and common factors all along it. Over names each
+step's value is as long as the step's own formula.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import flint
+import sympy
+
+from symattn.arithmetic.balls import ball, precision
+from symattn.errors import SymattnError
+
+#: A part with more nodes than this gets a name.
+_SHORT = 40
+
+#: The precision at which a sign is looked for; a name whose sign is not known then has none.
+_BITS = 256
+
+
+class Abbreviation(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no types
+    """A real number that stands for its `definition`, an expression of which SymPy sees nothing.
+
+    Two are equal only if they are one: `Abbreviations` gives equal definitions one name.
+    """
+
+    is_commutative = True
+    is_extended_real = True
+    is_finite = True
+
+    definition: sympy.Expr
+    number: int
+    sign: int | None
+    _balls: dict[int, Any]
+
+    def __new__(cls, definition: sympy.Expr, number: int, sign: int | None) -> Abbreviation:
+        """The `number` orders names; `sign` is −1 or 1, or None where it is not known."""
+        self: Abbreviation = super().__new__(cls)
+        self.definition, self.number, self.sign = definition, number, sign
+        self._balls = {}
+        return self
+
+    def ball(self) -> Any:
+        """An enclosure at the precision in force, computed once for each precision."""
+        bits = flint.ctx.prec
+        if bits not in self._balls:
+            self._balls[bits] = ball(self.definition)
+        return self._balls[bits]
+
+    @cached_property
+    def nodes(self) -> int:
+        """How many nodes the number has when it is written out."""
+        return nodes(self.definition)
+
+    @cached_property
+    def written_out(self) -> sympy.Expr:
+        """The number without names."""
+        return written_out(self.definition)
+
+    def _eval_is_extended_positive(self) -> bool | None:
+        return None if self.sign is None else self.sign > 0
+
+    def _eval_is_extended_negative(self) -> bool | None:
+        return None if self.sign is None else self.sign < 0
+
+    def _hashable_content(self) -> tuple[int]:
+        return (self.number,)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"number_{self.number}"
+
+
+class Abbreviations:
+    """The names given in one evaluation: equal numbers, written alike, share one."""
+
+    def __init__(self) -> None:
+        self._names: dict[sympy.Expr, Abbreviation] = {}
+
+    def short(self, value: sympy.Expr) -> sympy.Expr:
+        """The value, with a long numerator or denominator under a name."""
+        if value.is_Atom or _is_short(value) or value.free_symbols:
+            return value
+        above, below = sympy.fraction(value)
+        return self._named(above) if below == 1 else self._named(above) / self._named(below)
+
+    def _named(self, value: sympy.Expr) -> sympy.Expr:
+        if _is_short(value):
+            return value
+        factor, rest = value.as_coeff_Mul()
+        if rest not in self._names:
+            self._names[rest] = Abbreviation(rest, len(self._names), _sign(rest))
+        return factor * self._names[rest]
+
+
+def _sign(value: sympy.Expr) -> int | None:
+    try:
+        with precision(_BITS):
+            size = ball(value)
+    except SymattnError:  # SymPy holds a form that no ball is made for
+        return None
+    return 1 if size > 0 else -1 if size < 0 else None
+
+
+def _is_short(value: sympy.Expr) -> bool:
+    return sum(1 for _ in islice(sympy.preorder_traversal(value), _SHORT + 1)) <= _SHORT
+
+
+def opened(value: sympy.Expr) -> sympy.Expr:
+    """The value with each name replaced by its definition, which may hold others."""
+    return value.xreplace({name: name.definition for name in value.atoms(Abbreviation)})
+
+
+def nodes(value: sympy.Expr) -> int:
+    """How many nodes the value has when it is written out, without writing it out."""
+    if isinstance(value, Abbreviation):
+        return value.nodes
+    return 1 + sum(map(nodes, value.args))
+
+
+def written_out(value: sympy.Expr) -> sympy.Expr:
+    """The value without names.
+
+    Functions and powers are put together as they are: SymPy has simplified them over the names,
+    and would look for signs in all that is written out.
+    """
+    if isinstance(value, Abbreviation):
+        return value.written_out
+    if not value.args:
+        return value
+    args = [written_out(arg) for arg in value.args]
+    if all(new is old for new, old in zip(args, value.args, strict=True)):
+        return value
+    if isinstance(value, sympy.Function | sympy.Pow):
+        return value.func(*args, evaluate=False)
+    return value.func(*args)

@@ -1,0 +1,169 @@
+"""The Jacobian of the softmax, derived, and what becomes of it as the logits grow.
+
+∂a_j/∂z_l = a_j (δ_jl − a_l), so J = diag(a) − aᵀ a for a row a. With t times the logits, a gap Δ
+between the largest and the next, and m keys, 1 − max a ≤ (m − 1) e^{−tΔ}, and no entry of J is
+larger than that: the gradient vanishes. Dot products of random vectors have a spread of √d_k, which
+is such a factor t; dividing by √d_k takes it out again.
+
+Source: Vaswani et al. 2017, section 3.2.1 and footnote 4; Dao et al. 2022, appendix B.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+from typing import Any
+
+import sympy
+
+from symattn.arithmetic.arrays import nearest_float
+from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.decide import decide
+from symattn.arithmetic.proof import ordered
+from symattn.arithmetic.reading import read_number
+from symattn.attention.plan import m
+from symattn.derivation import Derivation, Input, Step
+from symattn.errors import SymattnError
+from symattn.nodes.entrywise import Diagonal
+from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.notation.options import SYMBOLS
+
+_PAPER = "Vaswani et al. 2017, section 3.2.1"
+_BACKWARD = "Dao et al. 2022, appendix B.2"
+
+#: How many times larger the logits are, one line of the table each.
+FACTORS = (1, 2, 4, 8, 16)
+
+#: The longest row that is shown.
+_MOST = 64
+
+
+def softmax_jacobian() -> Derivation:
+    """The steps from one row of logits to the Jacobian of its softmax: J_jl = ∂a_j/∂z_l.
+
+    Shapes: `scaled` 1 × m, `jacobian` m × m.
+
+    >>> print(softmax_jacobian()["jacobian"])
+    J = J_o − J_t
+    >>> values = softmax_jacobian().evaluate(scaled=[[0, 0]])
+    >>> values["jacobian"].decimals(2)
+    [['0.25', '-0.25'], ['-0.25', '0.25']]
+    """
+
+    def symbol(name: str, rows: Any, columns: Any) -> sympy.MatrixSymbol:
+        return sympy.MatrixSymbol(SYMBOLS[name], rows, columns)
+
+    steps: list[Step] = []
+
+    def step(name: str, expr: Any, rule: str, because: str, source: str) -> sympy.MatrixSymbol:
+        made = symbol(name, *expr.shape)
+        steps.append(Step(name, made, "", expr, rule, because, source))
+        return made
+
+    logits = symbol("scaled", 1, m)
+    powers = step("exp", Exponential(logits), "exponential",
+                  "An exponential is its own derivative: {F} moves with its own logit by itself.",
+                  _PAPER)  # fmt: skip
+    total = step("exp_sum", LineSum(powers), "row sum",
+                 "The sum moves with each logit, by that logit's exponential.", _PAPER)  # fmt: skip
+    weights = step("weights", LineQuotient(powers, total), "row quotient",
+                   "A quotient moves with its numerator and against its denominator.",
+                   _PAPER)  # fmt: skip
+    own = step("jacobian_own", Diagonal(weights), "quotient rule: numerator",
+               "While the sum stands still, a weight moves with its own logit alone, by its "
+               "exponential over the sum, which is the weight again.", _BACKWARD)  # fmt: skip
+    taken = step("jacobian_taken", sympy.MatMul(sympy.Transpose(weights), weights),
+                 "quotient rule: denominator",
+                 "The sum grows with any logit, and that takes from every weight in proportion to "
+                 "both weights.", _BACKWARD)  # fmt: skip
+    both = step("jacobian", sympy.MatAdd(own, sympy.MatMul(-1, taken)), "quotient rule",
+                "Together: a logit that rises lifts its own weight and lowers the others.",
+                _BACKWARD)  # fmt: skip
+    step("jacobian_sums", LineSum(both), "row sum",
+         "Raising all logits by the same changes nothing, so that each row sums to 0.",
+         _BACKWARD)  # fmt: skip
+    given = Input("scaled", logits, "one query's logits")
+    return Derivation((given,), tuple(steps), title="The Jacobian of the softmax")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The softmax of so many times the logits: its largest weight, and J's largest entry.
+
+    `bound` is (m − 1) e^{−tΔ}, which that entry cannot exceed; proven decimals, all three.
+    """
+
+    factor: int
+    weight: str
+    entry: str
+    bound: str
+
+
+def growth(
+    logits: Sequence[Any], factors: Sequence[int] = FACTORS, digits: int = 4
+) -> tuple[Growth, ...]:
+    """What becomes of the Jacobian as the logits are multiplied by t, one line for each factor.
+
+    Raises `SymattnError` if fewer than two logits are given.
+
+    >>> [(line.weight, line.entry) for line in growth([0, 1], factors=(1, 8), digits=4)]
+    [('0.7311', '0.1966'), ('0.9997', '0.0003')]
+    """
+    row = read_row(logits)
+    first, second = sorted(row, key=cmp_to_key(ordered), reverse=True)[:2]
+    best = row.index(first)
+    lines = []
+    for factor in factors:
+        values = softmax_jacobian().evaluate(scaled=[[factor * logit for logit in row]])
+        diagonal = [values["jacobian"].exact[k, k] for k in range(len(row))]
+        largest = max(range(len(row)), key=lambda k: nearest_float(diagonal[k]))
+        bound = (len(row) - 1) * sympy.exp(factor * (second - first))
+        lines.append(
+            Growth(
+                factor,
+                _decimal(values["weights"].exact[0, best], digits),
+                _decimal(diagonal[largest], digits),
+                _decimal(bound, digits),
+            )
+        )
+    return tuple(lines)
+
+
+def growth_notes(logits: Sequence[Any]) -> list[str]:
+    """The same as sentences, for the foot of a document."""
+    lines = growth(logits)
+    first = "As the logits grow, the largest weight nears 1 and every entry of J nears 0:"
+    told = [
+        f"{line.factor:>2} times the logits: largest weight {line.weight}, largest entry "
+        f"{line.entry}, at most {line.bound}"
+        for line in lines
+    ]
+    last = (
+        "Dot products of vectors with d_k random entries are about √d_k times as large as with "
+        "one; dividing by √d_k keeps J, and with it the gradient, from fading."
+    )
+    return [first, *told, last]
+
+
+def read_row(logits: Sequence[Any]) -> list[sympy.Expr]:
+    """One row of logits: numbers, or strings such as ``"1/3"``.
+
+    Raises `SymattnError` unless there are 2 to 64 of them, all finite.
+    """
+    if not 2 <= len(logits) <= _MOST:
+        raise SymattnError(f"logits: {len(logits)} numbers; give 2 to {_MOST}, e.g. 2,1,0")
+    row = [read_number(logit, "logits") for logit in logits]
+    if any(logit.is_infinite for logit in row):
+        raise SymattnError("logits: a key at −∞ is not there; leave it out")
+    return row
+
+
+def _decimal(value: sympy.Expr, digits: int) -> str:
+    """A number as a proven decimal, in scientific notation if it is tiny."""
+
+    def enclosed(bits: int) -> Any:
+        with precision(bits):
+            return ball(value)
+
+    return decide(enclosed, lambda: value, digits, tiny=digits).text

@@ -1,0 +1,5 @@
+"""``python -m symattn.cli``."""
+
+from symattn.cli import main
+
+main()

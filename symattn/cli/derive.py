@@ -1,0 +1,180 @@
+"""``symattn derive``: attention step by step."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from symattn.cli.job import FORMATS, PICTURES, VIEWS, Job, document_of, print_text
+from symattn.cli.screen import write
+
+if TYPE_CHECKING:
+    from symattn.attention.decoding import Chunk
+    from symattn.notation.options import Notation
+
+Made = TypeVar("Made")
+
+
+def _names(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+    """The names that --gradient lists; none of them for all, None where it is not asked for."""
+    if value is None:
+        return None
+    names = tuple(filter(None, map(str.strip, value.split(","))))
+    return () if names == ("all",) else names
+
+
+@click.command()
+@click.argument("source", metavar="FILE|VARIANT")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--view", type=click.Choice(VIEWS), default="all", show_default=True,
+              help="Show one view of every step instead of all four.")  # fmt: skip
+@click.option("--step", "steps", metavar="NAME", multiple=True,
+              help="Show this step only; may be repeated.")  # fmt: skip
+@click.option("--picture", type=click.Choice(PICTURES), default="heat", show_default=True,
+              help="What svg, png and tikz show, of the step named by --step.")  # fmt: skip
+@click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
+@click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
+@click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
+@click.option("--gradient", metavar="NAMES", callback=_names,
+              help="The backward pass too, with respect to Q,K,V or all.")  # fmt: skip
+@click.option("--symbolic", is_flag=True, help="Formulas only, no numbers.")
+@click.option("--dtype", type=click.Choice(("float64", "float32", "float16")), default="float64",
+              help="The NumPy type that is checked.  [default: float64]")  # fmt: skip
+@click.option("--tokens", type=click.IntRange(1, 64), help="Make a small example of a variant.")
+@click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
+@click.option("--heads", type=click.IntRange(1, 16), help="The example's number of heads.")
+@click.option("--chunks", metavar="1|3,1,1",
+              help="Decode over a cache: so many tokens at a time, or in each chunk.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
+def derive(source: str, form: str, output: str | None, symbolic: bool, **options: Any) -> int:
+    """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
+    from symattn.errors import SymattnError
+
+    if output is not None and _same_file(source, output):
+        raise SymattnError(f"{output}: is the worksheet itself; write to another file")
+    jobs, in_file = _jobs(source, symbolic, options)
+    for job in jobs:
+        if job.evaluation is None and options["view"] in ("worked", "value"):
+            raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
+        if job.evaluation is not None:
+            job.check = in_file(job.evaluation.check)
+    if output is None and form == "text":
+        in_file(lambda: print_text([in_file(job.outline) for job in jobs]))
+    else:
+        write(in_file(lambda: document_of(form, jobs)), output)
+    return 0 if all(job.check is None or job.check.agrees for job in jobs) else 1
+
+
+def _jobs(
+    source: str, symbolic: bool, options: dict[str, Any]
+) -> tuple[list[Job], Callable[[Callable[[], Made]], Made]]:
+    """The derivations to show, and a way to do the rest that names the file in what it refuses."""
+    from symattn.errors import SymattnError, nearest, shown
+    from symattn.notation.options import Notation
+
+    changes: dict[str, Any] = {"exact": options["exact"]}
+    if options["digits"] is not None:
+        changes["digits"] = options["digits"]
+    if options["full"]:
+        changes["limit"] = 0
+    chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
+    if chunks is not None and options["gradient"] is not None:
+        raise SymattnError("--gradient: is taken of a whole pass; leave --chunks out")
+    is_file = source == "-" or os.path.lexists(source) or _looks_like_a_file(source)
+    if is_file and any(options[name] for name in ("tokens", "d_k", "heads")):
+        raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
+    if is_file:
+        from symattn.worksheet import read_worksheet
+
+        sheet = read_worksheet(source)
+        if options["gradient"] is not None:
+            sheet = sheet.backward(options["gradient"])
+        notation = sheet.in_file(lambda: sheet.notation.but(**changes))
+        notes = [] if not sheet.claims else [
+            f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"
+        ]  # fmt: skip
+        if chunks is not None or sheet.chunks is not None:
+            made = sheet.in_file(lambda: sheet.decode(chunks, options["dtype"]))
+            return _series(made, sheet.title, symbolic, notation, options, notes), sheet.in_file
+        derivation = sheet.in_file(sheet.derivation)
+        # --symbolic shows no numbers, but wrong ones are still refused
+        evaluation = sheet.in_file(lambda: sheet.evaluate(derivation, options["dtype"]))
+        job = Job(derivation, None if symbolic else evaluation, notation, options, notes)
+        return [job], sheet.in_file
+    from symattn.attention.variants import VARIANTS
+
+    names = [row.name for row in VARIANTS]
+    if source not in names:
+        raise SymattnError(
+            f"{shown(source)} is neither a file nor a variant{nearest(source, names)}"
+        )
+    row = VARIANTS[names.index(source)]
+    title = f"{row.name}: {row.about}"
+    notation = Notation().but(**changes)
+    sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
+    if chunks is not None:
+        from symattn.attention.decoding import decode
+        from symattn.attention.example import small_inputs
+
+        spec, given = small_inputs(row.spec, **sized)
+        made = decode(spec, chunks, title=title, dtype=options["dtype"], **given)
+        return _series(made, title, symbolic, notation, options, []), lambda make: make()
+    if symbolic or not sized:
+        derivation = row.spec.derivation(title=title)
+        if options["gradient"] is not None:
+            derivation = derivation.gradient(options["gradient"] or None)
+        return [Job(derivation, None, notation, options, [])], lambda make: make()
+    from symattn.attention.example import small_example
+
+    derivation, evaluation = small_example(
+        row.spec, title=title, gradient=options["gradient"], **sized
+    )
+    return [Job(derivation, evaluation, notation, options, [])], lambda make: make()
+
+
+def _series(
+    made: Sequence[Chunk], title: str, symbolic: bool, notation: Notation,
+    options: dict[str, Any], notes: list[str],
+) -> list[Job]:  # fmt: skip
+    """A job for each chunk; a step asked for is shown where there is one."""
+    jobs = [
+        Job(c.derivation, None if symbolic else c.evaluation, notation, options, [], title)
+        for c in made
+    ]
+    if options["steps"]:
+        there = [{item.name for item in (*c.derivation.inputs, *c.derivation)} for c in made]
+        missing = tuple(name for name in options["steps"] if name not in set().union(*there))
+        for job, names in zip(jobs, there, strict=True):
+            job.only = missing + tuple(name for name in options["steps"] if name in names)
+        jobs = [job for job in jobs if job.only]
+    jobs[-1].notes = notes
+    return jobs
+
+
+def _read_chunks(text: str) -> int | list[int]:
+    """How the tokens are cut: ``2`` at a time, or ``3,1,1``."""
+    from symattn.errors import SymattnError, shown
+
+    parts = text.split(",")
+    if len(text) > 400 or not all(re.fullmatch(r" *[0-9]{1,6} *", part) for part in parts):
+        raise SymattnError(
+            f"--chunks {shown(text)}: give how many tokens at a time, as in --chunks 1, or how "
+            "many in each chunk, as in --chunks 3,1,1"
+        )
+    return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
+
+
+def _looks_like_a_file(source: str) -> bool:
+    return os.sep in source or Path(source).suffix != ""
+
+
+def _same_file(source: str, output: str) -> bool:
+    try:
+        return Path(source).samefile(output)
+    except (OSError, ValueError):
+        return False

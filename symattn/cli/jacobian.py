@@ -1,0 +1,31 @@
+"""``symattn jacobian``: the softmax's Jacobian, and why we scale."""
+
+from __future__ import annotations
+
+import click
+
+from symattn.cli.job import FORMATS, Job, document_of, print_text
+from symattn.cli.screen import write
+
+
+@click.command()
+@click.argument("logits", default="2,1,0")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
+def jacobian(logits: str, form: str, exact: bool, output: str | None) -> int:
+    """Derive the softmax's Jacobian for a row of LOGITS, and show how it fades as they grow."""
+    from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
+    from symattn.notation.options import Notation
+
+    row = read_row(logits.split(","))
+    derivation = softmax_jacobian()
+    evaluation = derivation.evaluate(scaled=[row])
+    options = {"steps": (), "view": "all", "picture": "heat"}
+    job = Job(derivation, evaluation, Notation(exact=exact), options, growth_notes(row))
+    job.check = evaluation.check()
+    if output is None and form == "text":
+        print_text([job.outline()])
+    else:
+        write(document_of(form, [job]), output)
+    return 0 if job.check.agrees else 1

@@ -1,0 +1,1 @@
+"""Derivatives of steps, as steps: reverse mode, forward mode, and one after the other."""

@@ -1,0 +1,282 @@
+"""The chain rule over one expression: what each matrix in it contributes, backwards and forwards.
+
+Every node states one rule, its adjoint (`Node._adjoint`). The rule is linear in the upstream
+gradient, so that its transpose is the derivative in a direction: forward mode needs no rules of its
+own. Source: Griewank, Walther, *Evaluating Derivatives*, 2nd ed. (2008), sections 3.1 and 3.2;
+transposing a linear rule: Radul et al., *You Only Linearize Once* (2023), section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.errors import SymattnError
+from symattn.nodes.affine import HeadSum, PlusVector
+from symattn.nodes.base import Node
+from symattn.nodes.heads import Concat, Head
+from symattn.nodes.parts import GroupSum
+from symattn.nodes.spread import Filled, LineProduct, Spread
+from symattn.step import letters_in
+
+_REVERSE = "Griewank and Walther 2008, section 3.2"
+
+#: Nodes that are about all heads at once: the head index belongs to them.
+BINDERS = (Concat, HeadSum, GroupSum)
+
+#: Why the gradients of SymPy's own operations are what they are, and where it is stated.
+_BECAUSE: Mapping[type[Any], tuple[str, str]] = {
+    sympy.MatMul: (
+        "In a product, a factor's gradient is the product's gradient times the transpose of the "
+        "other factors.",
+        "Dao et al. 2022, appendix B.2",
+    ),
+    sympy.MatAdd: ("A sum passes its gradient to each of its terms.", _REVERSE),
+    sympy.HadamardProduct: ("Entry by entry, the other factor is what each counts for.", _REVERSE),
+}
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one occurrence of a matrix contributes to its gradient.
+
+    `leaf` is the occurrence (a symbol or one head's matrix), `binder` the node around it that is
+    about all heads at once, if there is one.
+    """
+
+    leaf: MatrixExpr
+    gradient: MatrixExpr
+    because: str = ""
+    source: str = ""
+    binder: MatrixExpr | None = None
+
+
+def shares(
+    expr: MatrixExpr,
+    upstream: MatrixExpr,
+    wanted: Collection[str],
+    value: MatrixExpr | None = None,
+) -> Iterator[Share]:
+    """What each occurrence of the wanted letters contributes, given the gradient of `expr`.
+
+    `value` is the symbol that `expr` goes by, where it has one. Raises `SymattnError` for an
+    operation whose gradient is not known.
+    """
+    if not set(letters_in(expr)) & set(wanted):
+        return
+    match expr:
+        case sympy.MatrixSymbol() | Head():
+            yield Share(expr, upstream)
+        case sympy.Transpose():
+            yield from shares(expr.arg, turned(upstream), wanted)
+        case sympy.MatAdd():
+            for term in expr.args:
+                yield from _told(shares(term, upstream, wanted), sympy.MatAdd)
+        case sympy.MatMul():
+            coefficient, factors = expr.as_coeff_matrices()
+            for place, factor in enumerate(factors):
+                before = [turned(x) for x in reversed(factors[:place])]
+                after = [turned(x) for x in reversed(factors[place + 1 :])]
+                inner = product(coefficient, *before, upstream, *after)
+                yield from _told(shares(factor, inner, wanted), sympy.MatMul)
+        case sympy.HadamardProduct():
+            for place, factor in enumerate(expr.args):
+                inner = entrywise(*expr.args[:place], upstream, *expr.args[place + 1 :])
+                yield from _told(shares(factor, inner, wanted), sympy.HadamardProduct)
+        case Node():
+            yield from _of_node(expr, upstream, wanted, value or expr)
+        case _:
+            raise SymattnError(f"{type(expr).__name__}: its gradient is not known here")
+
+
+def _of_node(
+    node: Node, upstream: MatrixExpr, wanted: Collection[str], value: MatrixExpr
+) -> Iterator[Share]:
+    for place, arg in enumerate(node.args):
+        if not isinstance(arg, MatrixExpr) or not set(letters_in(arg)) & set(wanted):
+            continue
+        inner = node._adjoint(place, upstream, value)
+        if inner is None:
+            continue
+        told = node.adjoint_because, node.adjoint_source or node.source
+        for share in shares(arg, inner, wanted):
+            bound = node if isinstance(node, BINDERS) else share.binder
+            yield replace(
+                share, binder=bound, because=share.because or told[0],
+                source=share.source or told[1],
+            )  # fmt: skip
+
+
+def _told(found: Iterator[Share], kind: type[Any]) -> Iterator[Share]:
+    """With the reason of this operation, where none nearer to the matrix has given its own."""
+    because, source = _BECAUSE[kind]
+    for share in found:
+        yield replace(share, because=share.because or because, source=share.source or source)
+
+
+# ---- forwards --------------------------------------------------------------------------------
+
+
+def change(
+    expr: MatrixExpr,
+    changes: Callable[[MatrixExpr], MatrixExpr | None],
+    value: MatrixExpr | None = None,
+) -> MatrixExpr | None:
+    """How `expr` changes, to first order, as its matrices do; None where it does not.
+
+    `changes` is the change of a symbol or of one head's matrix, or None where that is constant.
+    """
+    match expr:
+        case sympy.MatrixSymbol() | Head():
+            return changes(expr)
+        case sympy.Transpose():
+            inner = change(expr.arg, changes)
+            return None if inner is None else turned(inner)
+        case sympy.MatAdd():
+            return _added([change(term, changes) for term in expr.args])
+        case sympy.MatMul():
+            coefficient, factors = expr.as_coeff_matrices()
+            join: Callable[..., MatrixExpr] = lambda *parts: product(coefficient, *parts)  # noqa: E731
+            return _by_factor(list(factors), changes, join)
+        case sympy.HadamardProduct():
+            return _by_factor(list(expr.args), changes, entrywise)
+        case Concat() | HeadSum() | GroupSum():
+            inner = change(expr.args[0], changes)
+            return None if inner is None else expr.func(inner, *expr.args[1:])
+        case Node():
+            parts = []
+            for place, arg in enumerate(expr.args):
+                moved = change(arg, changes) if isinstance(arg, MatrixExpr) else None
+                if moved is not None:
+                    parts.append(_transposed(expr, place, moved, value or expr))
+            return _added(parts)
+    return None
+
+
+def _by_factor(
+    factors: list[MatrixExpr],
+    changes: Callable[[MatrixExpr], MatrixExpr | None],
+    join: Callable[..., MatrixExpr],
+) -> MatrixExpr | None:
+    """The product rule: one factor at a time changes."""
+    terms: list[MatrixExpr | None] = []
+    for place, factor in enumerate(factors):
+        moved = change(factor, changes)
+        if moved is not None:
+            terms.append(join(*factors[:place], moved, *factors[place + 1 :]))
+    return _added(terms)
+
+
+_UPSTREAM = "upstream"
+
+
+def _transposed(node: Node, place: int, moved: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+    """The node's change by one argument's: the adjoint rule, a linear map, transposed."""
+    upstream = sympy.MatrixSymbol(_UPSTREAM, *node.shape)
+    back = node._adjoint(place, upstream, value)
+    if back is None or _UPSTREAM not in letters_in(back):
+        return None
+    return summed([share.gradient for share in shares(back, moved, {_UPSTREAM})])
+
+
+def _added(terms: Sequence[MatrixExpr | None]) -> MatrixExpr | None:
+    kept = [term for term in terms if term is not None]
+    return summed(kept) if kept else None
+
+
+# ---- writing the results as one would by hand ------------------------------------------------
+
+
+def turned(expr: MatrixExpr) -> MatrixExpr:
+    """The transpose, carried into products and sums: (A Bᵀ)ᵀ is B Aᵀ."""
+    match expr:
+        case sympy.Transpose():
+            return expr.arg
+        case sympy.MatMul():
+            coefficient, factors = expr.as_coeff_matrices()
+            return product(coefficient, *(turned(factor) for factor in reversed(factors)))
+        case sympy.MatAdd() | sympy.HadamardProduct():
+            return expr.func(*map(turned, expr.args))
+        case Filled():
+            rows, columns, number = expr.args
+            return Filled(columns, rows, number)
+    return sympy.Transpose(expr)
+
+
+def product(*factors: Any) -> MatrixExpr:
+    """A product in this order, with all numbers gathered in front."""
+    number: sympy.Expr = sympy.S.One
+    matrices: list[MatrixExpr] = []
+    for factor in factors:
+        if isinstance(factor, sympy.MatMul):
+            inside, inner = factor.as_coeff_matrices()
+            number, matrices = number * inside, [*matrices, *inner]
+        elif isinstance(factor, MatrixExpr):
+            matrices.append(factor)
+        else:
+            number *= factor
+    if number == 1 and len(matrices) == 1:
+        return matrices[0]
+    return sympy.MatMul(*([] if number == 1 else [number]), *matrices)
+
+
+def entrywise(*factors: MatrixExpr) -> MatrixExpr:
+    """An entrywise product in this order."""
+    flat: list[MatrixExpr] = []
+    for factor in factors:
+        flat += factor.args if isinstance(factor, sympy.HadamardProduct) else [factor]
+    return flat[0] if len(flat) == 1 else sympy.HadamardProduct(*flat)
+
+
+def summed(terms: Sequence[MatrixExpr]) -> MatrixExpr:
+    """A sum, with what all terms are multiplied by entrywise taken out of it."""
+    flat: list[MatrixExpr] = []
+    for term in terms:
+        flat += term.args if isinstance(term, sympy.MatAdd) else [term]
+    if len(flat) == 1:
+        return _unspread(flat[0])
+    common = _common(flat)
+    if common is None:
+        return sympy.MatAdd(*map(_unspread, flat))
+    rest = [entrywise(*_without(term, common)) for term in flat]
+    spread = [term for term in rest if isinstance(term, Spread)]
+    others = [term for term in rest if not isinstance(term, Spread)]
+    if not others:
+        return entrywise(common, summed(rest))
+    inside = summed(others)
+    for term in spread:
+        inside = PlusVector(inside, term.args[0], 1 - term.args[2])
+    return entrywise(common, inside)
+
+
+def _common(terms: Sequence[MatrixExpr]) -> MatrixExpr | None:
+    """A factor of all terms, each of which is an entrywise product."""
+    if not all(isinstance(term, sympy.HadamardProduct) for term in terms):
+        return None
+    shared = (f for f in terms[0].args if all(f in term.args for term in terms[1:]))
+    return next(shared, None)
+
+
+def _without(term: MatrixExpr, factor: MatrixExpr) -> list[MatrixExpr]:
+    rest = list(term.args)
+    rest.remove(factor)
+    return rest
+
+
+def _unspread(term: MatrixExpr) -> MatrixExpr:
+    """Rows times their numbers rather than times a matrix of equal columns: diag(r) A."""
+    if not isinstance(term, sympy.HadamardProduct):
+        return term
+    for factor in term.args:
+        if isinstance(factor, Spread):
+            vector, _, axis = factor.args
+            number, factors = sympy.S.One, [vector]
+            if isinstance(vector, sympy.MatMul):
+                number, factors = vector.as_coeff_matrices()
+            rows = LineProduct(entrywise(*_without(term, factor)), product(*factors), axis)
+            return product(number, rows)
+    return term

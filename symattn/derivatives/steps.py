@@ -1,0 +1,352 @@
+"""Reverse mode and forward mode over steps: more steps, named after those they belong to.
+
+Source: Griewank, Walther, *Evaluating Derivatives*, 2nd ed. (2008), chapter 3; for attention, Dao,
+Fu, Ermon, Rudra, Ré, *FlashAttention* (2022), appendices B.2 (the formulas) and B.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.derivatives.rules import Share, change, shares, summed
+from symattn.errors import SymattnError, nearest, shown
+from symattn.nodes.affine import HeadSum
+from symattn.nodes.heads import Head
+from symattn.nodes.parts import GroupSum
+from symattn.nodes.spread import Filled
+from symattn.notation.options import CHANGE, GRADIENT, prefixed, symbol_of
+from symattn.step import HEAD, Input, Step, letter_of
+
+_REVERSE = "Griewank and Walther 2008, section 3.2"
+_FORWARD = "Griewank and Walther 2008, section 3.1"
+
+#: The letter that runs through the heads of a group.
+_MEMBER = sympy.Symbol("s", integer=True)
+
+#: Inputs that only say which; nobody asks for their gradients unless by name.
+_FIXED = ("allowed", "one_hot", "mask")
+
+
+@dataclass
+class Graph:
+    """Inputs and steps, and who reads whom, by letter."""
+
+    inputs: Sequence[Input]
+    steps: Sequence[Step]
+    sizes: Mapping[sympy.Symbol, int]
+    items: dict[str, Input] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.items = {item.letter: item for item in (*self.inputs, *self.steps)}
+
+    def found(self, name: Any, role: str) -> Input:
+        """The input or step of this name or letter."""
+        for item in self.items.values():
+            if name in (item.name, item.letter):
+                return item
+        names = [item.name for item in self.items.values()]
+        hint = nearest(name, names) if isinstance(name, str) else ""
+        raise SymattnError(f"{role}: {shown(name)} is no part of this derivation{hint}")
+
+    def operands(self, letter: str) -> tuple[str, ...]:
+        """What a step reads; nothing for an input."""
+        item = self.items[letter]
+        return item.operands if isinstance(item, Step) else ()
+
+    def behind(self, letters: Iterable[str]) -> set[str]:
+        """These letters and all that they are made of."""
+        out = set(letters)
+        for step in reversed(self.steps):
+            if step.letter in out:
+                out |= set(step.operands)
+        return out
+
+    def ahead(self, letters: Iterable[str]) -> set[str]:
+        """These letters and all that is made of them."""
+        out = set(letters)
+        for step in self.steps:
+            if out & set(step.operands):
+                out.add(step.letter)
+        return out
+
+    def depth(self, letter: str) -> int:
+        """How many steps it takes to get there."""
+        depths: dict[str, int] = {}
+        for step in self.steps:
+            depths[step.letter] = 1 + max((depths.get(x, 0) for x in step.operands), default=0)
+        return depths.get(letter, 0)
+
+    def count(self, group: str) -> sympy.Expr:
+        """How many heads or groups there are: a number, or the symbol h or g."""
+        for size, number in self.sizes.items():
+            if size.name == group:
+                return sympy.Integer(number)
+        return sympy.Symbol(group, integer=True, positive=True)
+
+
+def backward(
+    inputs: Sequence[Input],
+    steps: Sequence[Step],
+    sizes: Mapping[sympy.Symbol, int],
+    *,
+    wrt: Collection[str] | str | None = None,
+    of: str | None = None,
+    upstream: str | None = None,
+    forward: bool = True,
+) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
+    """Inputs and steps of the backward pass; see `Derivation.gradient`."""
+    graph = Graph(inputs, steps, sizes)
+    target = _target(graph, of)
+    letters = _wanted(graph, target, wrt)
+    active = graph.ahead(letters) & graph.behind([target.letter])
+    if upstream not in (None, "ones"):
+        raise SymattnError(f'upstream = {shown(upstream)}: give "ones", or leave it out')
+    made: list[Step] = []
+    name, symbol = prefixed(GRADIENT, target.name), _symbol(GRADIENT, target.symbol)
+    source = Input(name, symbol, _meaning(target), group=target.group)
+    if upstream == "ones":
+        why = f"The loss is the sum of all entries of {{{target.letter}}}: each has gradient 1."
+        ones = Filled(*target.shape, 1)
+        made.append(
+            Step(name, symbol, "", ones, "upstream gradient", why, _REVERSE, group=target.group)
+        )
+    made += _Reverse(graph, active, letters).walk(target)
+    wanted = graph.behind([target.letter])
+    before = tuple(step for step in graph.steps if step.letter in wanted)
+    read = {letter for step in (*(before if forward else ()), *made) for letter in step.operands}
+    given = [
+        Input(item.name, item.symbol, item.meaning, group=item.group)
+        for item in graph.items.values()
+        if item.letter in read and (not forward or not isinstance(item, Step))
+    ]
+    start = [] if upstream == "ones" else [source]
+    return (*given, *start), (*(before if forward else ()), *made)
+
+
+def _meaning(target: Input) -> str:
+    return f"gradient of the loss with respect to {{{target.letter}}}, where the way back starts"
+
+
+def _target(graph: Graph, of: str | None) -> Step:
+    if of is None:
+        if not graph.steps:
+            raise SymattnError("gradient: there is no step to differentiate")
+        return graph.steps[-1]
+    item = graph.found(of, "of")
+    if not isinstance(item, Step):
+        raise SymattnError(f"of: {item.name} is given; name a step")
+    return item
+
+
+def _wanted(graph: Graph, target: Step, wrt: Collection[str] | str | None) -> list[str]:
+    """The letters of what is asked for, in the order of the derivation."""
+    behind = graph.behind([target.letter])
+    if wrt is None:
+        items = [item for item in graph.inputs if item.name not in _FIXED]
+        return [item.letter for item in items if item.letter in behind]
+    names = [wrt] if isinstance(wrt, str) else list(wrt)
+    if not names:
+        raise SymattnError("wrt: name at least one matrix")
+    found = [graph.found(name, "wrt") for name in names]
+    for item in found:
+        if item.letter not in behind or item.letter == target.letter:
+            raise SymattnError(
+                f"wrt: {target.name} does not depend on {item.name}; name a matrix it is made of"
+            )
+    return [letter for letter in graph.items if letter in {item.letter for item in found}]
+
+
+@dataclass
+class _Reverse:
+    """The walk back: a step's gradient is passed on once all its readers have passed theirs."""
+
+    graph: Graph
+    active: set[str]
+    wanted: Collection[str]
+    gathered: dict[str, list[tuple[Share, Step]]] = field(default_factory=dict)
+
+    def walk(self, target: Step) -> list[Step]:
+        """The steps, each after those it reads."""
+        graph, made = self.graph, []
+        order = list(graph.items)
+        readers = {letter: self._readers(letter, target) for letter in self.active}
+        ready = [target.letter]
+        while ready:
+            letter = max(ready, key=lambda x: (graph.depth(x), -order.index(x)))
+            ready.remove(letter)
+            step = graph.items[letter]
+            if not isinstance(step, Step):
+                continue
+            self._pass_on(step)
+            passed = [x for x in order if x in step.operands and x in self.active]
+            # what many steps read comes last: dW_V, then dX
+            for operand in sorted(passed, key=lambda x: len(self._readers(x, target)) > 1):
+                readers[operand].discard(letter)
+                if not readers[operand]:
+                    made.append(self._gradient(graph.items[operand]))
+                    ready.append(operand)
+        return made
+
+    def _readers(self, letter: str, target: Step) -> set[str]:
+        behind = self.graph.behind([target.letter])
+        return {
+            step.letter
+            for step in self.graph.steps
+            if letter in step.operands and step.letter in self.active & behind
+        }
+
+    def _pass_on(self, step: Step) -> None:
+        upstream = _symbol(GRADIENT, step.symbol)
+        for share in shares(step.expr, upstream, self.active, step.symbol):
+            self.gathered.setdefault(letter_of(share.leaf), []).append((share, step))
+
+    def _gradient(self, item: Input) -> Step:
+        """The sum of what all readers pass back."""
+        found = self.gathered.get(item.letter, [])
+        if not found:
+            raise SymattnError(
+                f"wrt: {item.name} has no gradient: it only decides between values that are apart"
+            )
+        alone: list[MatrixExpr] = []
+        over: dict[sympy.Expr, list[MatrixExpr]] = {}
+        grouped = False
+        for share, step in found:
+            count, gradient = self._over_heads(share, step, item)
+            grouped = grouped or isinstance(gradient, GroupSum)
+            if count is None:
+                alone.append(gradient)
+            else:
+                over.setdefault(count, []).append(gradient)
+        heads = [HeadSum(summed(terms), HEAD, count) for count, terms in over.items()]
+        because = list(dict.fromkeys(share.because for share, _ in found if share.because))
+        if over:
+            because.append(f"All heads use {{{item.letter}}}: what they pass back is added.")
+        elif grouped:
+            because.append("The heads of a group share it: what they pass back is added.")
+        if len(found) > 1:
+            because.append("It is used more than once, and gradients add.")
+        rule = " and ".join(dict.fromkeys(f"backward of {step.name}" for _, step in found))
+        source = next((share.source for share, _ in found if share.source), _REVERSE)
+        return Step(
+            prefixed(GRADIENT, item.name), _symbol(GRADIENT, item.symbol), "",
+            summed([*alone, *heads]), rule, " ".join(because) or _PASSED, source, group=item.group,
+        )  # fmt: skip
+
+    def _over_heads(
+        self, share: Share, step: Step, item: Input
+    ) -> tuple[sympy.Expr | None, MatrixExpr]:
+        """The heads that a contribution is to be added over (None for none), and it itself."""
+        leaf, gradient = share.leaf, share.gradient
+        if share.binder is not None:
+            index = share.binder.args[1]
+            leaf, gradient = leaf.xreplace({index: HEAD}), gradient.xreplace({index: HEAD})
+            count = share.binder.args[2]
+        else:
+            count = self.graph.count(step.group)
+        if share.binder is None and not step.per_head:
+            return None, gradient
+        if not isinstance(leaf, Head):
+            return count, gradient
+        if leaf.head == HEAD:
+            return None, gradient
+        groups = self.graph.count(item.group)
+        return None, GroupSum(gradient.xreplace({HEAD: _MEMBER}), _MEMBER, count, groups, HEAD)
+
+
+_PASSED = "Nothing is done to it on the way, so that its gradient is passed on."
+
+
+def _symbol(prefix: str, symbol: MatrixExpr) -> MatrixExpr:
+    """The symbol of the gradient (or change) of a matrix, or of one head's."""
+    if isinstance(symbol, Head):
+        return Head(_symbol(prefix, symbol.args[0]), symbol.head)
+    return sympy.MatrixSymbol(prefix + letter_of(symbol), *symbol.shape)
+
+
+# ---- forwards --------------------------------------------------------------------------------
+
+
+def onward(
+    inputs: Sequence[Input],
+    steps: Sequence[Step],
+    sizes: Mapping[sympy.Symbol, int],
+    *,
+    along: Collection[str] | str | None = None,
+    only: Collection[str] | None = None,
+) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
+    """Inputs and steps of the directional derivative; see `Derivation.tangent`.
+
+    `only` names the steps whose change is wanted; all if it is None.
+    """
+    graph = Graph(inputs, steps, sizes)
+    if along is None:
+        names = [item.name for item in inputs if item.name not in _FIXED and _is_plain(item)]
+    else:
+        names = [along] if isinstance(along, str) else list(along)
+    moved = [graph.found(name, "along") for name in names]
+    for item in moved:
+        if isinstance(item, Step):
+            raise SymattnError(f"along: {item.name} follows from the rest; name what is given")
+    if not moved:
+        raise SymattnError("along: name at least one matrix that is given")
+    letters = {item.letter for item in moved}
+    made: list[Step] = []
+
+    def changes(leaf: MatrixExpr) -> MatrixExpr | None:
+        return _symbol(CHANGE, leaf) if letter_of(leaf) in letters else None
+
+    for step in steps:
+        expr = change(step.expr, changes, step.symbol)
+        why = f"How {{{step.letter}}} changes, to first order, as what it is made of does."
+        if expr is None:
+            if prefixed(CHANGE, step.name) not in (only or ()):
+                continue
+            expr, why = Filled(*step.shape, 0), f"{{{step.letter}}} does not change with these."
+        letters.add(step.letter)
+        made.append(
+            Step(
+                prefixed(CHANGE, step.name), _symbol(CHANGE, step.symbol), "", expr,
+                f"derivative of {step.name}", why, _FORWARD, group=step.group,
+            )
+        )  # fmt: skip
+    if not made:
+        raise SymattnError(f"along: no step depends on {', '.join(names)}")
+    start = [
+        Input(prefixed(CHANGE, item.name), _symbol(CHANGE, item.symbol),
+              f"the direction in which {{{item.letter}}} changes", group=item.group)
+        for item in moved
+    ]  # fmt: skip
+    if only is None:
+        return (*inputs, *start), (*steps, *made)
+    whole = Graph((*inputs, *start), (*steps, *made), sizes)
+    needed = whole.behind(whole.found(name, "only").letter for name in only)
+    kept = tuple(item for item in inputs if item.letter in needed)
+    return (*kept, *start), tuple(step for step in whole.steps if step.letter in needed)
+
+
+def _is_plain(item: Input) -> bool:
+    """Whether it is a matrix of the forward pass."""
+    return symbol_of(item.name) == item.letter and not item.letter.startswith(GRADIENT)
+
+
+def hessian_vector(
+    inputs: Sequence[Input],
+    steps: Sequence[Step],
+    sizes: Mapping[sympy.Symbol, int],
+    *,
+    wrt: Collection[str] | str | None = None,
+    of: str | None = None,
+    upstream: str | None = None,
+) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
+    """Inputs and steps of the Hessian times a direction; see `Derivation.hessian_vector`."""
+    graph = Graph(inputs, steps, sizes)
+    letters = _wanted(graph, _target(graph, of), wrt)
+    names = [graph.items[letter].name for letter in letters]
+    gradient = backward(inputs, steps, sizes, wrt=names, of=of, upstream=upstream)
+    only = [prefixed(CHANGE, prefixed(GRADIENT, name)) for name in names]
+    return onward(*gradient, sizes, along=names, only=only)

@@ -1,0 +1,238 @@
+"""A program spelled in a language; everything a language has of its own is in its table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.arrays import nearest_float
+from symattn.documents.code.trace import Line, Program, Scalar
+from symattn.documents.code.views import View
+from symattn.errors import CannotSpell
+
+#: Operations entry by entry: their operands need not have the shape of the result.
+_BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "equals")
+
+#: What a helping line is called; the rest are parts.
+_NAMES = {"hidden": "hidden", "all": "nothing", "exp": "powers", "row_sum": "sums",
+          "row_max": "largest", "threshold": "level", "literal": "fixed"}  # fmt: skip
+
+#: A helping line longer than this gets a line of its own.
+_LONG = 60
+
+
+class Piece(str):
+    """Code that stands in other code; ``{0:a}`` in a template brackets what is not one atom."""
+
+    def __format__(self, spec: str) -> str:
+        return f"({self})" if spec == "a" and not _is_atom(self) else str(self)
+
+
+def _is_atom(code: str) -> bool:
+    depth = 0
+    for place, character in enumerate(code):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(character, 0)
+        if depth == 0 and (character in " +*/@<>=|&!~" or (character == "-" and place == 0)):
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a language spells a program: templates over `Piece`s, and what surrounds the lines.
+
+    `operations` are those of `Tracing` and `views` those of `View`; ``{0}`` is the first operand.
+    Of an index, `slices` are the ways to say all, a part and a stepped part of an axis, and `new`
+    a new one.
+    """
+
+    name: str
+    operations: Mapping[str, str]
+    views: Mapping[str, str]
+    slices: tuple[str, str, str]
+    new: str
+    infinity: str
+    root: str
+    assignment: str
+    comment: str
+    header: str
+    footer: str
+    indent: str = "    "
+    prelude: str = ""
+    reserved: tuple[str, ...] = ()
+    known: Mapping[str, str] = field(default_factory=dict)
+
+
+def spelled(program: Program, language: Language, *, name: str = "attention") -> str:
+    """The program as a function of its inputs that returns all steps by their letters."""
+    return _Writer(program, language).function(name)
+
+
+class _Writer:
+    def __init__(self, program: Program, language: Language) -> None:
+        self.program, self.language = program, language
+        self.lines = {line.number: line for line in program.lines}
+        self.uses: Counter[int] = Counter(
+            number for line in program.lines for part in line.operands if isinstance(part, View)
+            for number in _reads(part)
+        )  # fmt: skip
+        whole = [line.operands[0] for line in program.lines if line.operation == "is"]
+        self.said = {part.line for part in whole if isinstance(part, View)}  # 0 for no line
+        self.names: dict[int, str] = {}
+        self.inlined: dict[int, Piece] = {}
+        letters = [line.name for line in program.lines if line.name]
+        self.taken = {*letters, *program.parameters, *language.reserved}
+
+    def function(self, name: str) -> str:
+        language = self.language
+        body: list[str] = []
+        for line in self.program.lines:
+            if line.operation == "input":
+                self.names[line.number] = line.name
+                continue
+            code = self.line(line)
+            short = len(code) <= _LONG or line.number in self.said
+            if line.step is None and self.uses[line.number] == 1 and short:
+                self.inlined[line.number] = code
+                continue
+            self.names[line.number] = line.name or self._free(line.operation)
+            told = language.assignment.format(name=self.names[line.number], code=code)
+            shape = language.comment.format(" × ".join(map(str, line.shape)))
+            step = line.step
+            said = f"{step.name}, " if step and step.name != line.name else ""
+            body.append(f"{language.indent}{told}  {shape.replace('%', said)}")
+        arguments = [item.letter for item in self.program.inputs] + [*self.program.parameters]
+        returned = [line.name for line in self.program.lines if line.operation == "is"]
+        return "\n".join([
+            language.header.format(name=name, arguments=", ".join(arguments)),
+            *body,
+            language.footer.format(pairs=", ".join(
+                language.known.get("pair", "{0}").format(letter) for letter in returned)),
+        ])  # fmt: skip
+
+    def _free(self, operation: str) -> str:
+        base = _NAMES.get(operation, "part")
+        count, name = 1, base
+        while name in self.taken:
+            count += 1
+            name = f"{base}_{count}"
+        self.taken.add(name)
+        return name
+
+    def line(self, line: Line) -> Piece:
+        """What a line says, without its name."""
+        if line.literal is not None:
+            return self._literal(line.literal)
+        operands = line.operands
+        if line.operation in _BROADCASTS:
+            operands = tuple(_narrowed(operands, line.shape))
+        pieces = [self.operand(part) for part in operands]
+        if line.operation == "is":
+            return pieces[0]
+        return Piece(self.language.operations[line.operation].format(*pieces))
+
+    def operand(self, part: View | Scalar) -> Piece:
+        if isinstance(part, View):
+            return self.view(part)
+        return Piece(part.value) if isinstance(part.value, str) else self.number(part.value)
+
+    def view(self, found: View) -> Piece:
+        """How an operand is taken from lines."""
+        if found.kind == "line":
+            return self.inlined.get(found.line) or Piece(self.names[found.line])
+        pieces = [self.view(part) for part in found.parts]
+        joined = Piece(", ".join(pieces))
+        details: Any = found.details
+        if found.kind == "index":
+            details = self._index(details, found.parts[0].shape)
+        elif found.kind == "take":
+            details = f"{list(details[1])}, {details[0] - len(found.shape)}"
+        elif found.kind == "gather":
+            details = np.asarray(details).tolist()
+        elif found.kind == "permute":
+            details = list(details)
+        kind = found.kind
+        plain = {"transpose": len(found.shape) == 2, "gather": len(found.parts) == 1}
+        if plain.get(kind) and f"plain {kind}" in self.language.views:
+            kind = f"plain {kind}"
+        template = self.language.views[kind]
+        return Piece(template.format(*pieces, all=joined, details=details, shape=list(found.shape)))
+
+    def _index(self, details: Sequence[Any], shape: tuple[int, ...]) -> str:
+        whole, part, stepped = self.language.slices
+        told: list[str] = []
+        axis = 0
+        for detail in details:
+            if detail is None:
+                told.append(self.language.new)
+                continue
+            size = shape[axis]
+            axis += 1
+            if isinstance(detail, int):
+                told.append(str(detail))
+            elif detail == (0, size, 1):
+                told.append(whole)
+            else:
+                told.append((part if detail[2] == 1 else stepped).format(*detail))
+        return ", ".join(told)
+
+    def _literal(self, values: Any) -> Piece:
+        def nested(values: Any) -> str:
+            if not isinstance(values, list):
+                return self.number(values)
+            return f"[{', '.join(map(nested, values))}]"
+
+        return Piece(self.language.operations["literal"].format(nested(values.tolist())))
+
+    def number(self, value: Any) -> Piece:
+        """A number exactly where the language has it so, otherwise its nearest float."""
+        if value in (sympy.oo, -sympy.oo):
+            return Piece(("" if value == sympy.oo else "-") + self.language.infinity)
+        if isinstance(value, int | sympy.Integer):
+            return Piece(str(value))
+        if isinstance(value, sympy.Rational):
+            return Piece(f"{value.p} / {value.q}")
+        if isinstance(value, sympy.Pow) and value.args[1] == sympy.Rational(1, 2):
+            return Piece(self.language.root.format(self.number(value.args[0])))
+        if getattr(value, "free_symbols", None):
+            raise CannotSpell(f"{value} is not known yet, so there is no program; give numbers")
+        return Piece(repr(nearest_float(value)))
+
+
+def _reads(part: View) -> list[int]:
+    """The lines an expression reads, each as often as it does."""
+    if part.kind == "line":
+        return [part.line]
+    return [number for inner in part.parts for number in _reads(inner)]
+
+
+def _narrowed(operands: tuple[View | Scalar, ...], shape: tuple[int, ...]) -> list[View | Scalar]:
+    """The operands without what broadcasting does by itself."""
+    out: list[View | Scalar] = list(operands)
+    for place, part in enumerate(out):
+        while isinstance(part, View) and _drops(part):
+            others = [other.shape for at, other in enumerate(out)
+                      if at != place and isinstance(other, View)]  # fmt: skip
+            if np.broadcast_shapes(part.parts[0].shape, *others) != shape:
+                break
+            part = out[place] = part.parts[0]  # noqa: PLW2901  as long as something drops
+    return out
+
+
+def _drops(part: View) -> bool:
+    """Whether a view only repeats entries, or adds leading axes."""
+    if part.kind == "broadcast":
+        return True
+    if part.kind != "index":
+        return False
+    inner = part.parts[0].shape
+    news = len(part.details) - len(inner)
+    rest = part.details[news:]
+    return all(detail is None for detail in part.details[:news]) and all(
+        detail == (0, size, 1) for detail, size in zip(rest, inner, strict=True)
+    )

@@ -1,0 +1,224 @@
+"""A derivation's formulas, run over references in place of numbers: the lines of a program.
+
+`Tracing` is an `Arithmetic` whose arrays hold references to entries of earlier lines. A node's
+own formula, called with it, writes down what it does; so the program cannot say anything else than
+the node. What NumPy does to an array on the way (slices, joins, broadcasts) moves references about,
+and `symattn.documents.code.views` reads from them how each operand is taken from the lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.derivation import Evaluation
+from symattn.documents.code.views import PLACES, View, view
+from symattn.errors import CannotSpell
+from symattn.step import Input
+
+#: A parameter that divides what the weights are made of; 1 leaves everything as it is.
+TEMPERATURE = "temperature"
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number that stands in a formula, or a parameter by its name."""
+
+    value: sympy.Expr | str
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One line: what is done to which operands, and the shape of what comes out.
+
+    The operations ``input`` and ``literal`` have no operands; ``is`` takes its one operand as it
+    stands. `step` is what the line is for a reader: a step of the derivation.
+    """
+
+    number: int
+    operation: str
+    operands: tuple[View | Scalar, ...]
+    shape: tuple[int, ...]
+    name: str = ""
+    step: Input | None = None
+    literal: Array | None = None
+
+
+class References(np.ndarray[Any, Any]):
+    """References as an array: NumPy may move them about and turn their sign, nothing else."""
+
+    owner: Tracing
+
+    def __array_finalize__(self, made_from: Any) -> None:
+        self.owner = getattr(made_from, "owner", None)  # type: ignore[assignment]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        plain = [np.asarray(value) for value in inputs]
+        if ufunc is np.negative and method == "__call__":
+            return self.owner.references(-plain[0])
+        if ufunc in _LOGIC and method == "__call__":
+            return self.owner.record(_LOGIC[ufunc], *plain)
+        raise CannotSpell(f"a formula uses NumPy's {ufunc.__name__} outside its arithmetic")
+
+    def all(self, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Whether all along the last axis hold."""
+        return self._along("all", axis)
+
+    def any(self, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Whether any along the last axis holds; a guard before an error (no axis) never does."""
+        return False if axis is None else self._along("any", axis)
+
+    def _along(self, operation: str, axis: Any) -> Any:
+        if axis != -1:
+            raise CannotSpell(f"a formula asks for {operation} over axis {axis}")
+        return self.owner.record(operation, self, shape=(*self.shape[:-1], 1))
+
+
+_LOGIC = {np.bitwise_or: "or", np.bitwise_and: "and", np.invert: "not"}
+
+
+@dataclass
+class Tracing(Arithmetic):
+    """Writes down each operation as a `Line` and answers with references to its entries."""
+
+    name = "tracing"
+    lines: list[Line] = field(default_factory=list)
+
+    def references(self, codes: Array) -> References:
+        """The codes as an array that watches over them."""
+        made = np.asarray(codes).view(References)
+        made.owner = self
+        return made
+
+    def record(
+        self, operation: str, *operands: Any, shape: tuple[int, ...] | None = None, **told: Any
+    ) -> References:
+        """A new line; its shape is that of its operands together unless it is told."""
+        views = tuple(self._operand(operand) for operand in operands)
+        if shape is None:
+            arrays = [part.shape for part in views if isinstance(part, View)]
+            shape = tuple(np.broadcast_shapes(*arrays))
+        line = Line(len(self.lines) + 1, operation, views, shape, **told)
+        self.lines.append(line)
+        return self.references(line.number * PLACES + np.arange(int(np.prod(shape))).reshape(shape))
+
+    def _operand(self, operand: Any) -> View | Scalar:
+        if isinstance(operand, Scalar):
+            return operand
+        return view(np.asarray(operand), {line.number: line.shape for line in self.lines})
+
+    def scalar(self, value: sympy.Expr) -> Any:
+        return Scalar(value)
+
+    def array(self, exact: Array) -> Array:
+        return self.record("literal", shape=exact.shape, literal=exact)
+
+    def exp(self, x: Array) -> Array:
+        return self.record("exp", x)
+
+    def apply(self, name: str, x: Array) -> Array:
+        return self.record(name, x)
+
+    def hidden(self, x: Array) -> NDArray[np.bool_]:
+        return self.record("hidden", x)
+
+    def equals(self, x: Array, number: int) -> NDArray[np.bool_]:
+        return self.record("equals", x, Scalar(sympy.Integer(number)))
+
+    def vanishing(self, x: Array) -> NDArray[np.bool_]:
+        return self.equals(x, 0)
+
+    def shift(self, x: Array) -> Array:
+        return self.lowered(x)
+
+    def lowered(self, x: Array) -> Array:
+        return self.record("subtract", x, self._by_row("row_max", x))
+
+    def threshold(self, x: Array) -> Array:
+        return self._by_row("threshold", x)
+
+    def first_largest(self, x: Array) -> Array:
+        return self.record("first_largest", x)
+
+    def row_sum(self, x: Array) -> Array:
+        return self._by_row("row_sum", x)
+
+    def _by_row(self, operation: str, x: Array) -> Array:
+        return self.record(operation, x, shape=(*x.shape[:-1], 1))
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        return self.record("matmul", a, b, shape=(*lead, a.shape[-2], b.shape[-1]))
+
+    def add(self, a: Array, b: Array) -> Array:
+        if (np.asarray(b) < 0).all():  # minus entries
+            return self.record("subtract", a, -np.asarray(b))
+        return self.record("add", a, b)
+
+    def multiply(self, a: Array | Any, b: Array | Any) -> Array:
+        return self.record("multiply", a, b)
+
+    def divide(self, a: Array, b: Array | Any) -> Array:
+        by_one = isinstance(b, Scalar) and b.value == 1
+        return a if by_one else self.record("divide", a, b)
+
+    def where(self, condition: NDArray[np.bool_], a: Array | Any, b: Array | Any) -> Array:
+        if condition.dtype != bool:  # references, watched over or not
+            return self.record("where", condition, a, b)
+        if isinstance(a, Scalar) and isinstance(b, Scalar):  # known from positions alone
+            exact = np.where(condition, np.array(a.value, object), np.array(b.value, object))
+            return self.array(exact)
+        known = np.where(condition, sympy.S.One, sympy.S.Zero)
+        return self.record("where", self.equals(self.array(known), 1), a, b)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A derivation as lines, in order; only what a step needs is among them."""
+
+    inputs: tuple[Input, ...]
+    lines: tuple[Line, ...]
+    parameters: tuple[str, ...] = ()
+
+
+def traced(evaluation: Evaluation, *, given: Collection[str] = (), tempered: str = "") -> Program:
+    """The program of a derivation at the shapes of what was given; no number of it is read.
+
+    Steps whose names are `given` become inputs too. The step named `tempered` is divided by a
+    parameter, `TEMPERATURE`. Raises `CannotSpell` for a formula that cannot be followed.
+    """
+    tracing = Tracing()
+    known: dict[str, Array] = {}
+    steps = evaluation.steps
+    taken = [*evaluation.inputs, *(step for step in steps if step.name in given)]
+    for item in taken:
+        shape = evaluation.array(item.letter).shape
+        known[item.letter] = tracing.record("input", shape=shape, name=item.letter, step=item)
+    for step in steps:
+        if step.name in given:
+            continue
+        value = evaluation.follow(step, known.__getitem__, tracing)
+        if step.name == tempered:
+            value = tracing.divide(value, Scalar(TEMPERATURE))
+        known[step.letter] = tracing.record(
+            "is", np.asarray(value), shape=value.shape, name=step.letter, step=step
+        )
+    parameters = (TEMPERATURE,) if tempered else ()
+    return Program(tuple(taken), _needed(tracing.lines), parameters)
+
+
+def _needed(lines: list[Line]) -> tuple[Line, ...]:
+    """The lines that lead to a step; guards that only led to an error are left out."""
+    wanted: set[int] = set()
+    for line in reversed(lines):
+        if line.step is not None or line.number in wanted:
+            wanted |= {number for part in line.operands if isinstance(part, View)
+                       for number in part.lines}  # fmt: skip
+            wanted.add(line.number)
+    return tuple(line for line in lines if line.number in wanted)

@@ -1,0 +1,248 @@
+"""A derivation as one interactive page: every step, every number, where each came from, live.
+
+The page is one file that fetches nothing. What it shows at first is proven (the digits and worked
+lines of every other document); what it computes when a number is changed is floating point, by
+the program that `symattn.documents.code` writes from the same formulas, and it says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from symattn.derivation import Check, Derivation, Evaluation, Input, Step, worked
+from symattn.documents.outline import VIEWS, Outline, Section, View, outline
+from symattn.documents.page import frame, weights
+from symattn.documents.page.elements import Markup, clean, el, formula, prose
+from symattn.documents.page.lines import Lines
+from symattn.documents.page.live import live_program
+from symattn.documents.page.matrices import Shown, head_of, operands
+from symattn.documents.page.rules import rule_data
+from symattn.notation.options import Notation
+from symattn.notation.spoken import spoken
+from symattn.notation.text import line
+
+#: So many entries have their worked line written here; the page works out the others itself.
+MOST_WORKED = 600
+
+#: A longer formula may have to be scrolled on a small screen, so the keyboard has to reach it.
+_LONG = 36
+
+_SAID: tuple[View, ...] = ("formula", "entry")
+
+
+def html_document(
+    derivation: Derivation,
+    evaluation: Evaluation | None = None,
+    *,
+    notation: Notation | None = None,
+    views: Sequence[View] = VIEWS,
+    only: Sequence[str] = (),
+    check: Check | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """The whole page. Without an evaluation it has formulas and sentences alone.
+
+    Raises `SymattnError` where a value has more axes than heads, rows and columns.
+    """
+    notation = notation or Notation()
+    said = tuple(view for view in views if evaluation is None or view in _SAID)
+    page = outline(
+        derivation, evaluation, notation=notation, views=said or _SAID, only=only, check=check,
+        notes=notes,
+    )  # fmt: skip
+    if evaluation is None:
+        return frame.page(page, _given(page), [_step(section) for section in page.steps])
+    return _Page(page, derivation, evaluation, tuple(views)).written()
+
+
+def _given(page: Outline) -> Markup:
+    """What is given, in symbols."""
+    items = [
+        el("li", *(formula(each.tree) for each in section.lines), " ", prose(section.why),
+           " (", prose(section.shape), ")")
+        for section in page.given
+    ]  # fmt: skip
+    return el("ul", *items, class_="symbols")
+
+
+def _step(section: Section, values: Markup | None = None, more: str = "") -> Markup:
+    """A step's section: heading, reason, displayed lines, values."""
+    lines = [
+        el("div", formula(each.tree, display=True), class_=f"line {each.view}",
+           tabindex=0 if len(line(each.tree)) > _LONG else None)
+        for each in section.lines
+    ]  # fmt: skip
+    said = " ".join(f"{spoken(each.tree)}." for each in section.lines if each.view == "formula")
+    heading = el(
+        "h2",
+        el("span", str(section.number), class_="number"),
+        " ",
+        section.name.replace("_", " "),
+        id=f"{section.name}-heading",
+        tabindex=-1,
+    )
+    return el(
+        "section",
+        el("details",
+           el("summary", heading, el("span", prose(section.shape), class_="shape")),
+           el("div",
+              el("div",
+                 el("p", prose(section.why), class_="why") if section.why else Markup(),
+                 el("p", f"Step {section.number}, {section.name.replace('_', ' ')}. {said} {more}",
+                    class_="spoken"),
+                 el("div", *lines, class_="lines") if lines else Markup(),
+                 class_="said"),
+              values or Markup(),
+              class_="body"),
+           open=True),
+        id=section.name, class_="step", aria_labelledby=f"{section.name}-heading",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Page:
+    outline: Outline
+    derivation: Derivation
+    evaluation: Evaluation
+    views: tuple[View, ...]
+
+    @property
+    def notation(self) -> Notation:
+        return self.outline.notation
+
+    @cached_property
+    def shown(self) -> dict[str, Shown]:
+        """Every matrix by its letter."""
+        items = (*self.derivation.inputs, *self.derivation.steps)
+        return {item.letter: Shown(item, self.evaluation, self.notation) for item in items}
+
+    def written(self) -> str:
+        """The page."""
+        by_name: dict[str, Input] = {
+            item.name: item for item in (*self.derivation.inputs, *self.derivation.steps)
+        }
+        given = el("div", *(self.input(section, by_name[section.name])
+                            for section in self.outline.given), class_="given")  # fmt: skip
+        steps = []
+        for section in self.outline.steps:
+            step = by_name[section.name]
+            assert isinstance(step, Step)
+            steps.append(_step(section, self.values(step), self.result(step)))
+        picture = Markup()
+        if "weights" in by_name:
+            picture = weights.section(self.shown[by_name["weights"].letter])
+        live = live_program(self.derivation, self.evaluation)
+        data = self.data(live.tempered, live.letters)
+        return frame.page(
+            self.outline, given, steps, picture=picture, data=_json(data), program=live.code,
+            tempered=live.tempered,
+        )  # fmt: skip
+
+    def input(self, section: Section, item: Input) -> Markup:
+        """A matrix that is given, or one for each head."""
+        shown = self.shown[item.letter]
+        figures = [shown.figure(head, home=True) for head in shown.heads]
+        known = item.name == item.letter
+        told = el("p", *([] if known else [el("strong", item.name.replace("_", " ")), ": "]),
+                  prose(section.why))  # fmt: skip
+        return el("div", told, el("div", *figures, class_="figures"), class_="input",
+                  id=section.name)  # fmt: skip
+
+    def result(self, step: Step) -> str:
+        """The sentence about the size of what a step makes."""
+        shown = self.shown[step.letter]
+        rows, columns = shown.shape
+        of = "" if shown.heads[0] is None else f" in each of {len(shown.heads)} heads"
+        return f"The result has {rows} rows and {columns} columns{of}."
+
+    def values(self, step: Step) -> Markup:
+        """What the step reads, what it makes, and the worked line of one entry."""
+        shown = self.shown[step.letter]
+        if "value" not in self.views:
+            return Markup()
+        strips = []
+        for head in shown.heads:
+            parts: list[str] = []
+            for operand in operands(step, self.shown):
+                wanted = head_of(step, operand, head)
+                heads = operand.heads if wanted is None else (wanted,)
+                parts += [operand.figure(which) for which in heads]
+            arrow = [el("span", "→", class_="makes", aria_hidden="true")] if parts else []
+            made = el("div", *arrow, shown.figure(head, home=True), class_="made")
+            strips.append(el("div", *parts, made, class_="strip"))
+        example = Markup()
+        if "worked" in self.views:
+            first = formula(self.worked(step, shown.heads[0], 0, 0), display=True)
+            example = el("div", first, class_="worked", data_m=step.letter)
+        return el("div", el("div", *strips, class_="strips"), example, class_="values")
+
+    def worked(self, step: Step, head: int | None, i: int, j: int) -> Any:
+        """The worked line of an entry as shown; exact where the reader wants that."""
+        return worked(self.evaluation, step, i, j, head, self.notation)
+
+    def data(self, tempered: str, letters: Sequence[str]) -> dict[str, Any]:
+        """All that the page's own program needs to know."""
+        lines = Lines()
+        labels: list[Sequence[str]] = []
+        items = []
+        left = MOST_WORKED
+        for shown in self.shown.values():
+            item = shown.item
+            entry = {
+                "name": item.name,
+                "letter": item.letter,
+                "heads": len(shown.heads) if item.per_head else 0,
+                "shape": shown.shape,
+                "labels": [_place(names, labels) for names in shown.labels],
+                "entry": shown.entry_names(),
+                "text": " ".join(shown.digits(*place) for place in shown.places(whole=True)),
+            }
+            if item.letter in letters:
+                entry["values"] = _numbers(shown)
+            if isinstance(item, Step):
+                entry["rule"] = rule_data(
+                    item, shown.shape, len(shown.heads), self.evaluation.sizes, self.notation
+                )
+                told = {}
+                for head, i, j in shown.places():
+                    if left and "worked" in self.views:
+                        left -= 1
+                        place = ((head or 0) * shown.shape[0] + i) * shown.shape[1] + j
+                        told[place] = lines.packed(self.worked(item, head, i, j))
+                entry["lines"] = told
+            items.append(entry)
+        return {
+            "digits": self.notation.digits,
+            "base": self.notation.index_base,
+            "limit": self.notation.limit,
+            "flipped": self.notation.convention == "columns",
+            "tempered": tempered,
+            "labels": [[clean(name) for name in names] for names in labels],
+            "templates": lines.templates,
+            "items": items,
+        }
+
+
+def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:
+    """Where these labels are listed; equal ones are listed once."""
+    if not names:
+        return None
+    if names not in labels:
+        labels.append(names)
+    return labels.index(names)
+
+
+def _numbers(shown: Shown) -> list[Any]:
+    """A matrix's floats in rows, as shown; −∞ as text, which JSON has no number for."""
+    return [value if abs(value) < float("inf") else str(value)
+            for value in map(float, shown.array.ravel())]  # fmt: skip
+
+
+def _json(data: dict[str, Any]) -> str:
+    """JSON that may stand in a script: nothing in it can end that, or open a comment."""
+    written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return written.replace("</", "<\\/").replace("<!", "\\u003c!")

@@ -1,0 +1,1 @@
+"""The interactive page: its parts, and the files that go into it."""

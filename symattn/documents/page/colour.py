@@ -1,0 +1,102 @@
+"""Colours of the page, each pair of text and ground chosen by computed contrast.
+
+Contrast is that of WCAG 2.2: (L₁ + 0.05)/(L₂ + 0.05) of relative luminances. The ramp is one hue
+from light to dark (dark to light in the dark scheme), so that it reads without colour vision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: How many shades a weight may have, 0 to 1.
+SHADES = 11
+
+#: The least contrast of any text on any ground of the page.
+LEAST = 4.5
+
+_INKS = ("#000000", "#ffffff")  # of which one always has more than 4.5 to 1
+
+_RAMPS: Mapping[str, tuple[str, str]] = {
+    "light": ("#f4f7fb", "#08407e"),
+    "dark": ("#1b232e", "#a9d2ff"),
+}
+
+#: The grounds and inks that are not shades, by scheme: name, colour.
+SCHEMES: Mapping[str, Mapping[str, str]] = {
+    "light": {
+        "ground": "#fdfdfb", "card": "#ffffff", "ink": "#1a1d21", "soft": "#565d66",
+        "rule": "#d9dce0", "accent": "#0b5394", "first": "#ffe3b8", "first-edge": "#9a5b00",
+        "second": "#c9efe2", "second-edge": "#00694f", "third": "#ecdcf7", "third-edge": "#6f3c96",
+        "chosen": "#fff04d", "chosen-edge": "#1a1d21", "live": "#9c2f00", "quiet": "#f2f3f1",
+    },
+    "dark": {
+        "ground": "#12161c", "card": "#191f27", "ink": "#e8eaed", "soft": "#a8b0ba",
+        "rule": "#363e49", "accent": "#8ec5ff", "first": "#573a0a", "first-edge": "#f3b562",
+        "second": "#0f4a3b", "second-edge": "#67d3b0", "third": "#46305a", "third-edge": "#cda3ec",
+        "chosen": "#6a6200", "chosen-edge": "#fff27a", "live": "#ffab85", "quiet": "#1f2630",
+    },
+}  # fmt: skip
+
+#: Which inks are written on which grounds.
+WRITTEN: tuple[tuple[str, str], ...] = (
+    *((ink, ground) for ink in ("ink", "soft", "accent", "live")
+      for ground in ("ground", "card", "quiet")),
+    *(("ink", ground) for ground in ("first", "second", "third", "chosen")),
+)  # fmt: skip
+
+#: Edges that tell kinds of cells apart need 3 to 1 against the card (WCAG 1.4.11).
+EDGES = ("first-edge", "second-edge", "third-edge", "chosen-edge")
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of ``#rrggbb``, 0 for black and 1 for white.
+
+    >>> luminance("#ffffff")
+    1.0
+    """
+    channels = []
+    for start in (1, 3, 5):
+        part = int(colour[start : start + 2], 16) / 255
+        channels.append(part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+    red, green, blue = channels
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast of two colours, 1 to 21.
+
+    >>> round(contrast("#000000", "#ffffff"))
+    21
+    """
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def shade(scheme: str, level: int) -> tuple[str, str]:
+    """Ground and ink of a shade: the ramp at level/(SHADES − 1), and the ink that reads better."""
+    ends = [[int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in _RAMPS[scheme]]
+    share = level / (SHADES - 1)
+    mixed = [round(low + (high - low) * share) for low, high in zip(*ends, strict=True)]
+    ground = "#" + "".join(f"{part:02x}" for part in mixed)
+    return ground, max(_INKS, key=lambda ink: contrast(ink, ground))
+
+
+def shade_of(value: float, largest: float = 1.0) -> int:
+    """The level of a number from 0 to `largest`; what is not a number has none of it."""
+    share = abs(value) / largest if largest else 0.0
+    return round(min(share, 1.0) * (SHADES - 1)) if share == share else 0  # noqa: PLR0124  NaN
+
+
+def stylesheet() -> str:
+    """The colours as CSS custom properties and the classes of the shades, in both schemes."""
+
+    def rules(scheme: str) -> str:
+        named = "".join(f"--{name}:{colour};" for name, colour in SCHEMES[scheme].items())
+        shades = "".join(
+            f".w{level}{{background:{ground};color:{ink}}}"
+            for level in range(SHADES)
+            for ground, ink in [shade(scheme, level)]
+        )
+        return f":root{{color-scheme:{scheme};{named}}}{shades}"
+
+    return f"{rules('light')}\n@media screen and (prefers-color-scheme:dark){{{rules('dark')}}}\n"

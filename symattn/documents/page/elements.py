@@ -1,0 +1,63 @@
+"""HTML, escaped by construction: words become text, and only `Markup` stands as it is.
+
+A page is built of calls, not of strings, so that no word of a worksheet can become markup.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from symattn.notation.latex import escape_controls
+from symattn.notation.mathml import math
+from symattn.notation.prose import Prose
+from symattn.notation.text import line
+from symattn.notation.tree import Tree
+
+_VOID = ("br", "hr", "input", "link", "meta")
+
+#: MathML comes with its alignment in a style, which a page under a strict policy says in classes.
+_STYLE = re.compile(r' style="text-align:([a-z]+)[^"]*"')
+_NAMESPACE = re.compile(r' xmlns="[^"]*"')
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+
+def el(tag: str, *children: str, **attributes: str | int | bool | None) -> Markup:
+    """An element; ``class_`` is class, ``data_m`` is data-m, None and False leave one out.
+
+    >>> el("p", "1 < 2", class_="a")
+    '<p class="a">1 &lt; 2</p>'
+    """
+    told = []
+    for key, value in attributes.items():
+        name = key.rstrip("_").replace("_", "-")
+        if value is True:
+            told.append(f" {name}")
+        elif value is not None and value is not False:
+            told.append(f' {name}="{escape(clean(str(value)))}"')
+    start = f"<{tag}{''.join(told)}>"
+    return Markup(start if tag in _VOID else f"{start}{joined(*children)}</{tag}>")
+
+
+def joined(*children: str) -> Markup:
+    """Markup as it is, and everything else as text."""
+    return Markup("".join(x if isinstance(x, Markup) else escape(clean(x)) for x in children))
+
+
+def clean(words: str) -> str:
+    """The words without characters that turn the direction of text or control a program."""
+    return escape_controls(words)
+
+
+def formula(tree: Tree, display: bool = False) -> Markup:
+    """A formula in MathML Core with its plain alternative."""
+    made = math(tree, alttext=line(tree), display=display)
+    return Markup(_STYLE.sub(r' class="\1"', _NAMESPACE.sub("", made)))
+
+
+def prose(parts: Prose) -> Markup:
+    """A sentence with its formulas."""
+    return joined(*(part if isinstance(part, str) else formula(part) for part in parts))

@@ -1,0 +1,162 @@
+"""The page around a derivation: head, policy, contents, controls, style and program."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from symattn.derivation import Check
+from symattn.documents.outline import Outline
+from symattn.documents.page.colour import stylesheet
+from symattn.documents.page.elements import Markup, el, joined
+
+_FILES = Path(__file__).parent
+
+
+def page(
+    outline: Outline,
+    given: Markup,
+    steps: Sequence[Markup],
+    *,
+    picture: Markup | None = None,
+    data: str = "",
+    program: str = "",
+    tempered: str = "",
+) -> str:
+    """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
+    style = stylesheet() + _file("page.css")
+    code = ['"use strict";', program, _file("rules.js"), _file("page.js")]
+    script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
+    title = outline.title or "Attention, step by step"
+    policy = "; ".join([
+        "default-src 'none'", f"style-src '{_digest(style)}'",
+        f"script-src '{_digest(script)}' '{_digest(data)}'" if script else "script-src 'none'",
+        "base-uri 'none'", "form-action 'none'",
+    ])  # fmt: skip
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=policy),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="generator", content="symattn"),
+        el("title", title),
+        el("style", Markup(style)),
+    )
+    shown = _main(outline, title, given, steps, picture, bool(data), tempered)
+    parts = [_contents(outline, picture), shown]
+    if data:
+        parts.append(el("aside", el("div", class_="origin", role="status"), id="origin",
+                        aria_label="Where the chosen entry comes from", hidden=True))  # fmt: skip
+        parts.append(el("script", Markup(data), type="application/json", id="data"))
+        parts.append(el("script", Markup(script)))
+    skip = el("a", "Skip to the steps", href="#main", class_="skip")
+    body = el("body", skip, *parts)
+    return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+
+
+def _file(name: str) -> str:
+    """One of the page's own files, without indentation and without lines that are comments."""
+    lines = (line.strip() for line in (_FILES / name).read_text(encoding="utf-8").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def _digest(text: str) -> str:
+    hashed = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"sha256-{hashed}"
+
+
+def _contents(outline: Outline, picture: Markup | None) -> Markup:
+    links = [el("li", el("a", "Given", href="#given"))]
+    if picture:
+        links.append(el("li", el("a", "Who attends to whom", href="#picture")))
+    numbered = [
+        el("li", el("a", el("span", str(section.number), class_="number"), " ",
+                    section.name.replace("_", " "), href=f"#{section.name}"))
+        for section in outline.steps
+    ]  # fmt: skip
+    lists = el("ul", *links, *numbered)
+    return el("nav", el("details", el("summary", "Contents"), lists, open=True), id="contents",
+              aria_label="Contents")  # fmt: skip
+
+
+def _main(
+    outline: Outline,
+    title: str,
+    given: Markup,
+    steps: Sequence[Markup],
+    picture: Markup | None,
+    live: bool,
+    tempered: str,
+) -> Markup:
+    sizes = ", ".join(f"{name} = {count}" for name, count in outline.sizes)
+    told = [el("p", sizes, class_="sizes")] if sizes else []
+    checked = [_check(outline.check)] if outline.check is not None else []
+    notes = [el("p", note, class_="note") for note in outline.notes]
+    return el(
+        "main",
+        el("header", el("h1", title), *told, *checked, *notes),
+        _controls(bool(tempered)) if live else Markup(),
+        el("section", el("h2", "Given", id="given-heading", tabindex=-1), given, id="given",
+           class_="inputs", aria_labelledby="given-heading"),
+        picture or Markup(),
+        *steps,
+        id="main",
+    )  # fmt: skip
+
+
+def _check(check: Check) -> Markup:
+    if check.agrees:
+        words = f"Every digit shown is proven, and NumPy ({check.dtype}) agrees at every step."
+        return el("p", el("span", "✓", aria_hidden="true"), " ", words, class_="check")
+    wrong = check.first_wrong
+    step = "" if wrong is None else f" from step {wrong.name} on"
+    words = f"NumPy ({check.dtype}) does not agree with the proven values{step}."
+    return el("p", el("span", "✗", aria_hidden="true"), " ", words, class_="check wrong")
+
+
+def _controls(temperature: bool) -> Markup:
+    """What can be done to the page; it works with its script alone, which shows it."""
+    fields: list[str] = []
+    if temperature:
+        fields.append(el("label", "Temperature ", el(
+            "input", id="temperature", type="number", min="0.01", max="100", step="0.1", value="1",
+            autocomplete="off")))  # fmt: skip
+    fields.append(
+        el(
+            "label",
+            "Decimals ",
+            el(
+                "input", id="digits", type="number", min="0", max="15", step="1", autocomplete="off"
+            ),
+        )
+    )
+    moves = [
+        el("button", "← Previous", type="button", id="previous", title="Previous step (key p)"),
+        el("button", "Next →", type="button", id="next", title="Next step (key n)"),
+        el("button", "Fold all", type="button", id="fold", title="Fold or unfold (key f)"),
+    ]
+    change = [
+        el("button", "Change the numbers", type="button", id="edit", aria_pressed="false"),
+        *fields,
+        el("button", "Reset", type="button", id="reset", disabled=True),
+    ]
+    state = el("p", "Proven digits.", id="state", role="status")
+    keys = el("details", el("summary", "Keys"), el("p", joined(
+        el("kbd", "n"), " ", el("kbd", "p"), " next and previous step, ",
+        el("kbd", "f"), " fold or unfold all, ",
+        el("kbd", "Tab"), " into a matrix and the arrow keys from cell to cell, ",
+        el("kbd", "Enter"), " to keep a cell chosen, ", el("kbd", "Esc"), " to let it go.")),
+        class_="keys")  # fmt: skip
+    return el(
+        "div",
+        el("div", *moves, class_="moves"),
+        el("div", *change, class_="change"),
+        state,
+        keys,
+        id="controls",
+        role="group",
+        aria_label="Controls",
+        hidden=True,
+    )

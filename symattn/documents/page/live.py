@@ -1,0 +1,51 @@
+"""What the page computes by itself: the derivation as JavaScript, with a temperature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symattn.derivation import Derivation, Evaluation, Step
+from symattn.documents.code.languages import LANGUAGES
+from symattn.documents.code.spell import spelled
+from symattn.documents.code.trace import traced
+from symattn.nodes.exponential import Exponential
+from symattn.nodes.normaliser import Normaliser
+
+#: Steps that a reader may set by hand, as if they were given.
+_FREE = ("mask",)
+
+
+@dataclass(frozen=True)
+class Live:
+    """The program, the letters it wants as input, and the letter that the temperature divides."""
+
+    code: str
+    letters: tuple[str, ...]
+    tempered: str
+
+
+def live_program(derivation: Derivation, evaluation: Evaluation) -> Live:
+    """The derivation's program over the shapes of this evaluation.
+
+    The temperature divides what the weights are made of: the last scores before softmax,
+    sparsemax or sigmoid. There is none where these are given themselves, or where it would cancel.
+    """
+    by_letter = {step.letter: step for step in derivation.steps}
+    tempered = next(
+        (by_letter[letter] for step in derivation.steps if _sharpens(step)
+         for letter in step.operands[:1] if letter in by_letter),
+        None,
+    )  # fmt: skip
+    free = tuple(step.name for step in derivation.steps if step.name in _FREE)
+    name = "" if tempered is None else tempered.name
+    program = traced(evaluation, given=free, tempered=name)
+    language = LANGUAGES["javascript"]
+    code = f"{language.prelude}\n{spelled(program, language)}"
+    letters = tuple(item.letter for item in program.inputs)
+    return Live(code, letters, "" if tempered is None else tempered.letter)
+
+
+def _sharpens(step: Step) -> bool:
+    """Whether the step turns scores into weights so that a temperature matters."""
+    expr = step.expr
+    return isinstance(expr, Exponential) or (isinstance(expr, Normaliser) and expr.additive_mask)

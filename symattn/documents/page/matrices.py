@@ -1,0 +1,201 @@
+"""A matrix on the page: a table of cells that can be pointed at, with its proven digits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symattn.derivation import Evaluation, Input, Step
+from symattn.documents.page.colour import shade_of
+from symattn.documents.page.elements import Markup, el, formula
+from symattn.errors import SymattnError
+from symattn.nodes.flip import flip
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.mathml import mathml
+from symattn.notation.numbers import number
+from symattn.notation.options import Notation
+from symattn.notation.text import line
+from symattn.notation.tree import Tree
+from symattn.step import HEAD
+
+#: An exact value longer than this is shown as a decimal; its worked line says it in full.
+_LONG = 16
+
+#: Where the page puts row, column and head into the name of an entry, short or with commas.
+GAPS = ("△", "▽", "□")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A matrix with its values, as the reader sees it: rows and columns in the convention."""
+
+    item: Input
+    evaluation: Evaluation
+    notation: Notation
+
+    @cached_property
+    def array(self) -> Any:
+        """NumPy's values: (heads,) rows, columns, as shown."""
+        array = self.evaluation.array(self.item.letter)
+        if array.ndim - self.item.per_head != 2:
+            raise SymattnError(
+                f"{self.item.name}: {array.ndim} axes cannot be shown on a page; give one sequence"
+            )
+        return np.swapaxes(array, -1, -2) if self.flipped else array
+
+    @property
+    def flipped(self) -> bool:
+        """Whether tokens are columns."""
+        return self.notation.convention == "columns"
+
+    @property
+    def heads(self) -> tuple[int | None, ...]:
+        """The heads in order, or None where there is one matrix."""
+        return tuple(range(self.array.shape[0])) if self.item.per_head else (None,)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return (int(self.array.shape[-2]), int(self.array.shape[-1]))
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of rows and of columns, empty where they have none."""
+        names = tuple(self.evaluation.labels.get(size, ()) for size in self.item.shape)
+        rows, columns = names[::-1] if self.flipped else names
+        return rows, columns
+
+    def digits(self, head: int | None, i: int, j: int) -> str:
+        """An entry's proven decimal, as plain text: ``-0.25``, ``-inf``."""
+        place = (j, i) if self.flipped else (i, j)
+        whole = place if head is None else (head, *place)
+        found = self.evaluation.digits(self.item.letter, whole, self.notation)
+        return found.text if found.proven or found.text == "?" else f"{found.text}?"
+
+    def text(self, head: int | None, i: int, j: int) -> str:
+        """An entry as it stands in its cell."""
+        if self.notation.exact:
+            place = (j, i) if self.flipped else (i, j)
+            whole = place if head is None else (head, *place)
+            value = self.evaluation.exact(self.item.letter)[whole]
+            exact = line(Speller(self.notation).scalar(value))
+            if len(exact) <= _LONG:
+                return exact
+        return pretty(self.digits(head, i, j))
+
+    def symbol(self, head: int | None) -> Tree:
+        """The name of the matrix, of one head where there are heads."""
+        symbol = self.item.symbol if head is None else self.item.symbol.subs(HEAD, head)
+        return Speller(self.notation).matrix(flip(symbol) if self.flipped else symbol)
+
+    def entry_names(self) -> tuple[str, str]:
+        """The name of an entry with `GAPS` for its indices, short and with commas, in MathML."""
+        short, long = ([t.Num(gap * width) for gap in GAPS] for width in (1, 2))
+        return tuple(  # type: ignore[return-value]
+            mathml(self.notation.entry(self.item.letter, row_column_head[2] if self.item.per_head
+                                       else None, tuple(row_column_head[:2])))
+            .replace(GAPS[0] * 2, GAPS[0]).replace(GAPS[1] * 2, GAPS[1])
+            .replace(GAPS[2] * 2, GAPS[2])
+            for row_column_head in (short, long)
+        )  # fmt: skip
+
+    @cached_property
+    def is_weights(self) -> bool:
+        """Whether the cells are shaded."""
+        return self.item.name == "weights"
+
+    def kept(self, size: int) -> list[int | None]:
+        """The indices shown, with None where some are left out."""
+        limit = self.notation.limit
+        if not limit or size <= limit:
+            return list(range(size))
+        return [*range(limit - 2), None, size - 1]
+
+    def places(self, whole: bool = False) -> Iterator[tuple[int | None, int, int]]:
+        """Head, row and column of every entry, or of those in sight."""
+        rows, columns = ([k for k in (range(size) if whole else self.kept(size)) if k is not None]
+                         for size in self.shape)  # fmt: skip
+        return ((head, i, j) for head in self.heads for i in rows for j in columns)
+
+    def figure(self, head: int | None, home: bool = False) -> Markup:
+        """The matrix with its name; `home` is the step's own, not a copy as an operand."""
+        told = "" if home or self.item.name == self.item.letter else self.item.name
+        table = self.table(head, home)
+        kinds = ["matrix"] + ["home"] * home
+        hidden = None in (*self.kept(self.shape[0]), *self.kept(self.shape[1]))
+        opener = el("button", f"Show all {self.shape[0]} × {self.shape[1]}", type="button",
+                    class_="open") if hidden and home else Markup()  # fmt: skip
+        said = [" ", el("span", told.replace("_", " "), class_="name")] if told else []
+        return el("figure", el("figcaption", formula(self.symbol(head)), *said),
+                  el("div", table, class_="scroll"), opener, class_=" ".join(kinds))  # fmt: skip
+
+    def table(self, head: int | None, home: bool) -> Markup:
+        """The cells; each row says its number, and each cell its column."""
+        names, across = self.labels
+        rows, columns = self.kept(self.shape[0]), self.kept(self.shape[1])
+        lines: list[str] = []
+        if across:
+            corner = [el("td", class_="corner")] if names else []
+            heads = [el("th", "⋯" if j is None else across[j], scope="col") for j in columns]
+            lines.append(el("thead", el("tr", *corner, *heads)))
+        body: list[str] = []
+        first = home
+        for i in rows:
+            cells: list[str] = []
+            if names:
+                cells.append(el("th", "⋮" if i is None else names[i], scope="row"))
+            for j in columns:
+                if i is None or j is None:
+                    dots = "⋱" if i is j else "⋮" if i is None else "⋯"
+                    cells.append(el("td", dots, class_="gap"))
+                    continue
+                shade = f"w{self.shade(head, i, j)}" if self.is_weights else None
+                cells.append(el("td", self.text(head, i, j), class_=shade, data_c=j,
+                                tabindex=0 if first else -1))  # fmt: skip
+                first = False
+            body.append(el("tr", *cells, data_r=i))
+        lines.append(el("tbody", *body))
+        heads_told = "" if head is None else f", head {head + self.notation.index_base}"
+        told = f"{self.item.name}{heads_told}, {self.shape[0]} by {self.shape[1]}"
+        return el("table", *lines, aria_label=told, data_m=self.item.letter, data_h=head)
+
+    def shade(self, head: int | None, i: int, j: int) -> int:
+        """How dark a weight's cell is."""
+        array = self.array if head is None else self.array[head]
+        return shade_of(float(array[i, j]), self.largest)
+
+    @cached_property
+    def largest(self) -> float:
+        """What the darkest shade stands for: 1, or the largest weight where that is more."""
+        finite = self.array[np.isfinite(self.array)]
+        return max(1.0, float(np.abs(finite).max(initial=0.0)))
+
+
+def pretty(digits: str) -> str:
+    """A plain decimal with the signs of mathematics: −0.25, −∞.
+
+    >>> pretty("-0.25")
+    '−0.25'
+    """
+    bare = digits.removesuffix("?")
+    return line(number(bare)) + "?" * (digits != bare) if bare else "?"
+
+
+def operands(step: Step, shown: dict[str, Shown]) -> list[Shown]:
+    """The matrices a step reads, in order."""
+    return [shown[letter] for letter in step.operands]
+
+
+def head_of(step: Step, operand: Shown, head: int | None) -> int | None:
+    """Which head of an operand head `head` of a step reads; None where it is shared."""
+    if not operand.item.per_head or head is None:
+        return None
+    rule_head = [part.head for part in step.expr.atoms(type(operand.item.symbol))
+                 if part.name == operand.item.letter]  # fmt: skip
+    sizes = operand.evaluation.sizes
+    return int(rule_head[0].subs(HEAD, head).subs(sizes)) if rule_head else None

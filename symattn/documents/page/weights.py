@@ -1,0 +1,35 @@
+"""Who attends to whom: the weights of each head as lines between tokens, and shaded."""
+
+from __future__ import annotations
+
+from symattn.documents.page.elements import Markup, el
+from symattn.documents.page.matrices import Shown
+from symattn.documents.pictures.kinds import tokens
+from symattn.documents.pictures.svg import svg_element
+
+#: More tokens than this are not drawn as lines.
+MOST_TOKENS = 40
+
+
+def section(shown: Shown) -> Markup:
+    """The weights of every head side by side, drawn and as a shaded table."""
+    figures = []
+    for head in shown.heads:
+        name = "" if head is None else f"Head {head + shown.notation.index_base}"
+        drawn = Markup()
+        if max(shown.shape) <= MOST_TOKENS:
+            drawing = tokens(shown, head, titled=False)
+            drawn = svg_element(drawing, data_h=head, class_="lines-between")
+        caption = [el("figcaption", name)] if name else []
+        table = el("div", shown.table(head, home=False), class_="scroll")
+        figures.append(el("figure", *caption, el("div", drawn, table, class_="both"),
+                          class_="head"))  # fmt: skip
+    return el(
+        "section",
+        el("h2", "Who attends to whom", id="picture-heading", tabindex=-1),
+        el("p", "A line from a query to a key is as heavy as the weight; the table says how heavy. "
+           "Point at a cell, or move to it with the arrow keys, to see where it comes from.",
+           class_="why"),
+        el("div", *figures, class_="heads"),
+        id="picture", class_="picture", aria_labelledby="picture-heading",
+    )  # fmt: skip

@@ -1,0 +1,106 @@
+"""A drawing before any format: boxes, lines and words at places, y growing downwards.
+
+Its unit is about a pixel. Colours are names of `symattn.documents.page.colour`, or ``#rrggbb``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from symattn.documents.page.colour import SCHEMES
+from symattn.notation.text import line
+from symattn.notation.tree import Tree
+
+Anchor: TypeAlias = Literal["start", "middle", "end"]
+
+#: The height of a line of words, and the width of a letter, about.
+HEIGHT, LETTER = 14.0, 7.0
+
+
+@dataclass(frozen=True)
+class Box:
+    """A filled rectangle, with an edge where it has one."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str = "card"
+    edge: str = ""
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A straight line; an arrow points to its end. `marks` are told to programs."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    width: float = 1.0
+    ink: str = "ink"
+    opacity: float = 1.0
+    arrow: bool = False
+    marks: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Words:
+    """Plain words, or a formula; the place is the baseline's start, middle or end."""
+
+    x: float
+    y: float
+    words: str | Tree
+    anchor: Anchor = "middle"
+    ink: str = "ink"
+    bold: bool = False
+
+    @property
+    def plain(self) -> str:
+        """What is read where there is no mathematics."""
+        return self.words if isinstance(self.words, str) else line(self.words)
+
+
+Shape: TypeAlias = Box | Stroke | Words
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Shapes in the order in which they are drawn, how large they are, and what they say."""
+
+    width: float
+    height: float
+    shapes: tuple[Shape, ...]
+    alternative: str
+
+    def moved(self, right: float, down: float) -> Iterator[Shape]:
+        """The shapes at another place."""
+        for shape in self.shapes:
+            match shape:
+                case Box(x, y, width, height, fill, edge):
+                    yield Box(x + right, y + down, width, height, fill, edge)
+                case Stroke(x1, y1, x2, y2, width, ink, opacity, arrow, marks):
+                    yield Stroke(x1 + right, y1 + down, x2 + right, y2 + down, width, ink,
+                                 opacity, arrow, marks)  # fmt: skip
+                case Words(x, y, words, anchor, ink, bold):
+                    yield Words(x + right, y + down, words, anchor, ink, bold)
+
+
+def colour_of(name: str) -> str:
+    """``#rrggbb`` of a colour's name."""
+    return name if name.startswith("#") else SCHEMES["light"][name]
+
+
+def beside(drawings: list[Drawing], gap: float = 28, across: int = 4) -> Drawing:
+    """Drawings side by side, so many in a row, as one."""
+    shapes: list[Shape] = []
+    x = y = width = tallest = 0.0
+    for place, drawing in enumerate(drawings):
+        if place and place % across == 0:
+            x, y, tallest = 0.0, y + tallest + gap, 0.0
+        shapes += drawing.moved(x, y)
+        x += drawing.width + gap
+        width, tallest = max(width, x - gap), max(tallest, drawing.height)
+    return Drawing(width, y + tallest, tuple(shapes), " ".join(d.alternative for d in drawings))

@@ -1,0 +1,328 @@
+"""What there is to draw: heat maps, lines between tokens, Falk's scheme, the graph of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+import sympy
+
+from symattn.derivation import Derivation, Evaluation, Step
+from symattn.documents.page.colour import shade, shade_of
+from symattn.documents.page.matrices import Shown, head_of
+from symattn.documents.pictures.drawing import (
+    HEIGHT,
+    LETTER,
+    Box,
+    Drawing,
+    Shape,
+    Stroke,
+    Words,
+    beside,
+)
+from symattn.errors import SymattnError, nearest
+from symattn.nodes.spell import Speller
+from symattn.notation.options import Notation
+from symattn.notation.text import line
+
+#: A weight below this share of the largest is not drawn as a line.
+FAINTEST = 0.01
+
+_CELL, _PAD, _STEP, _SPAN = 26.0, 8.0, 26.0, 130.0
+_LONGEST_LABEL = 14
+
+#: Of the graph: a node's height, the room between rows and between nodes, a line that passes.
+_NODE, _APART, _GAP, _LANE = 44.0, 34.0, 22.0, 14.0
+
+
+def picture(
+    kind: str,
+    derivation: Derivation,
+    evaluation: Evaluation | None,
+    notation: Notation | None = None,
+    step: str = "",
+) -> Drawing:
+    """The drawing of a kind (see `KINDS`), of the named step where that makes a difference.
+
+    Raises `SymattnError` for an unknown kind or step, and where numbers are needed.
+    """
+    notation = notation or Notation()
+    if kind not in KINDS:
+        raise SymattnError(f'no picture is called "{kind}"{nearest(kind, KINDS)}')
+    if kind == "steps":
+        return graph(derivation, notation)
+    if evaluation is None:
+        raise SymattnError(f"picture {kind}: needs numbers; give a worksheet")
+    names = [item.name for item in (*derivation.inputs, *derivation.steps)]
+    usual = "scores" if kind == "falk" else "weights"
+    wanted = step or (usual if usual in names else names[-1])
+    if wanted not in names:
+        raise SymattnError(f'no step is called "{wanted}"{nearest(wanted, names)}')
+    items = (*derivation.inputs, *derivation.steps)
+    shown = {item.letter: Shown(item, evaluation, notation) for item in items}
+    return OF_A_MATRIX[kind](
+        next(part for part in shown.values() if part.item.name == wanted), shown
+    )
+
+
+def names_of(labels: tuple[str, ...], count: int, base: int, letter: str) -> list[str]:
+    """The tokens' names, or numbered letters where they have none."""
+    told = list(labels) or [f"{letter} {k + base}" for k in range(count)]
+    return [x if len(x) <= _LONGEST_LABEL else f"{x[: _LONGEST_LABEL - 1]}…" for x in told]
+
+
+def heat(shown: Shown, _: Mapping[str, Shown]) -> Drawing:
+    """Every head's matrix with its digits, each cell as dark as its number is large."""
+    return beside([_matrix(shown, head, shaded=True) for head in shown.heads])
+
+
+def _matrix(shown: Shown, head: int | None, shaded: bool, title: bool = True) -> Drawing:
+    """A matrix with its labels; its cells begin where `_corner` says."""
+    rows, columns = shown.shape
+    left, top, width = _corner(shown, title)
+    down, across = shown.labels
+    shapes: list[Shape] = []
+    if title:
+        shapes.append(Words(left + columns * width / 2, HEIGHT, shown.symbol(head), bold=True))
+    for j, name in enumerate(across):
+        shapes.append(Words(left + (j + 0.5) * width, top - 7, _cut(name), ink="soft"))
+    for i in range(rows):
+        if down:
+            shapes.append(Words(left - 7, _base(top, i), _cut(down[i]), "end", "soft"))
+        for j in range(columns):
+            fill, ink = "card", "ink"
+            if shaded:
+                value = shown.array[i, j] if head is None else shown.array[head, i, j]
+                fill, ink = shade("light", shade_of(float(value), shown.largest))
+            shapes.append(Box(left + j * width, top + i * _CELL, width, _CELL, fill, "rule"))
+            shapes.append(Words(left + (j + 0.5) * width, _base(top, i),
+                                shown.text(head, i, j), ink=ink))  # fmt: skip
+    listed = "; ".join(", ".join(shown.text(head, i, j) for j in range(columns))
+                       for i in range(rows))  # fmt: skip
+    told = f"{line(shown.symbol(head))}, {rows} by {columns}: {listed}."
+    return Drawing(left + columns * width + 1, top + rows * _CELL + 1, tuple(shapes), told)
+
+
+def _base(top: float, i: int) -> float:
+    return top + (i + 0.5) * _CELL + 5
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
+
+
+def _corner(shown: Shown, title: bool) -> tuple[float, float, float]:
+    """Where the cells begin, and how wide they are."""
+    down, across = shown.labels
+    longest = max((len(shown.text(head, i, j)) for head, i, j in shown.places(whole=True)),
+                  default=1)  # fmt: skip
+    widest = max([longest, *(len(_cut(name)) for name in across)])
+    left = LETTER * max((len(_cut(name)) for name in down), default=0) + 14 if down else 1.0
+    top = (HEIGHT + 12 if title else 1.0) + (HEIGHT + 4 if across else 0)
+    return left, top, LETTER * widest + 2 * _PAD
+
+
+def lines(shown: Shown, _: Mapping[str, Shown]) -> Drawing:
+    """Queries on the left, keys on the right, a line as heavy as the weight; heads side by side."""
+    return beside([tokens(shown, head) for head in shown.heads])
+
+
+def tokens(shown: Shown, head: int | None, titled: bool = True) -> Drawing:
+    """The lines of one head."""
+    array = shown.array if head is None else shown.array[head]
+    down, across = shown.labels
+    if shown.flipped:
+        array, down, across = array.T, across, down
+    base = shown.notation.index_base
+    queries = names_of(down, array.shape[0], base, "query")
+    keys = names_of(across, array.shape[1], base, "key")
+    left, right = (10 + LETTER * max(7, *map(len, side)) for side in (queries, keys))
+    top = 2 * HEIGHT + (HEIGHT if titled and head is not None else 0)
+    shapes: list[Shape] = []
+    for i in range(len(queries)):
+        for j in range(len(keys)):
+            share = abs(float(array[i, j])) / shown.largest
+            seen = share >= FAINTEST  # NaN is not
+            width, opacity = (0.75 + 5 * share, 0.25 + 0.75 * share) if seen else (0.0, 0.0)
+            shapes.append(Stroke(left + 6, top + _STEP * (i + 0.5), left + _SPAN - 6,
+                                 top + _STEP * (j + 0.5), width, "accent", opacity,
+                                 marks=(("i", i), ("j", j))))  # fmt: skip
+    if titled and head is not None:
+        shapes.append(Words(left + _SPAN / 2, HEIGHT, f"head {head + base}", bold=True))
+    shapes.append(Words(left, top - HEIGHT, "queries", "end", "soft"))
+    shapes.append(Words(left + _SPAN, top - HEIGHT, "keys", "start", "soft"))
+    shapes += [Words(left, top + _STEP * (i + 0.5) + 4, name, "end")
+               for i, name in enumerate(queries)]  # fmt: skip
+    shapes += [Words(left + _SPAN, top + _STEP * (j + 0.5) + 4, name, "start")
+               for j, name in enumerate(keys)]  # fmt: skip
+    strongest = [f"{queries[i]} most to {keys[int(row.argmax())]}"
+                 for i, row in enumerate(array) if row.max(initial=0) > 0]  # fmt: skip
+    which = "" if head is None else f" in head {head + base}"
+    told = f"Weights{which}: {'; '.join(strongest[:12])}."
+    height = top + _STEP * max(len(queries), len(keys)) + 8
+    return Drawing(left + _SPAN + right, height, tuple(shapes), told)
+
+
+def falk(shown: Shown, everything: Mapping[str, Shown]) -> Drawing:
+    """Falk's scheme of a product: a row on the left, a column above, the cell where they cross.
+
+    The first entry's row, column and cell are marked. Raises `SymattnError` where the step is no
+    product of two matrices.
+    """
+    step = shown.item
+    factors = (
+        step.expr.args if isinstance(step, Step) and isinstance(step.expr, sympy.MatMul) else ()
+    )
+    letters = [_factor(part) for part in factors]
+    if shown.flipped:
+        raise SymattnError(
+            'picture falk: is drawn with tokens as rows; leave out convention = "columns"'
+        )
+    if len(letters) != 2 or None in letters:
+        raise SymattnError(
+            f"{step.name}: is no product of two matrices; choose a step such as scores"
+        )
+    assert isinstance(step, Step)
+    drawings = []
+    for head in shown.heads:
+        (one, _), (other, turned) = (part for part in letters if part is not None)
+        left, right = everything[one], everything[other]
+        drawings.append(_crossed(shown, head, (left, head_of(step, left, head)),
+                                 (right, head_of(step, right, head)), turned))  # fmt: skip
+    return beside(drawings, across=2)
+
+
+def _factor(part: sympy.Expr) -> tuple[str, bool] | None:
+    """The letter of a factor and whether it is transposed; None for anything else."""
+    turned = isinstance(part, sympy.Transpose)
+    symbol = part.arg if turned else part
+    name = getattr(symbol, "name", None)
+    return None if name is None else (str(name), turned)
+
+
+def _crossed(
+    shown: Shown,
+    head: int | None,
+    left: tuple[Shown, int | None],
+    right: tuple[Shown, int | None],
+    turned: bool,
+) -> Drawing:
+    """The three tables of one product, the result where row and column meet."""
+    matrix, which = right
+    above = [[matrix.text(which, i, j) for j in range(matrix.shape[1])]
+             for i in range(matrix.shape[0])]  # fmt: skip
+    above = [list(column) for column in zip(*above, strict=True)] if turned else above
+    beside_it = [[left[0].text(left[1], i, j) for j in range(left[0].shape[1])]
+                 for i in range(left[0].shape[0])]  # fmt: skip
+    result = [[shown.text(head, i, j) for j in range(shown.shape[1])]
+              for i in range(shown.shape[0])]  # fmt: skip
+    widest = max(len(text) for rows in (above, beside_it, result) for row in rows for text in row)
+    width = LETTER * widest + 2 * _PAD
+    inner, name_room = len(above), HEIGHT + 10
+    down, _ = shown.labels
+    margin = LETTER * max((len(_cut(name)) for name in down), default=0) + 14 if down else 1.0
+    x, y = margin + inner * width + 16, name_room + inner * _CELL + 16
+    shapes: list[Shape] = []
+    tables: tuple[tuple[float, float, list[list[str]], str, int | None, int | None], ...] = (
+        (x, name_room, above, "second", None, 0),
+        (margin, y, beside_it, "first", 0, None),
+        (x, y, result, "chosen", 0, 0),
+    )  # where, what, and of which row and column the cells are marked
+    for start, top, rows, fill, of_row, of_column in tables:
+        for i, row in enumerate(rows):
+            for j, text in enumerate(row):
+                marked = of_row in (None, i) and of_column in (None, j)
+                shapes.append(Box(start + j * width, top + i * _CELL, width, _CELL,
+                                  fill if marked else "card", "rule"))  # fmt: skip
+                shapes.append(Words(start + (j + 0.5) * width, _base(top, i), text))
+    shapes += [Words(margin - 7, _base(y, i), _cut(name), "end", "soft")
+               for i, name in enumerate(down)]  # fmt: skip
+    across = len(above[0])
+    symbol = matrix.symbol(which)
+    shapes.append(Words(x + across * width / 2, HEIGHT,
+                        shown.notation.transposed(symbol) if turned else symbol))  # fmt: skip
+    shapes.append(Words(margin + inner * width / 2, y - 8, left[0].symbol(left[1])))
+    bottom = y + len(result) * _CELL
+    shapes.append(Words(x + across * width / 2, bottom + HEIGHT + 4, shown.symbol(head)))
+    told = (f"Falk's scheme of {line(shown.symbol(head))}: each entry stands where a row of "
+            f"{line(left[0].symbol(left[1]))} meets a column of the matrix above.")  # fmt: skip
+    return Drawing(x + across * width + 1, bottom + HEIGHT + 10, tuple(shapes), told)
+
+
+def graph(derivation: Derivation, notation: Notation) -> Drawing:
+    """Which matrix is made of which: inputs on top, each step below what it reads."""
+    items = {item.letter: item for item in (*derivation.inputs, *derivation.steps)}
+    speller = Speller(notation)
+    widths = {letter: LETTER * max(len(item.name), len(line(speller.matrix(item.symbol)))) + 26
+              for letter, item in items.items()}  # fmt: skip
+    level = _levels(derivation)
+    place, whole = _placed(level, widths)
+    shapes: list[Shape] = []
+    far = {letter for step in derivation.steps for letter in step.operands
+           if level[step.letter] - level[letter] > 1}  # fmt: skip
+    passing = [letter for letter in items if letter in far]
+    for step in derivation.steps:
+        for letter in step.operands:
+            (x1, y1), (x2, y2) = place[letter], place[step.letter]
+            stops = [(x1, y1 + _NODE), (x2, y2 - 3)]
+            if level[step.letter] - level[letter] > 1:  # past the others on a lane of its own
+                lane = whole + _LANE * (1 + passing.index(letter))
+                stops[1:1] = [(lane, y1 + _NODE + _APART), (lane, y2 - _APART)]
+            shapes += [Stroke(*start, *end, 1.3, "soft", arrow=end == stops[-1])
+                       for start, end in pairwise(stops)]  # fmt: skip
+    whole += _LANE * (len(passing) + 1) if passing else 0
+    for letter, item in items.items():
+        x, y = place[letter]
+        fill = "quiet" if isinstance(item, Step) else "second"
+        shapes.append(Box(x - widths[letter] / 2, y, widths[letter], _NODE, fill, "soft"))
+        named = item.name != letter
+        shapes.append(Words(x, y + (18 if named else 27), speller.matrix(item.symbol)))
+        if named:
+            shapes.append(Words(x, y + 36, item.name.replace("_", " "), ink="soft"))
+    told = "; ".join(f"{step.name} from {' and '.join(items[x].name for x in step.operands)}"
+                     for step in derivation.steps if step.operands)  # fmt: skip
+    height = max(y for _, y in place.values()) + _NODE
+    drawn = Drawing(whole, height, tuple(shapes), f"Graph of the steps: {told}.")
+    return Drawing(whole + 2, height + 2, tuple(drawn.moved(1, 1)), drawn.alternative)
+
+
+def _levels(derivation: Derivation) -> dict[str, int]:
+    """How far down each letter stands: below what it reads, or just above what first reads it."""
+    level: dict[str, int] = {}
+    items = (*derivation.inputs, *derivation.steps)
+    for item in items:
+        read = item.operands if isinstance(item, Step) else ()
+        level[item.letter] = 1 + max((level[letter] for letter in read), default=-1)
+    for item in items:
+        readers = [level[step.letter] for step in derivation.steps if item.letter in step.operands]
+        if readers and not (isinstance(item, Step) and item.operands):
+            level[item.letter] = min(readers) - 1
+    return level
+
+
+def _placed(
+    level: Mapping[str, int], widths: Mapping[str, float]
+) -> tuple[dict[str, tuple[float, float]], float]:
+    """Top middle of every letter, each row in the middle, and the width of the whole."""
+    rows: dict[int, list[str]] = {}
+    for letter, depth in level.items():
+        rows.setdefault(depth, []).append(letter)
+    lengths = {depth: sum(widths[x] for x in row) + _GAP * (len(row) - 1)
+               for depth, row in rows.items()}  # fmt: skip
+    whole = max(lengths.values())
+    place: dict[str, tuple[float, float]] = {}
+    for depth, row in rows.items():
+        x = (whole - lengths[depth]) / 2
+        for letter in row:
+            place[letter] = (x + widths[letter] / 2, depth * (_NODE + _APART))
+            x += widths[letter] + _GAP
+    return place, whole
+
+
+#: The pictures of a matrix that can be asked for; ``steps`` is one of the whole derivation.
+OF_A_MATRIX: Mapping[str, Callable[[Shown, Mapping[str, Shown]], Drawing]] = {
+    "heat": heat,
+    "lines": lines,
+    "falk": falk,
+}
+KINDS = (*OF_A_MATRIX, "steps")

@@ -1,0 +1,340 @@
+"""The numbers of a worked line: the parts of a filled-in rule as balls, exactly, and as shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import sympy
+from flint import arb
+
+from symattn.arithmetic.abbreviated import nodes, written_out
+from symattn.arithmetic.balls import BALL_FUNCTIONS, BALLS, ball, is_minus_infinity, precision
+from symattn.arithmetic.decide import Digits, decide
+from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS, filled, total
+from symattn.evaluate.values import Place, Values
+from symattn.nodes.pieces import terminating
+from symattn.nodes.rule import (
+    SIGNS,
+    Apply,
+    Cases,
+    Const,
+    Entry,
+    Exp,
+    OfRow,
+    Over,
+    Plus,
+    Power,
+    Rule,
+    Times,
+    parts,
+)
+from symattn.nodes.spell import Speller
+from symattn.notation.numbers import number
+from symattn.notation.options import Notation
+from symattn.notation.text import line
+from symattn.notation.tree import Tree
+
+#: Digits beyond those asked for that an operand may be shown with.
+_GUARD = 4
+
+#: An exact operand longer than this is written as its name.
+_SHORT = 16
+
+#: A given decimal up to this long is written in full.
+_GIVEN = 10
+
+#: An exact number with more nodes than this is not written as an operand.
+_FEW_NODES = 12
+
+#: Beyond e to this power a number is left as it stands rather than written out.
+_LARGEST_EXPONENT = 10_000
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a worked line, and whether all its numbers are exact."""
+
+    tree: Tree
+    exact: bool
+
+
+@dataclass
+class Numbers:
+    """The numbers behind a filled-in rule: as balls, exactly, and as they are shown."""
+
+    evaluation: Values
+    notation: Notation
+    _balls: dict[tuple[Rule, int], Any] = field(default_factory=dict)
+
+    @property
+    def speller(self) -> Speller:
+        """How the reader wants it written, with the sizes as numbers."""
+        return Speller(self.notation, self.evaluation.sizes)
+
+    def stage(
+        self, rule: Rule, collapsed: tuple[type[Any], ...], result: Digits, exact: bool
+    ) -> Stage | None:
+        """The rule with operands, and parts of the `collapsed` kinds, written as numbers.
+
+        With `exact`, and where the result is, exact numbers are preferred: 4/3 rather than 1.3333.
+        Otherwise they are decimals with so many digits that, worked out again, they give the
+        result; where no digits do (at a tie), exact numbers or, if these are long, names.
+        """
+        if collapsed and not any(isinstance(p, collapsed) for p in parts(rule) if p is not rule):
+            return None
+        if exact and (collapsed or result.exact):
+            stage, is_short = self._exactly(rule, collapsed)
+            if is_short:
+                return stage
+        for guard in range(_GUARD + 1):
+            put, stage = self._shown(rule, collapsed, self.notation.digits + guard)
+            if stage.exact or self._gives(rule, put, result):
+                return stage
+        return self._exactly(rule, collapsed)[0]
+
+    def _shown(
+        self, rule: Rule, collapsed: tuple[type[Any], ...], digits: int
+    ) -> tuple[dict[Rule, Any], Stage]:
+        """The numbers put in, and what the line then looks like."""
+        put: dict[Rule, Any] = {}
+        exact = True
+
+        def leaf(part: Rule) -> Tree | None:
+            nonlocal exact
+            if not self._is_operand(part, rule, collapsed):
+                return None
+            simple = self._simple(part)
+            if simple is not None:
+                return simple
+            decimal = self.digits(part, digits)
+            put[part] = decimal.text
+            exact = exact and decimal.exact
+            return number(decimal.text)
+
+        tree = self.speller.rule(rule, leaf)
+        return put, Stage(tree, exact)
+
+    def _exactly(self, rule: Rule, collapsed: tuple[type[Any], ...]) -> tuple[Stage, bool]:
+        """The rule with exact numbers put in, long ones left as they stand; whether none is."""
+        is_short = True
+
+        def leaf(part: Rule) -> Tree | None:
+            nonlocal is_short
+            if not self._is_operand(part, rule, collapsed):
+                return None
+            tree = self._exact_number(part)
+            is_short = is_short and tree is not None
+            return tree
+
+        tree = self.speller.rule(rule, leaf)
+        return Stage(tree, exact=True), is_short
+
+    def _is_operand(self, part: Rule, rule: Rule, collapsed: tuple[type[Any], ...]) -> bool:
+        """Whether a part of the rule is written as one number; minus a sum is, at the front."""
+        if isinstance(part, Entry):
+            return True
+        match part:
+            case Times((Const(sympy.S.NegativeOne), Plus() as total)):
+                first = part is rule or (isinstance(rule, Over) and part is rule.num)
+                return first and isinstance(total, collapsed)
+        return part is not rule and isinstance(part, collapsed) and self._writable(part)
+
+    def _exact_number(self, part: Rule) -> Tree | None:
+        """A part's exact value, if it is a fraction, a root or the like that is short."""
+        if not isinstance(part, Entry) and _holds_function(part):
+            return None
+        value = self.exact(part)
+        if nodes(value) > _FEW_NODES:
+            return None
+        tree = Speller(self.notation).scalar(written_out(value))
+        return tree if len(line(tree)) <= _SHORT else None
+
+    def exact_stage(self, rule: Rule) -> Tree:
+        """The rule with exact operands put in; a long one stays under its name."""
+
+        def leaf(part: Rule) -> Tree | None:
+            if not isinstance(part, Entry) or part is rule:
+                return None
+            tree = self.speller.scalar(written_out(self.exact(part)))
+            return tree if len(line(tree)) <= _SHORT else None
+
+        return self.speller.rule(rule, leaf)
+
+    def row_stage(self, rule: OfRow, best: sympy.Integer) -> Tree:
+        """The row with its numbers put in, with digits enough to see which one is largest."""
+        if self.notation.exact:
+            return self.exact_stage(rule)
+        for guard in range(_GUARD + 1):
+            put, stage = self._shown(rule, (), self.notation.digits + guard)
+            if "?" in put.values() or self.exact(rule, _as_rationals(put)) == best:
+                return stage.tree
+        return self._exactly(rule, ())[0].tree
+
+    def _simple(self, part: Rule) -> Tree | None:
+        """A given number as it was given, if it is short: 1/3, √2, 0.12345."""
+        if not isinstance(part, Entry) or part.matrix.name not in self.evaluation.given:
+            return None
+        value = self.exact(part)
+        if isinstance(value, sympy.Rational):
+            decimal = terminating(abs(value), _GIVEN)
+            if decimal is not None and len(decimal) <= _GIVEN:
+                return number(f"-{decimal}" if value < 0 else decimal)
+            short = value.q < 1000 and abs(value.p) < 1000
+            return Speller(self.notation).rational(value) if short else None
+        if value.is_infinite or nodes(value) > _FEW_NODES:
+            return None
+        return Speller(self.notation).scalar(value)
+
+    def _writable(self, part: Rule) -> bool:
+        """Whether the part's value is a number that one would write down."""
+        value = self.ball(part, 64)
+        if value.contains(0) or is_minus_infinity(value):
+            return True
+        return bool(value.is_finite() and abs(abs(value).log()) < _LARGEST_EXPONENT)
+
+    def _gives(self, rule: Rule, put: dict[Rule, str], result: Digits) -> bool:
+        """Whether the printed numbers, worked out again, give the printed result."""
+        if "?" in (result.text, *put.values()):
+            return True
+        shown = _as_rationals(put)
+
+        def ball_at(bits: int) -> Any:
+            with precision(bits):
+                return self._ball(rule, bits, {part: ball(value) for part, value in shown.items()})
+
+        again = decide(
+            ball_at,
+            lambda: self.exact(rule, shown),
+            self.notation.digits,
+            self.notation.rounding,
+        )
+        if "?" in again.text:
+            return False
+        return bool(_as_rational(again.text) == _as_rational(result.text))
+
+    def digits(self, part: Rule, digits: int) -> Digits:
+        """A part of the rule as a proven decimal, in scientific notation if it is tiny."""
+        return decide(
+            lambda bits: self.ball(part, bits),
+            lambda: self.exact(part),
+            digits,
+            self.notation.rounding,
+            tiny=self.notation.digits,
+        )
+
+    def ball(self, part: Rule, bits: int) -> Any:
+        """An enclosure of a part's true value."""
+        key = (part, bits)
+        if key not in self._balls:
+            with precision(bits):
+                self._balls[key] = self._ball(part, bits, {})
+        return self._balls[key]
+
+    def _ball(self, part: Rule, bits: int, shown: dict[Rule, Any]) -> Any:
+        if part in shown:
+            return shown[part]
+        match part:
+            case Entry(matrix, row, column):
+                place = self._place(matrix, row, column)
+                return self.evaluation.balls(matrix.name, bits)[place]
+            case Const(value):
+                with precision(bits):
+                    return ball(value.subs(self.evaluation.sizes))
+        recurse: Callable[[Rule], Any] = lambda inner: self._ball(inner, bits, shown)  # noqa: E731
+        with precision(bits):
+            match part:
+                case Plus(terms):
+                    return sum(map(recurse, terms), arb(0))
+                case Times(factors):
+                    out = arb(1)
+                    for factor in factors:
+                        out *= recurse(factor)
+                    return out
+                case Over(num, den, _):
+                    return recurse(num) / recurse(den)
+                case Exp(body):
+                    return recurse(body).exp()
+                case Apply(name, body):
+                    return BALL_FUNCTIONS[name](recurse(body))
+                case Power(body, exponent):
+                    return prod(
+                        [recurse(body)] * exponent
+                    )  # arb's own power of a ball about 0 is NaN
+                case OfRow("τ", terms, _, _):
+                    return BALLS.threshold(filled((1, len(terms)), [*map(recurse, terms)]))[0, 0]
+        raise TypeError(part)
+
+    def exact(self, part: Rule, shown: Mapping[Rule, sympy.Expr] | None = None) -> sympy.Expr:
+        """A part's exact value, or what it comes to if some parts were as they are shown."""
+        if shown and part in shown:
+            return shown[part]
+        recurse: Callable[[Rule], sympy.Expr] = lambda inner: self.exact(inner, shown)  # noqa: E731
+        match part:
+            case Entry(matrix, row, column):
+                return self.evaluation.abbreviated(matrix.name)[self._place(matrix, row, column)]
+            case Const(value):
+                return value.subs(self.evaluation.sizes)
+            case Plus(terms):
+                return total(list(map(recurse, terms)))
+            case Times(factors):
+                return sympy.Mul(*map(recurse, factors))
+            case Over(num, den, _):
+                return recurse(num) / recurse(den)
+            case Exp(body):
+                return sympy.exp(recurse(body))
+            case Apply(name, body):
+                return FUNCTIONS[name](recurse(body))
+            case Power(body, exponent):
+                return recurse(body) ** exponent
+            case OfRow(name, terms, _, _):
+                return ROW_FUNCTIONS[name](*map(recurse, terms))
+        raise TypeError(part)
+
+    def _place(self, matrix: Any, row: Any, column: Any) -> Place:
+        cell = (column, row) if self.notation.convention == "columns" else (row, column)
+        head = getattr(matrix, "head", None)
+        return cell if head is None else (int(head), *cell)
+
+    def vanishes(self, part: Rule) -> bool:
+        """Whether a part is exactly 0, as a sum of e^(−∞) is."""
+        value = self.ball(part, 64)
+        return bool(value.is_zero())
+
+    def decided(self, part: Rule) -> Rule:
+        """The rule with every remaining condition settled by its numbers."""
+        match part:
+            case Cases(left, sign, right, value, otherwise):
+                holds = SIGNS[sign](self.exact(left), self.exact(right)) == sympy.true
+                return self.decided(value if holds else otherwise)
+            case Plus(terms):
+                return Plus(tuple(map(self.decided, terms)))
+            case Times(factors):
+                return Times(tuple(map(self.decided, factors)))
+            case Over(num, den, empty):
+                return Over(self.decided(num), self.decided(den), empty)
+            case Exp(body):
+                return Exp(self.decided(body))
+            case Apply(name, body):
+                return Apply(name, self.decided(body))
+            case Power(body, exponent):
+                return Power(self.decided(body), exponent)
+            case OfRow(name, terms, _, _):
+                return OfRow(name, tuple(map(self.decided, terms)))
+        return part
+
+
+def _holds_function(rule: Rule) -> bool:
+    """Whether the part is a function of its operands that no fraction or root is."""
+    return any(isinstance(part, Exp | Apply | OfRow) for part in parts(rule))
+
+
+def _as_rationals(put: Mapping[Rule, str]) -> dict[Rule, sympy.Expr]:
+    """The printed decimals themselves."""
+    return {part: _as_rational(text) for part, text in put.items()}
+
+
+def _as_rational(text: str) -> sympy.Expr:
+    return sympy.S.NegativeInfinity if text == "-inf" else sympy.Rational(text)

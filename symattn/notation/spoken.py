@@ -1,0 +1,118 @@
+"""The notation tree read aloud: plain words, for people who listen to a page.
+
+A formula is read in order, with a word for every sign; a script that is a transpose is
+"transposed", a superscript 2 "squared", a subscript just its letters.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from symattn.notation.tree import (
+    SUM,
+    Custom,
+    Fenced,
+    Frac,
+    Grid,
+    Ident,
+    Marked,
+    Num,
+    Op,
+    Root,
+    Row,
+    Script,
+    Text,
+    Tree,
+    row,
+)
+
+_WORDS = {
+    "=": "equals", "≈": "is about", "+": "plus", "−": "minus", "·": "times", "×": "by",
+    "/": "over", "∑": "the sum", "∞": "infinity", "⋯": "and so on", "⋮": "and so on",
+    "⋱": "and so on", ",": ",", "≤": "is at most", "<": "is less than", "≥": "is at least",
+    ">": "is more than", "≠": "is not", "∈": "is in", "∘": "entrywise times", "⊤": "transposed",
+    "′": "prime", "?": "unknown", "\u2062": "", "\u2061": "of",
+}  # fmt: skip
+_FENCES = {"|": "the absolute value of", "⌊": "the floor of", "⌈": "the ceiling of"}
+
+
+def spoken(tree: Tree) -> str:
+    """The tree in words.
+
+    >>> from symattn.notation.tree import EQUALS
+    >>> spoken(Row((Ident("S"), EQUALS, Ident("Q"), Script(Ident("K"), None, Ident("T")))))
+    'S equals Q K transposed'
+    """
+    return " ".join(_said(tree).split()).replace(" ,", ",")
+
+
+def _said(tree: Tree) -> str:
+    match tree:
+        case Ident(name, _):
+            return " ".join(map(_letter, name)) if len(name) == 1 else name
+        case Num(digits):
+            return digits
+        case Op(symbol):
+            return _WORDS.get(symbol, symbol)
+        case Text(words):
+            return words
+        case Row(items):
+            return " ".join(map(_said, items))
+        case Frac(num, den):
+            return f"{_grouped(num)} over {_grouped(den)}"
+        case Root(body):
+            return f"the square root of {_said(body)}"
+        case Script():
+            return _script(tree)
+        case Fenced(Grid() as grid, _, _):
+            return _grid(grid)
+        case Fenced(body, left, _):
+            return f"{_FENCES.get(left, '')} {_said(body)}"
+        case Grid():
+            return _grid(tree)
+        case Marked(mark, body):
+            return f"{_said(mark)} {_said(body)}"
+        case Custom(latex):
+            return latex.replace("\\", " ").replace("{", " ").replace("}", " ")
+
+
+def _letter(character: str) -> str:
+    if character.isascii():
+        return character
+    name = unicodedata.name(character, character).lower()
+    return name.rpartition(" letter ")[2] or name
+
+
+def _grouped(tree: Tree) -> str:
+    """A long numerator or denominator, with a word that says where it begins."""
+    said = _said(tree)
+    return f"the quantity {said}" if " plus " in said or " minus " in said else said
+
+
+def _script(tree: Script) -> str:
+    base = _said(tree.base)
+    if tree.base == SUM:
+        low = "" if tree.sub is None else f"over {_said(tree.sub)}"
+        high = "" if tree.sup is None else f"to {_said(tree.sup)}"
+        return f"the sum {low} {high} of"
+    if tree.sub is not None:
+        base = f"{base} {_said(tree.sub)}"
+    match tree.sup:
+        case None:
+            return base
+        case Ident("T") | Op("⊤") | Op("′"):
+            return f"{base} transposed"
+        case Num("2"):
+            return f"{base} squared"
+        case Fenced() as head:
+            return f"{base} of head {_said(head)}"
+        case Row((*before, Fenced() as head)):
+            return f"{base} {' '.join(map(_said, before))} of head {_said(head)}"
+        case Row((*before, Ident("T"))):
+            return f"{_script(Script(tree.base, tree.sub, row(*before)))} transposed"
+    return f"{base} to the power {_said(tree.sup)}"
+
+
+def _grid(grid: Grid) -> str:
+    rows = [", ".join(map(_said, line)) for line in grid.rows]
+    return "; ".join(rows)

@@ -1,0 +1,162 @@
+"""Pictures: drawn once, the same numbers in SVG, TikZ and PNG, opened by what shows them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import sympy
+from click.testing import CliRunner
+
+from symattn import VARIANTS, Attention, Notation, SymattnError
+from symattn.attention.example import small_example
+from symattn.cli import main
+from symattn.documents.page.matrices import pretty
+from symattn.documents.pictures.drawing import Box, Drawing, Stroke, Words
+from symattn.documents.pictures.kinds import KINDS, picture
+from symattn.documents.pictures.png import png_document
+from symattn.documents.pictures.svg import svg_document
+from symattn.documents.pictures.tikz import tikz_document
+from symattn.worksheet import read_worksheet
+from tests.gates import EXAMPLES, HOSTILE_LABELS
+
+_SVG = "{http://www.w3.org/2000/svg}"
+CAUSAL = next(path for path in EXAMPLES if path.stem == "causal")
+
+
+def drawn(kind: str, path: Path = CAUSAL, step: str = "") -> Drawing:
+    sheet = read_worksheet(path)
+    derivation = sheet.derivation()
+    return picture(kind, derivation, sheet.evaluate(derivation), step=step)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_variant_can_be_drawn(kind: str) -> None:
+    for row in VARIANTS:
+        derivation, values = small_example(row.spec)
+        products = [
+            step.name
+            for step in derivation.steps
+            if isinstance(step.expr, sympy.MatMul) and len(step.expr.args) == 2
+        ]
+        step = products[-1] if kind == "falk" else ""
+        drawing = picture(kind, derivation, values, step=step)
+        assert drawing.alternative.endswith(".")
+        root = ElementTree.fromstring(svg_document(drawing))
+        assert root.findtext(f"{_SVG}title") == drawing.alternative
+        for shape in drawing.shapes:
+            if isinstance(shape, Box):
+                assert 0 <= shape.x <= shape.x + shape.width <= drawing.width + 0.01
+                assert 0 <= shape.y <= shape.y + shape.height <= drawing.height + 0.01
+
+
+def test_a_heat_map_shows_the_proven_digits() -> None:
+    sheet = read_worksheet(CAUSAL)
+    values = sheet.evaluate()
+    drawing = drawn("heat")
+    words = [shape.plain for shape in drawing.shapes if isinstance(shape, Words)]
+    for place in [(i, j) for i in range(3) for j in range(3)]:
+        assert pretty(values.digits("A", place, Notation()).text) in words
+    assert words[:4] == ["A", "the", "cat", "sat"]
+    assert "0.2840, 0.1400, 0.5760" in drawing.alternative
+
+
+def test_lines_are_as_heavy_as_the_weights() -> None:
+    strokes = [shape for shape in drawn("lines").shapes if isinstance(shape, Stroke)]
+    width = {dict(stroke.marks)["i"] * 3 + dict(stroke.marks)["j"]: stroke.width
+             for stroke in strokes}  # fmt: skip
+    assert width[0] == pytest.approx(5.75)
+    assert width[1] == width[2] == width[5] == 0
+    assert width[8] > width[6] > width[7] > 0.75
+
+
+def test_falk_marks_a_row_a_column_and_where_they_meet() -> None:
+    boxes = [shape for shape in drawn("falk").shapes if isinstance(shape, Box)]
+    assert [sum(box.fill == fill for box in boxes) for fill in ("first", "second", "chosen")] == [
+        2, 2, 1,
+    ]  # fmt: skip
+    meets = next(box for box in boxes if box.fill == "chosen")
+    assert {box.x for box in boxes if box.fill == "second"} == {meets.x}
+    assert {box.y for box in boxes if box.fill == "first"} == {meets.y}
+
+
+def test_the_graph_has_an_arrow_for_all_that_is_read() -> None:
+    drawing = drawn("steps")
+    arrows = [shape for shape in drawing.shapes if isinstance(shape, Stroke) and shape.arrow]
+    derivation = read_worksheet(CAUSAL).derivation()
+    assert len(arrows) == sum(len(step.operands) for step in derivation.steps)
+    assert "scores from Q and K" in drawing.alternative
+    assert picture("steps", Attention(heads="h").derivation(), None).shapes
+
+
+def test_what_cannot_be_drawn_says_so() -> None:
+    derivation = Attention().derivation()
+    values = derivation.evaluate(Q=[[1]], K=[[1]], V=[[1]])
+    for kind, step, told in (("pie", "", "no picture"), ("falk", "weights", "no product"),
+                             ("heat", "scorse", 'did you mean "scores"')):  # fmt: skip
+        with pytest.raises(SymattnError, match=told):
+            picture(kind, derivation, values, step=step)
+    with pytest.raises(SymattnError, match="needs numbers"):
+        picture("heat", derivation, None)
+
+
+def test_tex_sets_the_pictures(tool: Callable[[str], str], tmp_path: Path) -> None:
+    labels = [*HOSTILE_LABELS]
+    rows = [[index % 5, 1] for index in range(len(labels))]
+    derivation = Attention().derivation(labels={"n": labels, "m": labels})
+    values = derivation.evaluate(Q=rows, K=rows, V=rows)
+    parts = [tikz_document(picture(kind, derivation, values)) for kind in KINDS]
+    parts += [tikz_document(drawn(kind)) for kind in KINDS]
+    file = tmp_path / "pictures.tex"
+    file.write_text("\\documentclass{article}\\usepackage[utf8]{inputenc}\\usepackage[T1]{fontenc}"
+                    "\\usepackage{amsmath,amssymb,tikz}\\begin{document}\n"
+                    + "\n\n\\newpage\n".join(parts) + "\\end{document}", "utf-8")  # fmt: skip
+    command = [tool("pdflatex"), "-halt-on-error", "-no-shell-escape", "-interaction=nonstopmode"]
+    run = subprocess.run([*command, file.name], cwd=tmp_path, capture_output=True, check=False)
+    assert run.returncode == 0, run.stdout.decode(errors="replace")[-1500:]
+
+
+def test_png_is_a_picture_with_words_inside() -> None:
+    from PIL import Image
+
+    drawing = drawn("heat")
+    image = Image.open(BytesIO(png_document(drawing)))
+    assert image.size == (round(2 * (drawing.width + 16)), round(2 * (drawing.height + 16)))
+    assert image.info["Description"] == drawing.alternative
+    colours = {colour for _, colour in image.convert("RGB").getcolors(10**6) or []}
+    assert {(255, 255, 255), (8, 64, 126)} <= colours  # the ground, and the shade of 1
+
+
+def test_plot_returns_axes() -> None:
+    from matplotlib.figure import Figure
+
+    values = read_worksheet(CAUSAL).evaluate()
+    axes = values["weights"].plot(digits=2)
+    assert [text.get_text() for text in axes.texts][-3:] == ["0.28", "0.14", "0.58"]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["the", "cat", "sat"]
+    own = Figure().add_subplot()
+    assert values["masked"].plot(own) is own
+    assert own.texts[1].get_text() == "−∞"
+
+
+@pytest.mark.parametrize("form", ["html", "svg"])
+def test_a_series_of_derivations_is_no_single_thing(form: str) -> None:
+    words = ["derive", "cached", "--tokens", "3", "--chunks", "1", "--format", form]
+    run = CliRunner().invoke(main, words)
+    assert run.exit_code == 2
+    assert "shows one derivation" in run.output
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "tikz"])
+def test_the_command_line_draws(form: str, tmp_path: Path) -> None:
+    file = tmp_path / f"picture.{form}"
+    words = ["derive", str(CAUSAL), "--format", form, "--picture", "falk", "-o", str(file)]
+    run = CliRunner().invoke(main, words)
+    assert run.exit_code == 0, run.output
+    content = file.read_bytes()
+    start = {"svg": b"<svg", "png": b"\x89PNG", "tikz": b"% Falk"}[form]
+    assert content.startswith(start)
