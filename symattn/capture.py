@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.decide import BITS
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation, StepCheck
 from symattn.errors import SymattnError
