@@ -20,29 +20,40 @@ _MOST_LINES, _WIDE = 9, 80
 _RELATIONS = (EQUALS, APPROX)
 
 
-def latex_document(*outlines: Outline) -> str:
-    """The fragment, with a blank line between paragraphs; several derivations in a row."""
-    return "\n\n".join(part for each in outlines for part in _paragraphs(each)) + "\n"
+def latex_document(*outlines: Outline, labels: bool = False) -> str:
+    r"""The fragment, with a blank line between paragraphs; several derivations in a row.
+
+    With `labels` the first display of each step is numbered, for ``\eqref{eq:scores}``; of the
+    second derivation in a row, ``eq:2-scores``.
+    """
+    prefixes = ["eq:", *(f"eq:{number}-" for number in range(2, len(outlines) + 1))]
+    pairs = zip(outlines, prefixes, strict=False)
+    parts = (part for each, label in pairs for part in _paragraphs(each, label if labels else ""))
+    return "\n\n".join(parts) + "\n"
 
 
-def _paragraphs(outline: Outline) -> Iterator[str]:
+def _paragraphs(outline: Outline, prefix: str) -> Iterator[str]:
     if outline.title:
         yield rf"\section*{{\raggedright {prose(outline.title)}}}"
     if outline.given:
         yield r"\subsection*{Given}"
         for section in outline.given:
-            yield _section(section)
+            yield _section(section, "")
     for section in outline.steps:
         yield rf"\subsection*{{{section.number}. {prose(section.name)}}}"
-        yield _section(section)
+        yield _section(section, f"{prefix}{section.name}" if prefix else "")
     for note in outline.notes:
         yield prose(note)
 
 
-def _section(section: Section) -> str:
+def _section(section: Section, label: str) -> str:
     shape, why = sentence(section.shape), sentence(section.why)
     words = rf"\noindent {why} ({shape})" if why else rf"\noindent ({shape})"
-    body = "\n".join(f"\\[\n{display}\n\\]" for display in displays(section.lines))
+    shown = [f"\\[\n{display}\n\\]" for display in displays(section.lines)]
+    if label and shown:
+        numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
+        shown[0] = rf"\begin{{equation}}\label{{{label}}}{numbered}\end{{equation}}"
+    body = "\n".join(shown)
     tail = f"\n{prose(section.left_out)}." if section.left_out else ""
     return f"{words}\n{body}{tail}"
 

@@ -11,34 +11,34 @@ from symattn.notation.latex import prose
 _PACKAGES = r"\usepackage[T1]{fontenc}" "\n" r"\usepackage{amsmath,amssymb}"
 
 
-def tex_document(outline: Outline, flavor: str = "article") -> str:
+def tex_document(*outlines: Outline, flavor: str = "article") -> str:
     """The file, for pdflatex or lualatex; `flavor` is a row of `FLAVORS`."""
-    return FLAVORS[flavor](outline)
+    return FLAVORS[flavor](*outlines)
 
 
-def _article(outline: Outline) -> str:
+def _article(*outlines: Outline) -> str:
     return "\n".join([
         r"\documentclass{article}",
         _PACKAGES,
         r"\usepackage[margin=2.5cm]{geometry}",
         r"\setlength{\parindent}{0pt}",
         r"\begin{document}",
-        latex_document(outline),
+        latex_document(*outlines, labels=True),
         r"\end{document}", "",
     ])  # fmt: skip
 
 
-def _standalone(outline: Outline) -> str:
+def _standalone(*outlines: Outline) -> str:
     return "\n".join([
         r"\documentclass[varwidth=18cm,border=6pt]{standalone}",
         _PACKAGES,
         r"\begin{document}",
-        latex_document(outline),
+        latex_document(*outlines),
         r"\end{document}", "",
     ])  # fmt: skip
 
 
-def _beamer(outline: Outline) -> str:
+def _beamer(*outlines: Outline) -> str:
     return "\n".join([
         r"\documentclass[aspectratio=169,10pt]{beamer}",
         r"\usepackage[T1]{fontenc}",
@@ -53,7 +53,7 @@ def _beamer(outline: Outline) -> str:
         r"  \ifdim\tall>.6\textheight\resizebox*{!}{.6\textheight}{\usebox{\display}}%",
         r"  \else\usebox{\display}\fi}",
         r"\begin{document}",
-        *_frames(outline),
+        *(frame for each in outlines for frame in _frames(each)),
         r"\end{document}", "",
     ])  # fmt: skip
 
@@ -102,7 +102,7 @@ def _frame(title: str, words: str, bodies: list[str]) -> str:
 
 
 #: The kinds of LaTeX: a fragment to \input, files of their own, slides.
-FLAVORS: Mapping[str, Callable[[Outline], str]] = {
+FLAVORS: Mapping[str, Callable[..., str]] = {
     "fragment": latex_document,
     "article": _article,
     "standalone": _standalone,
