@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import sympy
 
 from symattn.arithmetic.arrays import nearest_float
+from symattn.documents.code.fit import Style, fitted
 from symattn.documents.code.trace import Line, Program, Scalar
 from symattn.documents.code.views import View
 from symattn.errors import CannotSpell
+from symattn.notation.latex import escape_controls
 
 #: Operations entry by entry: their operands need not have the shape of the result.
 _BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "equals")
@@ -21,6 +23,9 @@ _BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "e
 #: What a helping line is called; the rest are parts.
 _NAMES = {"hidden": "hidden", "all": "nothing", "exp": "powers", "row_sum": "sums",
           "row_max": "largest", "threshold": "level", "literal": "fixed"}  # fmt: skip
+
+#: Inputs that may be given as true and false.
+_FLAGS = ("allowed", "one_hot")
 
 #: A helping line longer than this gets a line of its own.
 _LONG = 60
@@ -61,16 +66,35 @@ class Language:
     assignment: str
     comment: str
     header: str
-    footer: str
-    indent: str = "    "
+    returned: str
+    footer: str = ""
+    #: What the header ends with, after its arguments; what stands between code and comment.
+    opening: str = ":"
+    gap: str = "  "
+    #: Where lines break; a comment that does not fit beside its line stands above it.
+    style: Style = Style(88, "    ")
+    #: How the lines of the description begin: the first, the others, and the one that ends it.
+    docs: tuple[str, str, str] = ('    """', "    ", '    """')
+    #: Whether it stands before the header.
+    docs_first: bool = False
+    unquoted: tuple[str, str] = ('"', "'")
     prelude: str = ""
+    #: Functions of its own that a program may call, by name; a file holds those that it calls.
+    helpers: Mapping[str, str] = field(default_factory=dict)
+    between: str = "\n\n"
+    suffix: str = ".py"
     reserved: tuple[str, ...] = ()
     known: Mapping[str, str] = field(default_factory=dict)
 
 
-def spelled(program: Program, language: Language, *, name: str = "attention") -> str:
-    """The program as a function of its inputs that returns all steps by their letters."""
-    return _Writer(program, language).function(name)
+def spelled(
+    program: Program, language: Language, *, name: str = "attention", docs: Sequence[str] = ()
+) -> str:
+    """The program as a function of its inputs that returns all steps by their letters.
+
+    `docs` are the lines of its description.
+    """
+    return _Writer(program, language).function(name, docs)
 
 
 class _Writer:
@@ -86,9 +110,13 @@ class _Writer:
         self.names: dict[int, str] = {}
         self.inlined: dict[int, Piece] = {}
         letters = [line.name for line in program.lines if line.name]
-        self.taken = {*letters, *program.parameters, *language.reserved}
+        self.taken = {*letters, *program.parameters, *language.reserved, *language.helpers}
+        #: An input of numbers, whose type and place the constants take where there are types.
+        self.like = next((line.name for line in program.lines
+                          if line.operation == "input" and line.step is not None
+                          and line.step.name not in _FLAGS), "")  # fmt: skip
 
-    def function(self, name: str) -> str:
+    def function(self, name: str, docs: Sequence[str]) -> str:
         language = self.language
         body: list[str] = []
         for line in self.program.lines:
@@ -102,18 +130,47 @@ class _Writer:
                 continue
             self.names[line.number] = line.name or self._free(line.operation)
             told = language.assignment.format(name=self.names[line.number], code=code)
-            shape = language.comment.format(" × ".join(map(str, line.shape)))
-            step = line.step
-            said = f"{step.name}, " if step and step.name != line.name else ""
-            body.append(f"{language.indent}{told}  {shape.replace('%', said)}")
+            body += self._with_shape(told, line)
         arguments = [item.letter for item in self.program.inputs] + [*self.program.parameters]
         returned = [line.name for line in self.program.lines if line.operation == "is"]
+        pair = language.known.get("pair", "{0}")
+        pairs = ", ".join(pair.format(letter) for letter in returned)
+        told = self._described(docs)
+        header = language.header.format(name=name, arguments=", ".join(arguments))
         return "\n".join([
-            language.header.format(name=name, arguments=", ".join(arguments)),
+            *(told if language.docs_first else ()),
+            *self._header(header),
+            *(() if language.docs_first else told),
             *body,
-            language.footer.format(pairs=", ".join(
-                language.known.get("pair", "{0}").format(letter) for letter in returned)),
+            *fitted(language.returned.format(pairs=pairs), language.style, language.style.indent),
+            language.footer,
         ])  # fmt: skip
+
+    def _header(self, header: str) -> list[str]:
+        """The first line, broken like any other though it ends with what opens the body."""
+        end, style = self.language.opening, self.language.style
+        inner = replace(style, width=style.width - len(end))
+        lines = fitted(header.removesuffix(end), inner)
+        return [*lines[:-1], lines[-1] + end]
+
+    def _with_shape(self, told: str, line: Line) -> list[str]:
+        """A line with its shape, and its step's name, in a comment beside or above it."""
+        language, step = self.language, line.step
+        said = f"{step.name}, " if step and step.name != line.name else ""
+        comment = language.comment.format(said + " × ".join(map(str, line.shape)))
+        lines = fitted(told, language.style, language.style.indent)
+        if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
+            return [f"{lines[0]}{language.gap}{comment}"]
+        return [f"{language.style.indent}{comment}", *lines]
+
+    def _described(self, docs: Sequence[str]) -> list[str]:
+        language = self.language
+        first, other, last = language.docs
+        clean = [escape_controls(line).replace("\\", "/").replace(*language.unquoted)
+                 for line in docs]  # fmt: skip
+        lines = [f"{first}{line}" if k == 0 else f"{other}{line}".rstrip()
+                 for k, line in enumerate(clean)]  # fmt: skip
+        return [*lines, last] if docs else []
 
     def _free(self, operation: str) -> str:
         base = _NAMES.get(operation, "part")
@@ -150,8 +207,9 @@ class _Writer:
         details: Any = found.details
         if found.kind == "index":
             details = self._index(details, found.parts[0].shape)
-        elif found.kind == "take":
-            details = f"{list(details[1])}, {details[0] - len(found.shape)}"
+        axis: int | str = ""
+        if found.kind == "take":
+            axis, details = details[0] - len(found.shape), list(details[1])
         elif found.kind == "gather":
             details = np.asarray(details).tolist()
         elif found.kind == "permute":
@@ -161,7 +219,8 @@ class _Writer:
         if plain.get(kind) and f"plain {kind}" in self.language.views:
             kind = f"plain {kind}"
         template = self.language.views[kind]
-        return Piece(template.format(*pieces, all=joined, details=details, shape=list(found.shape)))
+        told = {"all": joined, "details": details, "shape": list(found.shape), "axis": axis}
+        return Piece(template.format(*pieces, **told))
 
     def _index(self, details: Sequence[Any], shape: tuple[int, ...]) -> str:
         whole, part, stepped = self.language.slices
@@ -187,7 +246,8 @@ class _Writer:
                 return self.number(values)
             return f"[{', '.join(map(nested, values))}]"
 
-        return Piece(self.language.operations["literal"].format(nested(values.tolist())))
+        literal = self.language.operations["literal"]
+        return Piece(literal.format(nested(values.tolist()), like=self.like))
 
     def number(self, value: Any) -> Piece:
         """A number exactly where the language has it so, otherwise its nearest float."""

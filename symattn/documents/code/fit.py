@@ -1,0 +1,76 @@
+"""Lines of a program broken where they are too long, as Black and Prettier break them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+#: Two rows of at least two numbers each.
+_ROWS = re.compile(r"\[[^][]+,[^][]+\], \[")
+
+
+@dataclass(frozen=True)
+class Style:
+    """How long a line may be, how deep it is indented, and the two habits that differ.
+
+    Black puts what stands in brackets on one line of its own if it fits there; Prettier (`tall`)
+    has every part on its own line, keeps a list that stands alone in brackets with them, and
+    breaks every list of rows.
+    """
+
+    width: int
+    indent: str
+    tall: bool = False
+
+
+def fitted(code: str, style: Style, indent: str = "") -> list[str]:
+    """The code in lines that fit, where brackets allow it.
+
+    Only what ends with a bracket (and at most a comma or semicolon) is broken, inside that pair.
+    """
+    if len(indent) + len(code) <= style.width and not (style.tall and _ROWS.search(code)):
+        return [indent + code]
+    tail = ";" if code.endswith(";") else "," if code.endswith(",") else ""
+    start = _opening(code.removesuffix(tail))
+    if start is None:
+        return [indent + code]
+    body = code[start + 1 : len(code) - len(tail) - 1]
+    inside = indent + style.indent
+    parts = list(_split(body))
+    if style.tall and len(parts) == 1 and body[:1] == "[":
+        first, *rest, last = fitted(body, style, indent)
+        closing = _CLOSING[code[start]] + tail
+        return [indent + code[: start + 1] + first.lstrip(), *rest, last + closing]
+    if not style.tall and len(inside) + len(body) <= style.width:
+        lines = [inside + body]
+    elif len(parts) == 1 and not style.tall:
+        lines = fitted(body, style, inside)
+    else:
+        lines = [line for part in parts for line in fitted(f"{part},", style, inside)]
+    closing = _CLOSING[code[start]] + tail
+    return [indent + code[: start + 1], *lines, indent + closing]
+
+
+def _opening(code: str) -> int | None:
+    """Where the bracket opens that the last character closes."""
+    depth = 0
+    for place in range(len(code) - 1, -1, -1):
+        depth += (code[place] in ")]}") - (code[place] in "([{")
+        if depth == 0:
+            return place if code[place] in _CLOSING and place < len(code) - 1 else None
+    return None
+
+
+def _split(body: str) -> Iterator[str]:
+    """The parts between the commas that stand in no bracket."""
+    depth = start = 0
+    for place, character in enumerate(body):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            yield body[start:place].strip()
+            start = place + 1
+    if body[start:].strip():
+        yield body[start:].strip()
