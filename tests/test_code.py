@@ -63,7 +63,8 @@ def inputs_of(name: str) -> dict[str, Array]:
 
 def run_numpy(code: str, inputs: dict[str, Any]) -> dict[str, Array]:
     room: dict[str, Any] = {}
-    exec("".join([LANGUAGES["numpy"].prelude, *LANGUAGES["numpy"].helpers.values(), code]), room)
+    language = LANGUAGES["numpy"]
+    exec("".join([language.imports["np"], *language.helpers.values(), code]), room)
     with np.errstate(all="ignore"):
         found: dict[str, Array] = room["attention"](**inputs)
     return found

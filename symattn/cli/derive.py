@@ -31,7 +31,9 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 
 @click.command()
 @click.argument("source", metavar="FILE|VARIANT")
-@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
+)
 @click.option("--flavor", metavar="NAME",
               help="Of md: github, katex, quarto or sphinx. Of tex and pdf: article, standalone, "
               "beamer; of tex also fragment.")  # fmt: skip
@@ -78,7 +80,7 @@ def _jobs(
     source: str, form: str, symbolic: bool, options: dict[str, Any]
 ) -> tuple[list[Job], Callable[[Callable[[], Made]], Made]]:
     """The derivations to show, and a way to do the rest that names the file in what it refuses."""
-    from symattn.errors import SymattnError, nearest, shown
+    from symattn.errors import SymattnError
     from symattn.notation.options import Notation
 
     changes: dict[str, Any] = {"exact": options["exact"]}
@@ -112,7 +114,17 @@ def _jobs(
         code = _sheet_code(sheet, options["gradient"], symbolic)
         job = Job(derivation, shown_values, notation, options, notes, code=code)
         return [job], sheet.in_file
+    jobs = _of_variant(source, form, symbolic, chunks, Notation().but(**changes), options)
+    return jobs, lambda make: make()
+
+
+def _of_variant(
+    source: str, form: str, symbolic: bool, chunks: Any, notation: Notation,
+    options: dict[str, Any],
+) -> list[Job]:  # fmt: skip
+    """The derivation of a named variant, or, decoded over a cache, one for each chunk."""
     from symattn.attention.variants import VARIANTS
+    from symattn.errors import SymattnError, nearest, shown
 
     names = [row.name for row in VARIANTS]
     if source not in names:
@@ -121,7 +133,6 @@ def _jobs(
         )
     row = VARIANTS[names.index(source)]
     title = f"{row.name}: {row.about}"
-    notation = Notation().but(**changes)
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
     if form in CODE and not sized:  # a program has sizes
         sized = {"tokens": 3}
@@ -131,14 +142,16 @@ def _jobs(
 
         spec, given = small_inputs(row.spec, **sized)
         made = decode(spec, chunks, title=title, dtype=options["dtype"], **given)
-        return _series(made, title, symbolic, notation, options, []), lambda make: make()
+        return _series(made, title, symbolic, notation, options, [])
     if symbolic or not sized:
         derivation = row.spec.derivation(title=title)
         if options["gradient"] is not None:
             derivation = derivation.gradient(options["gradient"] or None)
-        code = f'from symattn import variant\n\nderivation = variant("{row.name}").spec.derivation()'
+        code = (
+            f'from symattn import variant\n\nderivation = variant("{row.name}").spec.derivation()'
+        )
         code += _backward_code(options["gradient"])
-        return [Job(derivation, None, notation, options, [], code=code)], lambda make: make()
+        return [Job(derivation, None, notation, options, [], code=code)]
     from symattn.attention.example import small_example
 
     derivation, evaluation = small_example(
@@ -150,7 +163,7 @@ def _jobs(
         "from symattn import variant\nfrom symattn.attention.example import small_example\n\n"
         f'derivation, values = small_example(variant("{row.name}").spec{arguments})'
     )
-    return [Job(derivation, evaluation, notation, options, [], code=code)], lambda make: make()
+    return [Job(derivation, evaluation, notation, options, [], code=code)]
 
 
 def _sheet_code(sheet: Worksheet, gradient: Any, symbolic: bool) -> str:

@@ -10,7 +10,9 @@ from symattn.cli.screen import write
 
 @click.command()
 @click.argument("logits", default="2,1,0")
-@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
+)
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def jacobian(logits: str, form: str, exact: bool, output: str | None) -> int:

@@ -114,7 +114,9 @@ def _flavor(form: str, job: Job, flavors: tuple[str, ...], usual: str) -> str:
 
     chosen = job.flavor or usual
     if chosen not in flavors:
-        raise SymattnError(f"--flavor {shown(chosen)}: {form} has no such flavor{nearest(chosen, flavors)}")
+        raise SymattnError(
+            f"--flavor {shown(chosen)}: {form} has no such flavor{nearest(chosen, flavors)}"
+        )
     return chosen
 
 

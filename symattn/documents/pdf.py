@@ -1,5 +1,4 @@
-"""LaTeX made into a PDF by the TeX that is installed, in a folder of its own, running nothing else.
-"""
+"""LaTeX made into a PDF by the TeX that is installed, in a folder of its own."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def rendered(text: str, name: str, flavor: str = "github") -> str:
         if not re.match(r"\s*<!-- symattn", text[end:]):
             body = _derivation(sheet, "", flavor).replace("\n", newline)
             lead = "" if text[:end].endswith("\n") else newline
-            out.append(f"{lead}{newline}<!-- symattn -->{newline}{body}<!-- /symattn -->{newline}")
+            out.append(f"{lead}{newline}<!-- symattn -->{body}<!-- /symattn -->{newline}")
     return "".join(out)
 
 
@@ -75,14 +75,14 @@ def _filled(
             else:
                 options = match["options"]
                 body = _derivation(sheet, options, flavor).replace("\n", newline)
-                yield f"<!-- symattn{options} -->{newline}{body}<!-- /symattn -->"
+                yield f"<!-- symattn{options} -->{body}<!-- /symattn -->"
         except SymattnError as error:
             raise ReadError(f"{name}:{line}: {error}") from None
     yield text[done:end]
 
 
 def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
-    """The derivation as Markdown, with the options of its comment."""
+    """The derivation as Markdown between blank lines, with the options of its comment."""
     told: dict[str, Any] = {}
     for word in options.split():
         key, _, value = word.partition("=")
@@ -100,4 +100,5 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
     views: Any = tuple(told["view"].split(",")) if "view" in told else VIEWS
     only = told["steps"].split(",") if "steps" in told else ()
     page = outline(derivation, evaluation, notation=notation, views=views, only=only)
-    return markdown_document(page, flavor, level=max(1, min(int(told.get("level", 3)), 6)))
+    body = markdown_document(page, flavor, level=max(1, min(int(told.get("level", 3)), 6)))
+    return f"\n\n{body}\n"

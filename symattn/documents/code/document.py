@@ -28,8 +28,11 @@ def code_document(derivation: Derivation, evaluation: Evaluation, language: str)
         docs.append(f"{item.letter}: {meaning} ({shape})")
     docs += ["", "Returns every step by its letter."]
     code = spelled(program, spoken, docs=docs)
-    helpers = (text for name, text in spoken.helpers.items() if re.search(rf"\b{name}\(", code))
-    prelude = spoken.prelude + "".join(helpers)
-    if "math." not in code:
-        prelude = prelude.replace("import math\n\n", "")
-    return f"{prelude}{spoken.between}{code}"
+    helpers = "".join(
+        text for name, text in spoken.helpers.items() if re.search(rf"\b{name}\(", code)
+    )
+    imports = "".join(
+        text for name, text in spoken.imports.items() if re.search(rf"\b{name}\.", helpers + code)
+    )
+    before = spoken.prelude + imports + helpers
+    return f"{before}{spoken.between}{code}" if before else code

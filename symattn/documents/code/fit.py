@@ -16,14 +16,17 @@ _ROWS = re.compile(r"\[[^][]+,[^][]+\], \[")
 class Style:
     """How long a line may be, how deep it is indented, and the two habits that differ.
 
-    Black puts what stands in brackets on one line of its own if it fits there; Prettier (`tall`)
-    has every part on its own line, keeps a list that stands alone in brackets with them, and
-    breaks every list of rows.
+    Black puts what stands in brackets, but not a dict, on one line of its own if it fits there;
+    Prettier (`tall`) has every part on its own line, keeps a list that stands alone in brackets
+    with them, and breaks every list of rows.
     """
 
     width: int
     indent: str
     tall: bool = False
+
+
+BLACK, PRETTIER = Style(88, "    "), Style(80, "  ", tall=True)
 
 
 def fitted(code: str, style: Style, indent: str = "") -> list[str]:
@@ -44,7 +47,7 @@ def fitted(code: str, style: Style, indent: str = "") -> list[str]:
         first, *rest, last = fitted(body, style, indent)
         closing = _CLOSING[code[start]] + tail
         return [indent + code[: start + 1] + first.lstrip(), *rest, last + closing]
-    if not style.tall and len(inside) + len(body) <= style.width:
+    if not style.tall and code[start] != "{" and len(inside) + len(body) <= style.width:
         lines = [inside + body]
     elif len(parts) == 1 and not style.tall:
         lines = fitted(body, style, inside)

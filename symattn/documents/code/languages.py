@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from symattn.documents.code.fit import Style
+from symattn.documents.code.fit import PRETTIER
 from symattn.documents.code.spell import Language
 
-def _python(name: str, alias: str, prelude: str, helpers: dict[str, str], operations: dict[str, str],
-            views: dict[str, str]) -> Language:  # fmt: skip
-    """A language of Python, whose arrays live in the module `alias`; NumPy unless said otherwise."""
+
+def _python(
+    name: str, module: str, alias: str, *,
+    helpers: dict[str, str], operations: dict[str, str], views: dict[str, str],
+) -> Language:  # fmt: skip
+    """A language of Python with arrays from the module `alias`; NumPy unless said otherwise."""
 
     def renamed(table: dict[str, str]) -> dict[str, str]:
         return {key: template.replace("np.", f"{alias}.") for key, template in table.items()}
@@ -26,7 +29,8 @@ def _python(name: str, alias: str, prelude: str, helpers: dict[str, str], operat
         comment="# {0}",
         header="def {name}({arguments}):",
         returned="return {{{pairs}}}",
-        prelude=prelude,
+        imports={"math": "import math\n\n", alias: f"{module}\n"},
+        table=f"{alias}.{'tensor' if alias == 'torch' else 'array'}({{0}})",
         helpers=helpers,
         reserved=(alias, "math", "x"),
         known={"pair": '"{0}": {0}'},
@@ -73,8 +77,8 @@ _VIEWS = {
     "join": "np.concatenate([{all}], axis={details})",
     "interleave": "np.stack([{all}], axis=-1).reshape({shape})",
     "permute": "{0:a}.transpose({details})",
-    "plain gather": "np.ravel({0})[np.array({details})]",
-    "gather": "np.concatenate([np.ravel(x) for x in [{all}]])[np.array({details})]",
+    "plain gather": "np.ravel({0})[{details}]",
+    "gather": "np.concatenate([np.ravel(x) for x in [{all}]])[{details}]",
 }
 _THRESHOLD = '''
 
@@ -92,24 +96,21 @@ def first_largest(x):
 '''
 
 NUMPY = _python(
-    "numpy", "np", "import numpy as np\n",
-    {"threshold": _THRESHOLD, "first_largest": _FIRST_LARGEST}, {}, {},
+    "numpy", "import numpy as np", "np",
+    helpers={"threshold": _THRESHOLD, "first_largest": _FIRST_LARGEST}, operations={}, views={},
 )  # fmt: skip
 
 JAX = _python(
-    "jax", "jnp", "import math\n\nimport jax.numpy as jnp\n",
-    {"threshold": _THRESHOLD.replace("np.", "jnp."),
+    "jax", "import jax.numpy as jnp", "jnp",
+    helpers={"threshold": _THRESHOLD.replace("np.", "jnp."),
      "first_largest": _FIRST_LARGEST.replace("np.", "jnp.")},
-    {"literal": "jnp.array({0}, dtype={like}.dtype)", "σ": "0.5 * (1 + jnp.tanh(0.5 * {0:a}))"},
-    {
-        "take": "jnp.take({0}, jnp.array({details}), axis={axis})",
-        "gather": "jnp.concatenate([jnp.ravel(x) for x in [{all}]])[jnp.array({details})]",
-    },
+    operations={"literal": "jnp.array({0}, dtype={like}.dtype)"},
+    views={"take": "jnp.take({0}, jnp.array({details}), axis={axis})"},
 )  # fmt: skip
 
 TORCH = _python(
-    "torch", "torch", "import math\n\nimport torch\n",
-    {
+    "torch", "import torch", "torch",
+    helpers={
         "threshold": '''
 
 def threshold(x):
@@ -125,7 +126,7 @@ def first_largest(x):
     return (torch.arange(x.shape[-1]) == x.argmax(dim=-1, keepdim=True)).to(x.dtype)
 ''',
     },
-    {
+    operations={
         "literal": "{like}.new_tensor({0})",
         "max0": "torch.clamp({0}, min=0)",
         "σ": "torch.sigmoid({0})",
@@ -135,14 +136,14 @@ def first_largest(x):
         "row_sum": "{0:a}.sum(dim=-1, keepdim=True)",
         "row_max": "{0:a}.amax(dim=-1, keepdim=True)",
     },
-    {
+    views={
         "take": "torch.index_select({0}, {axis}, torch.tensor({details}))",
         "heads": "torch.movedim({0}, -3, -2).reshape({shape})",
         "join": "torch.cat([{all}], dim={details})",
         "interleave": "torch.stack([{all}], dim=-1).reshape({shape})",
         "permute": "{0:a}.permute({details})",
-        "plain gather": "torch.ravel({0})[torch.tensor({details})]",
-        "gather": "torch.cat([torch.ravel(x) for x in [{all}]])[torch.tensor({details})]",
+        "plain gather": "torch.ravel({0})[{details}]",
+        "gather": "torch.cat([torch.ravel(x) for x in [{all}]])[{details}]",
     },
 )  # fmt: skip
 
@@ -186,7 +187,7 @@ def _javascript() -> Language:
         footer="}\n",
         opening=" {",
         gap=" ",
-        style=Style(80, "  ", tall=True),
+        style=PRETTIER,
         docs=("/**\n * ", " * ", " */"),
         docs_first=True,
         unquoted=("*/", "* /"),

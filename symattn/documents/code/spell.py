@@ -11,7 +11,7 @@ import numpy as np
 import sympy
 
 from symattn.arithmetic.arrays import nearest_float
-from symattn.documents.code.fit import Style, fitted
+from symattn.documents.code.fit import BLACK, Style, fitted
 from symattn.documents.code.trace import Line, Program, Scalar
 from symattn.documents.code.views import View
 from symattn.errors import CannotSpell
@@ -22,13 +22,17 @@ _BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "e
 
 #: What a helping line is called; the rest are parts.
 _NAMES = {"hidden": "hidden", "all": "nothing", "exp": "powers", "row_sum": "sums",
-          "row_max": "largest", "threshold": "level", "literal": "fixed"}  # fmt: skip
+          "row_max": "largest", "threshold": "level", "literal": "fixed",
+          "places": "places"}  # fmt: skip
 
 #: Inputs that may be given as true and false.
 _FLAGS = ("allowed", "one_hot")
 
 #: A helping line longer than this gets a line of its own.
 _LONG = 60
+
+#: A table of places longer than this, too.
+_SHORT = 30
 
 
 class Piece(str):
@@ -72,13 +76,17 @@ class Language:
     opening: str = ":"
     gap: str = "  "
     #: Where lines break; a comment that does not fit beside its line stands above it.
-    style: Style = Style(88, "    ")
+    style: Style = BLACK
     #: How the lines of the description begin: the first, the others, and the one that ends it.
     docs: tuple[str, str, str] = ('    """', "    ", '    """')
     #: Whether it stands before the header.
     docs_first: bool = False
     unquoted: tuple[str, str] = ('"', "'")
+    #: What a file begins with; the imports that it uses, by what they are called.
     prelude: str = ""
+    imports: Mapping[str, str] = field(default_factory=dict)
+    #: A table of places that entries are picked from.
+    table: str = "{0}"
     #: Functions of its own that a program may call, by name; a file holds those that it calls.
     helpers: Mapping[str, str] = field(default_factory=dict)
     between: str = "\n\n"
@@ -107,6 +115,10 @@ class _Writer:
         )  # fmt: skip
         whole = [line.operands[0] for line in program.lines if line.operation == "is"]
         self.said = {part.line for part in whole if isinstance(part, View)}  # 0 for no line
+        self.beside = {number for line in program.lines for part in line.operands
+                       if isinstance(part, View) and len(part.parts) > 1
+                       for number in _reads(part)}  # fmt: skip
+        self.body: list[str] = []
         self.names: dict[int, str] = {}
         self.inlined: dict[int, Piece] = {}
         letters = [line.name for line in program.lines if line.name]
@@ -118,13 +130,15 @@ class _Writer:
 
     def function(self, name: str, docs: Sequence[str]) -> str:
         language = self.language
-        body: list[str] = []
+        body = self.body
         for line in self.program.lines:
             if line.operation == "input":
                 self.names[line.number] = line.name
                 continue
             code = self.line(line)
-            short = len(code) <= _LONG or line.number in self.said
+            short = (
+                len(code) <= _LONG or line.number in self.said
+            ) and line.number not in self.beside
             if line.step is None and self.uses[line.number] == 1 and short:
                 self.inlined[line.number] = code
                 continue
@@ -135,12 +149,12 @@ class _Writer:
         returned = [line.name for line in self.program.lines if line.operation == "is"]
         pair = language.known.get("pair", "{0}")
         pairs = ", ".join(pair.format(letter) for letter in returned)
-        told = self._described(docs)
+        described = self._described(docs)
         header = language.header.format(name=name, arguments=", ".join(arguments))
         return "\n".join([
-            *(told if language.docs_first else ()),
+            *(described if language.docs_first else ()),
             *self._header(header),
-            *(() if language.docs_first else told),
+            *(() if language.docs_first else described),
             *body,
             *fitted(language.returned.format(pairs=pairs), language.style, language.style.indent),
             language.footer,
@@ -166,11 +180,10 @@ class _Writer:
     def _described(self, docs: Sequence[str]) -> list[str]:
         language = self.language
         first, other, last = language.docs
-        clean = [escape_controls(line).replace("\\", "/").replace(*language.unquoted)
-                 for line in docs]  # fmt: skip
-        lines = [f"{first}{line}" if k == 0 else f"{other}{line}".rstrip()
-                 for k, line in enumerate(clean)]  # fmt: skip
-        return [*lines, last] if docs else []
+        plain = (escape_controls(line).replace("\\", "/") for line in docs)
+        clean = [line.replace(*language.unquoted) for line in plain]
+        told = [(first if k == 0 else other) + words for k, words in enumerate(clean)]
+        return [*map(str.rstrip, told), last] if docs else []
 
     def _free(self, operation: str) -> str:
         base = _NAMES.get(operation, "part")
@@ -211,7 +224,7 @@ class _Writer:
         if found.kind == "take":
             axis, details = details[0] - len(found.shape), list(details[1])
         elif found.kind == "gather":
-            details = np.asarray(details).tolist()
+            details = self._table(np.asarray(details))
         elif found.kind == "permute":
             details = list(details)
         kind = found.kind
@@ -221,6 +234,16 @@ class _Writer:
         template = self.language.views[kind]
         told = {"all": joined, "details": details, "shape": list(found.shape), "axis": axis}
         return Piece(template.format(*pieces, **told))
+
+    def _table(self, places: Any) -> str:
+        """Places to pick entries from, under a name of their own where they are many."""
+        code = self.language.table.format(places.tolist())
+        if len(code) <= _SHORT:
+            return code
+        name = self._free("places")
+        told = self.language.assignment.format(name=name, code=code)
+        self.body += fitted(told, self.language.style, self.language.style.indent)
+        return name
 
     def _index(self, details: Sequence[Any], shape: tuple[int, ...]) -> str:
         whole, part, stepped = self.language.slices
