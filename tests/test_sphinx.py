@@ -160,10 +160,12 @@ def test_a_wrong_number_fails_the_build_where_check_finds_it(kind: str, tmp_path
     folder = project(tmp_path, **{f"index_{kind}": title + WRONG[kind]})
     status, said = build(folder)
     assert status == 1
-    ran = subprocess.run([sys.executable, "-m", "symattn.cli", "check", f"index.{kind}"],
-                         cwd=folder, capture_output=True, encoding="utf-8", check=False)  # fmt: skip
+    ran = subprocess.run(
+        [sys.executable, "-m", "symattn.cli", "check", str(folder / f"index.{kind}")],
+        capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
     assert ran.returncode == 1
-    place = ":".join(ran.stdout.splitlines()[0].split(":")[:2])
+    place = ":".join(Path(ran.stdout.splitlines()[0]).name.split(":")[:2])
     line = (title + WRONG[kind]).splitlines().index(WRONG[kind].splitlines()[-1]) + 1
     assert place == f"index.{kind}:{line}"
     assert f"{place}: WARNING: weights[1,2] is claimed 0.40, true is 0.33" in said
