@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
-    from symattn.capture import capture
+    from symattn.capturing import capture
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
     from symattn.errors import SymattnError
     from symattn.notation.latex import latex
@@ -40,7 +40,7 @@ _HOMES = {
     "StepValue": "symattn.derivation",
     "SymattnError": "symattn.errors",
     "Variant": "symattn.attention.variants",
-    "capture": "symattn.capture",
+    "capture": "symattn.capturing",
     "decode": "symattn.attention.decoding",
     "latex": "symattn.notation.latex",
     "mathml": "symattn.notation.mathml",

@@ -121,5 +121,6 @@ def _rows(tree: Tree) -> Iterator[str]:
     breaks = starts[1:] if len(line(tree)) > _WIDE and not _has_grid(tree) else []
     left = latex(t.row(*items[: starts[0]]))
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
-        yield f"{left} &{latex(Row(items[start:stop]))}".strip()
+        row = f"{left} &{latex(Row(items[start:stop]))}".strip()
+        yield f"{{}}{row}" if row.startswith("[") else row  # no option of the display
         left = ""

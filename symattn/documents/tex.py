@@ -29,11 +29,16 @@ def _article(*outlines: Outline) -> str:
 
 
 def _standalone(*outlines: Outline) -> str:
+    """A page for each derivation, no larger than what is on it."""
+    pages = ("\\begin{derivation}\n" + latex_document(each) + "\\end{derivation}"
+             for each in outlines)  # fmt: skip
     return "\n".join([
-        r"\documentclass[varwidth=18cm,border=6pt]{standalone}",
+        r"\documentclass[multi=derivation,border=6pt]{standalone}",
         _PACKAGES,
+        r"\usepackage{varwidth}",
+        r"\newenvironment{derivation}{\begin{varwidth}{18cm}}{\end{varwidth}}",
         r"\begin{document}",
-        latex_document(*outlines),
+        *pages,
         r"\end{document}", "",
     ])  # fmt: skip
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class Call:
     output: Array = field(repr=False)
     #: How many axes stand behind the batches of each matrix, and of the output.
     axes: dict[str, int] = field(repr=False, default_factory=dict)
+    #: Significant binary digits of the model's numbers where NumPy has no such dtype.
+    digits: int | None = None
 
     @property
     def batches(self) -> int:
@@ -69,7 +71,12 @@ class Call:
         steps = [step for step in evaluation.steps if step.name != "concat"]
         name, letter = steps[-1].name, steps[-1].letter
         output = self._one("output", self.output, batch)
-        return compare(name, output, evaluation.balls(letter, BITS[1]), evaluation.rounded(letter))
+        allowed = evaluation.rounded(letter, self.digits)
+        found = compare(name, output, evaluation.balls(letter, BITS[1]), allowed)
+        if self.digits is None:
+            return found
+        finer = np.finfo(output.dtype).nmant + 1 - self.digits
+        return replace(found, ulps=found.ulps / 2.0**finer)
 
 
 @contextmanager
@@ -149,6 +156,13 @@ def _array(tensor: Any) -> Array:
     return np.asarray((kept.float() if kept.dtype == torch.bfloat16 else kept).numpy())
 
 
+def _digits(tensor: Any) -> int | None:
+    """The significant binary digits of a dtype that NumPy lacks."""
+    import torch
+
+    return 8 if tensor.dtype == torch.bfloat16 else None
+
+
 def _masks(mask: Any, *, attends: bool) -> dict[str, Array]:
     """A boolean mask as `allowed`, a mask of numbers as `mask`; batches and heads in front."""
     if mask is None:
@@ -185,7 +199,7 @@ def _dot_product(name: str, args: Sequence[Any], kwargs: Any, result: Any) -> Ca
         choices["scale"] = float(told["scale"])
     spec = Attention(source="given", mask=kinds or None, **choices)
     given = {"Q": query, "K": key, "V": value, **masks}
-    return Call(name, spec, given, _array(result), axes)
+    return Call(name, spec, given, _array(result), axes, _digits(result))
 
 
 def _alike(mask: Array, name: str) -> Array:
@@ -238,7 +252,7 @@ def _multi_head(name: str, part: Any, args: Sequence[Any], kwargs: Any, result: 
         projection_bias=part.in_proj_bias is not None,
     )
     axes = dict.fromkeys(("X", "memory", "output", *masks), 2)
-    return Call(name, spec, {**given, **masks}, _array(output), axes)
+    return Call(name, spec, {**given, **masks}, _array(output), axes, _digits(output))
 
 
 def _weights(part: Any) -> dict[str, Array]:
