@@ -47,7 +47,10 @@ def cell(line: str, body: str) -> Page:
     options.add_argument("--step", action="append", default=[])
     options.add_argument("--digits", type=int)
     options.add_argument("--check", action="store_true")
-    told = options.parse_args(shlex.split(line))
+    try:
+        told = options.parse_args(shlex.split(line))
+    except ValueError as error:
+        raise UsageError(f"%%symattn: {error}") from None
     try:
         sheet = worksheet_of(body, "cell")
         notation = sheet.notation if told.digits is None else sheet.notation.but(digits=told.digits)

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat
+import nbformat as untyped
 import pytest
 from click.testing import CliRunner
 
 from symattn.cli import main
 from tests.gates import EXAMPLES
 
+nbformat: Any = untyped
 ROOT = Path(__file__).parent.parent
 CAUSAL = ROOT / "examples" / "causal.toml"
 
@@ -149,8 +150,8 @@ def test_the_magic_marks_claims(shell: Any) -> None:
     [
         ("", "[given]\nQ = [[1, x]]", "cell:2"),
         ("--step wieghts", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", 'did you mean "weights"'),
-        ("--view nothing", "", "invalid choice"),
-        ("--digits 'x", "", "quotation"),
+        ("--view nothing", "x", "invalid choice"),
+        ("--digits 'x", "x", "quotation"),
     ],
 )
 def test_the_magic_says_what_is_wrong_in_a_line(
