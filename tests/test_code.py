@@ -114,6 +114,18 @@ def test_python_is_formatted_as_black_does(language: str, tmp_path: Path) -> Non
     assert ran.returncode == 0, ran.stdout
 
 
+def test_javascript_is_formatted_as_prettier_does(
+    tool: Callable[[str], str], node_file: Callable[[str], Path], tmp_path: Path
+) -> None:
+    for name in NAMES:
+        (tmp_path / f"{name}.js").write_text(written(name, "javascript"), encoding="utf-8")
+    ran = subprocess.run(
+        [tool("node"), node_file("prettier/bin/prettier.cjs"), "--list-different", tmp_path],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (0, "")
+
+
 def test_a_hostile_title_stays_in_the_description() -> None:
     derivation, values = example("causal")
     title = 'a """ b */ c \\\n exit(1)'

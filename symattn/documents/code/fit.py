@@ -29,12 +29,13 @@ class Style:
 BLACK, PRETTIER = Style(88, "    "), Style(80, "  ", tall=True)
 
 
-def fitted(code: str, style: Style, indent: str = "") -> list[str]:
-    """The code in lines that fit, where brackets allow it.
+def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -> list[str]:
+    """The code in lines that fit, where brackets allow it; in several if it is `broken`.
 
     Only what ends with a bracket (and at most a comma or semicolon) is broken, inside that pair.
     """
-    if len(indent) + len(code) <= style.width and not (style.tall and _ROWS.search(code)):
+    fits = len(indent) + len(code) <= style.width and not (style.tall and _ROWS.search(code))
+    if fits and not broken:
         return [indent + code]
     tail = ";" if code.endswith(";") else "," if code.endswith(",") else ""
     start = _opening(code.removesuffix(tail))
@@ -43,17 +44,18 @@ def fitted(code: str, style: Style, indent: str = "") -> list[str]:
     body = code[start + 1 : len(code) - len(tail) - 1]
     inside = indent + style.indent
     parts = list(_split(body))
-    if style.tall and len(parts) == 1 and body[:1] == "[":
-        first, *rest, last = fitted(body, style, indent)
-        closing = _CLOSING[code[start]] + tail
-        return [indent + code[: start + 1] + first.lstrip(), *rest, last + closing]
+    closing = _CLOSING[code[start]] + tail
+    if style.tall and code[start] == "(" and parts[-1][:1] == "[":  # stays with the brackets
+        head = code[: start + 1] + "".join(f"{part}, " for part in parts[:-1])
+        first, *rest, last = fitted(parts[-1], style, indent, broken=True)
+        if len(indent) + len(head) + len(first.lstrip()) <= style.width:
+            return [indent + head + first.lstrip(), *rest, last + closing]
     if not style.tall and code[start] != "{" and len(inside) + len(body) <= style.width:
         lines = [inside + body]
     elif len(parts) == 1 and not style.tall:
         lines = fitted(body, style, inside)
     else:
         lines = [line for part in parts for line in fitted(f"{part},", style, inside)]
-    closing = _CLOSING[code[start]] + tail
     return [indent + code[: start + 1], *lines, indent + closing]
 
 
