@@ -353,3 +353,12 @@ def test_large_operands_give_the_printed_sum() -> None:
     assert found is not None and found[2] == "43379148835362.9457"
     total = sum(map(Fraction, found[1].split(" + ")))
     assert abs(total - Fraction(found[2])) < Fraction(1, 2 * 10**4)
+
+
+def test_heads_that_nothing_counts_are_asked_for() -> None:
+    spec = Attention(source="bare", heads="h", score="cosine")
+    told = spec.derivation().evaluate(X=[[1, 2], [3, 4]])
+    with pytest.raises(SymattnError, match=r"^Q_unit: .* does not tell h; say it, e.g. h = 64"):
+        told["Q_unit"].array  # noqa: B018
+    counted = spec.derivation(sizes={"h": 3}).evaluate(X=[[1, 2], [3, 4]])
+    assert counted["Q_unit"].shape == (3, 2, 2)

@@ -1,8 +1,8 @@
-"""Long exact numbers kept under a name, so that what is computed from them stays short.
+"""Long exact numbers abbreviated, so that what is computed from them stays short.
 
 Written out, the exact value of an entry repeats the exact values of all steps before it; its size
-grows like their product, and SymPy asks for signs and common factors all along it. Over names each
-step's value is as long as the step's own formula.
+grows like their product, and SymPy asks for signs and common factors all along it. Over
+abbreviations each step's value is as long as the step's own formula.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import sympy
 from symattn.arithmetic.balls import ball, precision
 from symattn.errors import SymattnError
 
-#: A part with more nodes than this gets a name.
+#: A numerator or denominator with more nodes than this is abbreviated.
 _SHORT = 40
 
-#: The precision at which a sign is looked for; a name whose sign is not known then has none.
+#: The precision at which a sign is looked for; SymPy is told of none that this does not show.
 _BITS = 256
 
 
 class Abbreviation(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no types
     """A real number that stands for its `definition`, an expression of which SymPy sees nothing.
 
-    Two are equal only if they are one: `Abbreviations` gives equal definitions one name.
+    Two are equal only if they are one; `Abbreviations` makes one for equal definitions.
     """
 
     is_commutative = True
@@ -40,7 +40,7 @@ class Abbreviation(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no type
     _balls: dict[int, Any]
 
     def __new__(cls, definition: sympy.Expr, number: int, sign: int | None) -> Abbreviation:
-        """The `number` orders names; `sign` is −1 or 1, or None where it is not known."""
+        """By its `number` it is sorted; `sign` is −1 or 1, or None where it is not known."""
         self: Abbreviation = super().__new__(cls)
         self.definition, self.number, self.sign = definition, number, sign
         self._balls = {}
@@ -60,7 +60,7 @@ class Abbreviation(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no type
 
     @cached_property
     def written_out(self) -> sympy.Expr:
-        """The number without names."""
+        """The number without abbreviations."""
         return written_out(self.definition)
 
     def _eval_is_extended_positive(self) -> bool | None:
@@ -83,25 +83,25 @@ class Abbreviation(sympy.AtomicExpr):  # type: ignore[misc]  # SymPy has no type
 
 
 class Abbreviations:
-    """The names given in one evaluation: equal numbers, written alike, share one."""
+    """The abbreviations of one evaluation: numbers that are written alike share one."""
 
     def __init__(self) -> None:
-        self._names: dict[sympy.Expr, Abbreviation] = {}
+        self._known: dict[sympy.Expr, Abbreviation] = {}
 
     def short(self, value: sympy.Expr) -> sympy.Expr:
-        """The value, with a long numerator or denominator under a name."""
+        """The value, with a long numerator or denominator abbreviated."""
         if value.is_Atom or _is_short(value) or value.free_symbols:
             return value
         above, below = sympy.fraction(value)
-        return self._named(above) if below == 1 else self._named(above) / self._named(below)
+        return self._part(above) if below == 1 else self._part(above) / self._part(below)
 
-    def _named(self, value: sympy.Expr) -> sympy.Expr:
+    def _part(self, value: sympy.Expr) -> sympy.Expr:
         if _is_short(value):
             return value
         factor, rest = value.as_coeff_Mul()
-        if rest not in self._names:
-            self._names[rest] = Abbreviation(rest, len(self._names), _sign(rest))
-        return factor * self._names[rest]
+        if rest not in self._known:
+            self._known[rest] = Abbreviation(rest, len(self._known), _sign(rest))
+        return factor * self._known[rest]
 
 
 def _sign(value: sympy.Expr) -> int | None:
@@ -118,8 +118,8 @@ def _is_short(value: sympy.Expr) -> bool:
 
 
 def opened(value: sympy.Expr) -> sympy.Expr:
-    """The value with each name replaced by its definition, which may hold others."""
-    return value.xreplace({name: name.definition for name in value.atoms(Abbreviation)})
+    """The value with each abbreviation replaced by its definition, which may hold others."""
+    return value.xreplace({short: short.definition for short in value.atoms(Abbreviation)})
 
 
 def nodes(value: sympy.Expr) -> int:
@@ -130,10 +130,10 @@ def nodes(value: sympy.Expr) -> int:
 
 
 def written_out(value: sympy.Expr) -> sympy.Expr:
-    """The value without names.
+    """The value without abbreviations.
 
-    Functions and powers are put together as they are: SymPy has simplified them over the names,
-    and would look for signs in all that is written out.
+    It is put together as it is: SymPy has simplified it over the abbreviations, and would look
+    for signs and common factors in all that is written out.
     """
     if isinstance(value, Abbreviation):
         return value.written_out
@@ -142,6 +142,6 @@ def written_out(value: sympy.Expr) -> sympy.Expr:
     args = [written_out(arg) for arg in value.args]
     if all(new is old for new, old in zip(args, value.args, strict=True)):
         return value
-    if isinstance(value, sympy.Function | sympy.Pow):
-        return value.func(*args, evaluate=False)
-    return value.func(*args)
+    if isinstance(value, sympy.Add | sympy.Mul):
+        args = [part for arg in args for part in value.func.make_args(arg)]
+    return value.func(*args, evaluate=False)

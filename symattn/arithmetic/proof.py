@@ -143,23 +143,33 @@ def _denested(value: sympy.Expr) -> sympy.Expr:
 
 def _sign(value: sympy.Expr) -> int | None:
     value = _without_tanh(value)
+    functions = {f: sympy.Dummy(positive=_is_real_power(f) or None)
+                 for f in value.atoms(sympy.Function)}  # fmt: skip
+    value = value.xreplace(functions)
     if _multiplied_out(value) > _MOST_TERMS:
         return None
     above, below = sympy.fraction(sympy.together(value))
-    terms = _by_exponential(above)
+    meant = {letter: function for function, letter in functions.items()}
+    terms = _by_exponential(above, meant)
     if all(coefficient == 0 for coefficient in terms.values()):
         return 0
-    if any(part.has(sympy.I) for pair in terms.items() for part in pair):
-        return None
     left = sympy.Add(*(c * sympy.exp(power, evaluate=False) for power, c in terms.items()))
+    below = below.xreplace(meant)
+    if left.has(sympy.I) or below.has(sympy.I):
+        return None
     one, other = (_by_balls(part, BITS[:3]) for part in (left, below))
     return None if one is None or other is None else one * other
 
 
+def _is_real_power(function: sympy.Expr) -> bool:
+    return isinstance(function, sympy.exp) and not function.has(sympy.I)
+
+
 def _without_tanh(value: sympy.Expr) -> sympy.Expr:
-    """The value with tanh x outside of functions written (e^x − e^−x)/(e^x + e^−x)."""
+    """The value with tanh x outside of functions written (e^2x − 1)/(e^2x + 1)."""
     if isinstance(value, sympy.tanh):
-        return value.rewrite(sympy.exp)
+        power = sympy.exp(2 * value.args[0])
+        return (power - 1) / (power + 1)
     if isinstance(value, sympy.Add | sympy.Mul | sympy.Pow):
         return value.func(*map(_without_tanh, value.args))
     return value
@@ -177,18 +187,27 @@ def _multiplied_out(value: sympy.Expr) -> int:
     return count
 
 
-def _by_exponential(value: sympy.Expr) -> dict[sympy.Expr, sympy.Expr]:
-    """The value multiplied out as {exponent: coefficient}, Σ coefficient · e^exponent."""
+def _by_exponential(
+    value: sympy.Expr, meant: dict[sympy.Dummy, sympy.Expr]
+) -> dict[sympy.Expr, sympy.Expr]:
+    """The value multiplied out as {exponent: coefficient}, Σ coefficient · e^exponent.
+
+    `meant` says what function each letter in it stands for.
+    """
     terms: dict[sympy.Expr, sympy.Expr] = {}
     for term in sympy.Add.make_args(_expanded(value)):
         exponent, coefficient = sympy.S.Zero, sympy.S.One
         for factor in sympy.Mul.make_args(term):
             base, power = factor.as_base_exp()
-            if base is sympy.S.Exp1:
+            function = meant.get(base)
+            if isinstance(function, sympy.exp):
+                exponent += power * function.args[0]
+            elif base is sympy.S.Exp1:
                 exponent += power
             else:
                 coefficient *= factor
         exponent = _expanded(exponent)
+        coefficient = coefficient.xreplace(meant)
         terms[exponent] = _expanded(terms.get(exponent, sympy.S.Zero) + coefficient)
     return terms
 

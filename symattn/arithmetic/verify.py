@@ -45,13 +45,13 @@ class Quantity:
         """
         known: sympy.Expr | None = None
         for bits in (bits for bits in BITS if bits <= self.most_bits):
-            with precision(bits):
+            with precision(bits):  # q is rounded to a ball of as many bits, to be compared
                 value = self.ball_at(bits) if known is None else ball(known)
-            if value > q:
-                return 1
-            if value < q:
-                return -1
-            if value.is_exact() and value == q:
+                if value > q:
+                    return 1
+                if value < q:
+                    return -1
+            if value.is_exact() and value.fmpq() == q:
                 return 0
             if bits == BITS[1]:
                 exact = self.exact()
@@ -142,6 +142,8 @@ def overlaps(enclosure: Any, written: Written) -> bool:
     """Whether some number of the enclosure may round to what is written."""
     if written.hidden or is_minus_infinity(enclosure):
         return written.hidden and is_minus_infinity(enclosure)
+    if not enclosure.is_finite():
+        return False  # nothing is known of it
     if written.places is None:
         with precision(BITS[0]):
             return bool((enclosure - ball(written.value)).contains(0))
@@ -169,5 +171,6 @@ def _ends(computed: Any, written: Written) -> bool:
     """Whether the computed number cannot be told from a multiple of the unit."""
     if not computed.is_finite():
         return True
-    units = computed / arb(written.unit)
-    return bool(units.contains_integer() and units.rad() < 2**-20)
+    with precision(BITS[0]):
+        units = computed / arb(written.unit)
+    return bool(units.contains_integer() and units.rad() < 2**-48)

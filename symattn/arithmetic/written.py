@@ -10,18 +10,23 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from math import inf
 from typing import Any
 
 import sympy
 from flint import arb, fmpq, fmpz
 
+from symattn.arithmetic.balls import precision
 from symattn.arithmetic.reading import read_number
 from symattn.errors import ReadError, shown
 
 #: What stands where nothing was claimed.
 BLANKS = ("?", "…", "")
 
-_PLAIN = re.compile(r"([+-]?)([0-9]{0,120})(?:\.([0-9]{0,120}))?(?:[eE]([+-]?[0-9]{1,3}))?\Z")
+#: How the decimal module spells what TOML spells -inf.
+_MINUS_INFINITY = {"-Infinity": "-inf"}
+
+_PLAIN = re.compile(r"([+-]?)([0-9]{0,120})(?:\.([0-9]{0,120}))?(?:[eE]([+-]?[0-9]{1,9}))?\Z")
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,21 @@ class Written:
     def bounds(self) -> tuple[Any, Any]:
         """Half a unit of the last digit below and above, as balls of 128 bits."""
         half = self.unit / 2
-        return arb(self.number - half), arb(self.number + half)
+        with precision(128):
+            return arb(self.number - half), arb(self.number + half)
+
+    @cached_property
+    def nearest(self) -> float:
+        """The nearest float, infinite where it is larger than floats are."""
+        try:
+            return float(self.value)
+        except OverflowError:
+            return inf if self.value > 0 else -inf
+
+    @cached_property
+    def nearest_unit(self) -> float:
+        """The float nearest to `unit`; 0 for an exact claim."""
+        return 0.0 if self.places is None else float(f"1e{-self.places}")
 
     @property
     def hidden(self) -> bool:
@@ -74,7 +93,7 @@ def read_written(value: Any, where: str) -> Written | None:
     (True, 2)
     """
     if isinstance(value, str | Decimal) or type(value) is int:
-        text = str(value).strip()
+        text = _MINUS_INFINITY.get(str(value), str(value).strip())
         try:
             return None if text in BLANKS else _read(text)
         except ReadError as error:

@@ -148,7 +148,7 @@ class Carried:
         heads = {HEAD: lead[-1]} if step.per_head else {}
         rule = at(rule_of(step.expr, i, j), {i: row, j: column} | heads, self.values.sizes)
         for part in parts(rule):
-            if isinstance(part, Entry) and self.values.step(part.matrix.name) is not None:
+            if isinstance(part, Entry):
                 head = getattr(part.matrix, "head", None)
                 index = (part.row, part.column) if head is None else (head, part.row, part.column)
                 yield part.matrix.name, tuple(map(int, index))

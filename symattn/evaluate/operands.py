@@ -43,8 +43,8 @@ _GUARD = 4
 #: An exact operand longer than this is written as its name.
 _SHORT = 16
 
-#: A given decimal up to this long is written in full.
-_GIVEN = 10
+#: A decimal that ends and is not longer than this is written in full where it counts as exact.
+_IN_FULL = 10
 
 #: An exact number with more nodes than this is not written as an operand.
 _FEW_NODES = 12
@@ -86,8 +86,8 @@ class Numbers:
         if collapsed and not any(isinstance(p, collapsed) for p in parts(rule) if p is not rule):
             return None
         if exact and (collapsed or result.exact):
-            stage, is_short = self._exactly(rule, collapsed)
-            if is_short:
+            stage, is_plain = self._exactly(rule, collapsed)
+            if is_plain:
                 return stage
         for guard in range(_GUARD + 1):
             put, stage = self._shown(rule, collapsed, self.notation.digits + guard)
@@ -118,19 +118,26 @@ class Numbers:
         return put, Stage(tree, exact)
 
     def _exactly(self, rule: Rule, collapsed: tuple[type[Any], ...]) -> tuple[Stage, bool]:
-        """The rule with exact numbers put in, long ones left as they stand; whether none is."""
-        is_short = True
+        """The rule with exact numbers put in, and whether all are short fractions and roots.
+
+        Of the others, long ones are left as they stand.
+        """
+        is_plain = True
 
         def leaf(part: Rule) -> Tree | None:
-            nonlocal is_short
+            nonlocal is_plain
             if not self._is_operand(part, rule, collapsed):
                 return None
-            tree = self._exact_number(part)
-            is_short = is_short and tree is not None
+            if not isinstance(part, Entry) and _holds_function(part):
+                is_plain = False
+                return None
+            value = self.exact(part)
+            tree = self._exact_number(value)
+            is_plain = is_plain and tree is not None and not value.has(sympy.Function)
             return tree
 
         tree = self.speller.rule(rule, leaf)
-        return Stage(tree, exact=True), is_short
+        return Stage(tree, exact=True), is_plain
 
     def _is_operand(self, part: Rule, rule: Rule, collapsed: tuple[type[Any], ...]) -> bool:
         """Whether a part of the rule is written as one number; minus a sum is, at the front."""
@@ -142,13 +149,14 @@ class Numbers:
                 return first and isinstance(total, collapsed)
         return part is not rule and isinstance(part, collapsed) and self._writable(part)
 
-    def _exact_number(self, part: Rule) -> Tree | None:
-        """A part's exact value, if it is a fraction, a root or the like that is short."""
-        if not isinstance(part, Entry) and _holds_function(part):
-            return None
-        value = self.exact(part)
+    def _exact_number(self, value: sympy.Expr) -> Tree | None:
+        """An exact number, if it is short; a decimal that ends is written in full."""
         if nodes(value) > _FEW_NODES:
             return None
+        if isinstance(value, sympy.Rational):
+            decimal = terminating(abs(value), _IN_FULL)
+            if decimal is not None and len(decimal) <= _IN_FULL:
+                return number(f"-{decimal}" if value < 0 else decimal)
         tree = Speller(self.notation).scalar(written_out(value))
         return tree if len(line(tree)) <= _SHORT else None
 
@@ -178,15 +186,7 @@ class Numbers:
         if not isinstance(part, Entry) or part.matrix.name not in self.evaluation.given:
             return None
         value = self.exact(part)
-        if isinstance(value, sympy.Rational):
-            decimal = terminating(abs(value), _GIVEN)
-            if decimal is not None and len(decimal) <= _GIVEN:
-                return number(f"-{decimal}" if value < 0 else decimal)
-            short = value.q < 1000 and abs(value.p) < 1000
-            return Speller(self.notation).rational(value) if short else None
-        if value.is_infinite or nodes(value) > _FEW_NODES:
-            return None
-        return Speller(self.notation).scalar(value)
+        return None if value.is_infinite else self._exact_number(value)
 
     def _writable(self, part: Rule) -> bool:
         """Whether the part's value is a number that one would write down."""

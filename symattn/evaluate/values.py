@@ -238,6 +238,8 @@ def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
     if not step.per_head or HEAD in step.expr.atoms(sympy.Symbol):
         return run
     heads = _count(sizes, step.group)
+    if not heads:
+        raise size_error(step.name, [step.group])
 
     def shared(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         value = run(values, arithmetic)  # the same for every head

@@ -78,6 +78,9 @@ _LATEX_TOKEN = re.compile(
 
 Rounding = Literal["half-up", "half-even"]
 
+#: The most decimals that are shown.
+MAX_DIGITS = 100
+
 
 @dataclass(frozen=True)
 class Notation:
@@ -115,7 +118,7 @@ class Notation:
         _one_of("gradients", self.gradients, ("d", "partial"))
         if isinstance(self.digits, bool) or not isinstance(self.digits, int):
             raise SymattnError(f"digits = {shown(self.digits)}: give a whole number from 0 to 100")
-        if not 0 <= self.digits <= 100:
+        if not 0 <= self.digits <= MAX_DIGITS:
             raise SymattnError(f"digits = {self.digits}: give a whole number from 0 to 100")
         if isinstance(self.limit, bool) or not isinstance(self.limit, int) or self.limit < 0:
             raise SymattnError(f"limit = {shown(self.limit)}: give 0 (no limit) or a whole number")

@@ -48,7 +48,8 @@ _ASCII = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta",
     "η": "eta", "θ": "theta", "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu",
     "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi",
-    "χ": "chi", "ψ": "psi", "ω": "omega",
+    "χ": "chi", "ψ": "psi", "ω": "omega", "⌊": "floor(", "⌋": ")",
+    **{above: f"^{below}" for below, above in _SUPERSCRIPTS.items() if below.isascii()},
 }  # fmt: skip
 _BRACKETS = {"[": "⎡⎢⎣", "]": "⎤⎥⎦", "(": "⎛⎜⎝", ")": "⎞⎟⎠", "{": "⎧⎨⎩", "}": "⎫⎬⎭", "|": "│││"}
 
@@ -67,6 +68,15 @@ class Box:
 
     def __str__(self) -> str:
         return "\n".join(line.rstrip() for line in self.lines)
+
+
+def in_ascii(words: str) -> str:
+    """Words with the signs of mathematics spelled in ASCII; what has no spelling is ``?``.
+
+    >>> in_ascii("Q Kᵀ/√d_k")
+    'Q K^T/sqrtd_k'
+    """
+    return "".join(_ASCII.get(c, c if c.isascii() else "?") for c in words)
 
 
 def text(tree: Tree, charset: Charset = "unicode") -> str:
@@ -137,9 +147,7 @@ class _Layout:
                 return Box((self._glyphs(_plain(latex)),))
 
     def _glyphs(self, words: str) -> str:
-        if self.charset == "unicode":
-            return words
-        return "".join(_ASCII.get(c, c if c.isascii() else "?") for c in words)
+        return words if self.charset == "unicode" else in_ascii(words)
 
     def _operator(self, symbol: str) -> str:
         if symbol in ("\u2062", "\u2061"):

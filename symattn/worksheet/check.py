@@ -50,6 +50,8 @@ def mark_claims(title: str, form: Prepared, marker: Marker, explain: bool) -> Ma
     """What a marker says of its claims, with what would explain the first wrong one."""
     evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
     marks = marker.marks()
+    if not marks:
+        raise ReadError("claims: all are blank; put a number where a ? is")
     odd = notes(evaluation, claims, marks, policy)
     marking = Marking(title, evaluation, policy, marks, odd)
     first = marking.first_wrong

@@ -259,8 +259,8 @@ class _Floats:
     def __init__(self, claimed: Array) -> None:
         self.there = np.array([written is not None for written in claimed.ravel()])
         written = [entry for entry in claimed.ravel() if entry is not None]
-        self.numbers = np.array([float(entry.value) for entry in written])
-        self.units = np.array([0.0 if e.places is None else float(e.unit) for e in written])
+        self.numbers = np.array([entry.nearest for entry in written])
+        self.units = np.array([entry.nearest_unit for entry in written])
         self.hidden = np.isneginf(self.numbers)
 
     def put_in(self, value: Array) -> Array:

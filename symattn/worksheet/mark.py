@@ -24,7 +24,7 @@ from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError, Undecided
 from symattn.evaluate.carried import Carried, Read
-from symattn.notation.options import Notation
+from symattn.notation.options import MAX_DIGITS, Notation
 from symattn.worksheet.claims import VERDICTS, Policy
 
 _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
@@ -105,13 +105,6 @@ class Marker:
                 self.carried.cut.add((letter, place))
             yield EntryMark(name, place, written, verdict, remark)
 
-    def true(self, letter: str, place: Place) -> Quantity:
-        """The true value of an entry."""
-        return Quantity(
-            lambda bits: self.evaluation.balls(letter, bits)[place],
-            lambda: self.evaluation.exact(letter)[place],
-        )
-
     def judge(self, letter: str, place: Place, written: Written) -> tuple[str, str]:
         """The verdict on a number at a place, after the claims before it, and a remark."""
         try:
@@ -120,24 +113,22 @@ class Marker:
             return "undecided", str(open_question)
 
     def _verdict(self, letter: str, place: Place, written: Written) -> tuple[str, str]:
-        x = self.true(letter, place)
+        x = true_value(self.evaluation, letter, place)
         if rounds_to(x, written, self.policy.rounding):
             return "right", ""
-        sources = tuple(self.carried.sources(letter, place))
-        worst = max((self._steps[letter] for letter, _ in sources), default=0)
-        following = "carried" if worst >= _MISTAKEN else "rounded-early"
-        remark = ""
-        if sources and self._follows(letter, place, written):
-            remark = self._nothing_earned(sources)
-            if not remark:
-                return following, ""
-        if cuts_to(x, written) and (written.places or 0) >= 1:
+        earned, remark = "", ""
+        places = written.places or 0
+        if self._follows(letter, place, written):
+            earned, remark = self._earned(letter, place)
+        if earned:
+            return earned, ""
+        if places >= 1 and cuts_to(x, written):
             return "truncated", remark
-        if sources and not remark and self._cut_after(letter, place, written):
-            remark = self._nothing_earned(sources)
-            if not remark:
-                return following, ""
-        if (written.places or 0) >= 2 and near(x, written):
+        if places >= 1 and self._cut_from(letter, place, written):
+            earned, remark = self._earned(letter, place)
+        if earned:
+            return earned, ""
+        if places >= 2 and near(x, written):
             return "last-digit", remark
         return "wrong", remark
 
@@ -147,24 +138,38 @@ class Marker:
         Where those make no sense (a row that sums to 0), nothing follows from them.
         """
         try:
-            if rounds_to(self.carried.quantity(letter, place), written, self.policy.rounding):
-                return True
-        except Undecided:
-            pass  # the range around it holds it
-        except SymattnError:
-            return False
-        return overlaps(self.carried.range(letter, place), written)
-
-    def _cut_after(self, letter: str, place: Place, written: Written) -> bool:
-        """Whether an entry is what the claims before it give, cut off."""
-        if not written.places:
-            return False
-        try:
-            return cuts_to(self.carried.quantity(letter, place), written)
+            again = self.carried.quantity(letter, place)
+            try:
+                if rounds_to(again, written, self.policy.rounding):
+                    return True
+            except Undecided:
+                pass  # the range around it holds it
+            return overlaps(self.carried.range(letter, place), written)
         except Undecided:
             raise
         except SymattnError:
             return False
+
+    def _cut_from(self, letter: str, place: Place, written: Written) -> bool:
+        """Whether an entry is what follows from the claims before it, cut off."""
+        try:
+            return cuts_to(self.carried.quantity(letter, place), written)
+        except SymattnError:
+            return False
+
+    def _earned(self, letter: str, place: Place) -> tuple[str, str]:
+        """The verdict on an entry that follows; "" where nothing is claimed before it.
+
+        Where the claims before it earn nothing, also why.
+        """
+        sources = tuple(self.carried.sources(letter, place))
+        if not sources:
+            return "", ""
+        remark = self._nothing_earned(sources)
+        if remark:
+            return "", remark
+        worst = max(self._steps[letter] for letter, _ in sources)
+        return ("carried" if worst >= _MISTAKEN else "rounded-early"), ""
 
     def _nothing_earned(self, sources: tuple[Read, ...]) -> str:
         """Why what follows from these claims earns nothing: rows all alike that should not be."""
@@ -180,10 +185,18 @@ class Marker:
         return ""
 
 
+def true_value(evaluation: Evaluation, letter: str, place: Place) -> Quantity:
+    """The true value of an entry."""
+    return Quantity(
+        lambda bits: evaluation.balls(letter, bits)[place],
+        lambda: evaluation.exact(letter)[place],
+    )
+
+
 def true_digits(evaluation: Evaluation, mark: StepMark, entry: EntryMark) -> Digits:
     """The true value of a claimed entry, with a few digits more than were claimed."""
     places = entry.claimed.places
-    wanted = 4 if places is None else max(places + _MORE_DIGITS, 0)
+    wanted = 4 if places is None else min(max(places + _MORE_DIGITS, 0), MAX_DIGITS)
     return evaluation.digits(mark.letter, entry.place, Notation(digits=wanted))
 
 

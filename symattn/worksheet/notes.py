@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 
 import sympy
 
@@ -49,11 +51,14 @@ def _sums(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -
         if total == 0 and all(entry.verdict == "right" for entry in row):
             continue  # a row with nothing to attend to
         if abs(total - 1) > spread:
-            yield f"{_row_name(mark, row[0])} sums to {_decimal(total)}, not to 1"
+            yield f"{_row_name(mark, row[0])} sums to {_decimal(total, row)}, not to 1"
 
 
-def _decimal(value: object) -> str:
-    return str(sympy.Rational(str(value)).evalf(12)).rstrip("0").rstrip(".")
+def _decimal(total: Fraction, row: list[EntryMark]) -> str:
+    """The sum with as many decimals as it has."""
+    places = max(0, *(entry.claimed.places or 0 for entry in row))
+    text = f"{Decimal((int(total < 0), tuple(map(int, str(abs(total * 10**places)))), -places)):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
@@ -98,7 +103,7 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
         own = column[entry.place[0]] if column.ndim > 1 and len(column) == mark.shape[0] else column
         if entry.claimed.places is None or own.ndim != 1:
             continue
-        claimed, unit = float(entry.claimed.value), float(entry.claimed.unit)
+        claimed, unit = entry.claimed.nearest, entry.claimed.nearest_unit
         if not own.min() - unit <= claimed <= own.max() + unit:
             yield (f"{entry}: {entry.claimed} is outside the range of the values it averages, "
                    f"{own.min():.6g} to {own.max():.6g}")  # fmt: skip
@@ -117,7 +122,7 @@ def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
         return
     vague = [e for e in mark.entries
              if e.verdict == "right" and e.claimed.places is not None and e.claimed.places < 1
-             and float(e.claimed.value) != evaluation.array(mark.letter)[e.place]]  # fmt: skip
+             and e.claimed.nearest != evaluation.array(mark.letter)[e.place]]  # fmt: skip
     if vague:
         listed = ", ".join(map(str, vague[:_MOST]))
         yield f"too few digits to tell: {listed} without decimals would be right for many weights"
@@ -127,5 +132,5 @@ def _too_few(marks: Sequence[StepMark], policy: Policy) -> Iterator[str]:
     for mark in marks:
         for entry in mark.entries:
             places = entry.claimed.places
-            if places is not None and places < policy.min_digits and not entry.claimed.hidden:
+            if places is not None and max(places, 0) < policy.min_digits:
                 yield f"{entry}: {entry.claimed} has fewer decimals than {policy.min_digits}"

@@ -6,6 +6,7 @@ with every other byte of the file as it was.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,12 +18,12 @@ from symattn.errors import ReadError, SymattnError
 from symattn.worksheet.check import Marking, mark_claims
 from symattn.worksheet.claims import Origins, read_claims
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
-from symattn.worksheet.pages import SYNTAXES, Anchor, Block, Found, place_of
+from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.report import shown_true
 from symattn.worksheet.rewrite import rewritten
-from symattn.worksheet.source import parse, read_source
+from symattn.worksheet.source import MAX_BYTES, parse, read_source
 from symattn.worksheet.spans import table_spans
 
 
@@ -73,11 +74,12 @@ def check_file(path: str | Path, explain: bool = True) -> Checked | None:
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
-    return check_text(read_source(path, name), name, explain)
+    most = MAX_NOTEBOOK if Path(name).suffix.lower() == ".ipynb" else MAX_BYTES
+    return check_text(read_source(path, name, most), name, explain)
 
 
 def check_text(text: str, name: str, explain: bool = True) -> Checked | None:
-    """As `check_file`, for the text of the file `name`."""
+    """The text of a file checked; the end of its name tells the syntax. As `check_file`."""
     syntax = SYNTAXES.get(Path(name).suffix.lower())
     if syntax is None:
         if name != "<stdin>" and not _holds_worksheet(text, name):
@@ -97,16 +99,21 @@ def check_text(text: str, name: str, explain: bool = True) -> Checked | None:
 
 def files_in(path: str | Path) -> Iterator[Path]:
     """The files of a folder that may hold claims, in order; hidden and built ones left out."""
-    for found in sorted(Path(path).rglob("*")):
-        inside = found.relative_to(path).parts
-        if any(part.startswith((".", "_build")) or part == "node_modules" for part in inside):
-            continue
-        if found.is_file() and found.suffix.lower() in (".toml", *SYNTAXES):
-            yield found
+    for folder, inside, names in os.walk(path):
+        inside[:] = sorted(name for name in inside if not _left_out(name))
+        for name in sorted(names):
+            if not _left_out(name) and Path(name).suffix.lower() in (".toml", *SYNTAXES):
+                yield Path(folder) / name
+
+
+def _left_out(name: str) -> bool:
+    return name.startswith((".", "_build")) or name == "node_modules"
 
 
 def _holds_worksheet(text: str, name: str) -> bool:
     """Whether a TOML file is a worksheet rather than something else."""
+    if not any(table in text for table in ("given", "attention", "claims")):
+        return False
     data = parse(text, name)
     return any(table in data for table in ("given", "attention", "claims"))
 
@@ -205,8 +212,7 @@ class _Sheet:
 
     def findings(self, marking: Marking) -> Iterator[Finding]:
         """Every claimed number where it stands in the file."""
-        spans = table_spans(self.sheet.source, "claims")
-        padding = len(self.sheet.source) - len(self.block.text)
+        spans = table_spans(self.block.text, "claims")
         marks = {mark.letter: mark for mark in marking.steps}
         for mark in marking.steps:
             for entry in mark.entries:
@@ -218,7 +224,7 @@ class _Sheet:
                     yield self._finding(marking, mark, entry, self.block.start, str(entry.claimed))
                     continue
                 span = spans[key][number]
-                start = self.block.place(span.start - padding)
+                start = self.block.place(span.start)
                 yield self._finding(marking, mark, entry, start, span.text)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
@@ -234,7 +240,7 @@ class _Sheet:
         found = self.text.startswith(text, start)  # and not spelled with escapes
         mend = None
         if found and not passes:
-            mend = rewritten(marking.evaluation, mark.letter, entry, text)
+            mend = rewritten(marking.evaluation, mark.letter, entry, text, marking.policy.rounding)
         true = shown_true(marking, mark, entry)
         return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,6 +63,8 @@ class Worksheet:
         try:
             return make(*args)
         except SymattnError as error:
+            if self.name and str(error).startswith(f"{self.name}:"):
+                raise
             raise type(error)(f"{where(self.name, self.source, str(error))}: {error}") from None
 
     def derivation(self) -> Derivation:
@@ -218,7 +221,7 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attention, dict[str, Any]]:
     """The spec, and the settings of the table that are not axes of it."""
     _known(attention, ("variant", *_AXES, "chunks", *LABELS, *_SIZES), "attention")
-    base = Attention()
+    base = _plain()
     if "variant" in attention:
         from symattn.attention.variants import variant
 
@@ -232,13 +235,19 @@ def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attentio
     return Attention(**axes), {k: v for k, v in attention.items() if k not in _AXES}
 
 
+@cache
+def _plain() -> Attention:
+    return Attention()
+
+
 def _mask(mask: Any, given: dict[str, Any]) -> Any:
     """The masks; a matrix among them moves to what is given, as `allowed` or `mask`."""
     if isinstance(mask, list) and depth(mask) > 1:
         if "mask" in given or "allowed" in given:
             raise ReadError("mask: a matrix is given in [given] too; keep one of them")
         given["mask"], mask = mask, []
-    masks = Attention(mask=mask, heads="h").mask  # how many heads there are is settled later
+    # how many heads there are is settled later
+    masks = Attention(mask=mask, heads="h").mask if mask else ()
     names = [name for name, _ in masks]
     if _has_truth(given.get("mask")):
         if "allowed" in given:

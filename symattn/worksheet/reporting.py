@@ -8,7 +8,7 @@ from html import escape
 from symattn.documents.data import written
 from symattn.notation.latex import escape_controls, latex
 from symattn.notation.mathml import math
-from symattn.notation.text import Charset, box, line, width
+from symattn.notation.text import Charset, box, in_ascii, line, width
 from symattn.worksheet.check import Marking
 from symattn.worksheet.report import MEANINGS, SIGNS, Cell, Report, StepReport, Table, as_data
 
@@ -32,6 +32,11 @@ def json_reports(markings: Mapping[str, Sequence[Marking]]) -> str:
 
 def styled_report(found: Report, charset: Charset = "unicode") -> Iterator[tuple[str, str]]:
     """The report line by line, each with the style that a terminal shows it in."""
+    for style, words in _styled(found, charset):
+        yield style, words if charset == "unicode" else in_ascii(words)
+
+
+def _styled(found: Report, charset: Charset) -> Iterator[tuple[str, str]]:
     if found.title:
         title = escape_controls(found.title)
         yield "title", title
@@ -85,7 +90,10 @@ def _grid(table: Table, charset: Charset) -> Iterator[str]:
     signs = SIGNS if charset == "unicode" else {v: _ASCII_SIGNS[s] for v, s in SIGNS.items()}
     if table.caption:
         yield table.caption
-    cells = [[f"{signs.get(c.verdict, ' ')} {c.text or '·'}" for c in row] for _, row in table.rows]
+    blank = "·" if charset == "unicode" else "."
+    cells = [
+        [f"{signs.get(c.verdict, ' ')} {c.text or blank}" for c in row] for _, row in table.rows
+    ]
     labels = [escape_controls(label) for label, _ in table.rows]
     top = [escape_controls(label) for label in table.columns]
     sizes = [

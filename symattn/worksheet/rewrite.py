@@ -6,9 +6,11 @@ import re
 
 import sympy
 
+from symattn.arithmetic.verify import Accepted, Quantity, cuts_to
+from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation
-from symattn.notation.options import Notation
-from symattn.worksheet.mark import EntryMark
+from symattn.notation.options import MAX_DIGITS, Notation, Rounding
+from symattn.worksheet.mark import EntryMark, true_value
 
 _FORM = re.compile(r"[+-]?[0-9]*(?:\.([0-9]*))?(?:([eE])([+-]?[0-9]+))?\Z")
 
@@ -16,8 +18,12 @@ _FORM = re.compile(r"[+-]?[0-9]*(?:\.([0-9]*))?(?:([eE])([+-]?[0-9]+))?\Z")
 _DEFAULT_DIGITS = 4
 
 
-def rewritten(evaluation: Evaluation, letter: str, entry: EntryMark, text: str) -> str | None:
+def rewritten(
+    evaluation: Evaluation, letter: str, entry: EntryMark, text: str, accepted: Accepted = "either"
+) -> str | None:
     """The true value in the form of `text`; None where it cannot be written so, or not be proven.
+
+    It is rounded, or cut off, so that it is right by the policy `accepted`.
 
     >>> from symattn import Attention
     >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])
@@ -34,9 +40,10 @@ def rewritten(evaluation: Evaluation, letter: str, entry: EntryMark, text: str) 
         value = evaluation.exact(letter)[entry.place]
         return str(value).replace("-", minus) if isinstance(value, sympy.Rational) else None
     places = _DEFAULT_DIGITS if entry.claimed.places is None else entry.claimed.places
-    if places < 0:
+    if not 0 <= places <= MAX_DIGITS:
         return None
-    digits = evaluation.digits(letter, entry.place, Notation(digits=places))
+    rounding: Rounding = "half-even" if accepted == "half-even" else "half-up"
+    digits = evaluation.digits(letter, entry.place, Notation(digits=places, rounding=rounding))
     if not digits.proven:
         return None
     if digits.text == "-inf":
@@ -44,10 +51,23 @@ def rewritten(evaluation: Evaluation, letter: str, entry: EntryMark, text: str) 
     if "e" in digits.text:
         return None
     units = _units(digits.text, places)
+    if accepted == "truncated":
+        units = _cut(true_value(evaluation, letter, entry.place), units, places)
     if form is not None and form[2]:
         after, exponent = len(form[1] or ""), form[3]
         return (_fixed(units, after) + form[2] + exponent).replace("-", minus, units < 0)
     return _fixed(units, places).replace("-", minus)
+
+
+def _cut(x: Quantity, rounded: int, places: int) -> int:
+    """The units of x cut off, which are those of x rounded or one nearer to zero."""
+    if rounded == 0 or cuts_to(x, _written(rounded, places)):
+        return rounded
+    return rounded - 1 if rounded > 0 else rounded + 1
+
+
+def _written(units: int, places: int) -> Written:
+    return Written(_fixed(units, places), sympy.Rational(units, 10**places), places)
 
 
 def _units(decimal: str, places: int) -> int:

@@ -24,48 +24,48 @@ _KEY = re.compile(r"""[ \t]*("[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_.\-]+)[ \t]*=""")
 
 def parse(source: str, name: str) -> dict[str, Any]:
     """The TOML text as tables; decimals keep their digits."""
+    for number, line in enumerate(source.splitlines(), 1):
+        if _dotted_depth(line) > MAX_DOTS:
+            raise ReadError(f"{name}:{number}: a key with more than {MAX_DOTS} dots; leave it out")
     try:
         return tomllib.loads(source, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise ReadError(_not_toml(name, _first_line(error))) from None
     except RecursionError:
         raise ReadError(f"{name}: brackets are nested too deep") from None
-    except ValueError:
+    except (ValueError, ArithmeticError):
         raise ReadError(f"{name}: a number has too many digits to read") from None
 
 
-def read_source(path: str | Path, name: str) -> str:
+def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:
     """The text of a file, or of standard input for ``-``; `name` begins every message."""
-    raw = _bytes(path, name)
-    if len(raw) > MAX_BYTES:
-        raise ReadError(_too_large(name, len(raw)))
+    raw = _bytes(path, name, most)
+    if len(raw) > most:
+        raise ReadError(_too_large(name, len(raw), most))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise ReadError(f"{name}:{line}: not UTF-8 text; save the file as UTF-8") from None
-    for number, line_text in enumerate(text.splitlines(), 1):
-        if _dotted_depth(line_text) > MAX_DOTS:
-            raise ReadError(f"{name}:{number}: a key with more than {MAX_DOTS} dots; leave it out")
     return text
 
 
-def _bytes(path: str | Path, name: str) -> bytes:
+def _bytes(path: str | Path, name: str, most: int) -> bytes:
     """The file's bytes, one more than are allowed at the most."""
     if str(path) == "-":
         if sys.stdin is None:
             raise ReadError(f"{name}: standard input is closed; give a file")
-        return sys.stdin.buffer.read(MAX_BYTES + 1)
+        return sys.stdin.buffer.read(most + 1)
     try:
         info = Path(path).stat()
         if stat.S_ISDIR(info.st_mode):
             raise ReadError(f"{name}: is a folder; give a worksheet file")
         if stat.S_ISFIFO(info.st_mode) and not str(path).startswith(("/dev/fd/", "/proc/")):
             raise ReadError(f"{name}: is a pipe; give a file, or - for standard input")
-        if info.st_size > MAX_BYTES:
-            raise ReadError(_too_large(name, info.st_size))
+        if info.st_size > most:
+            raise ReadError(_too_large(name, info.st_size, most))
         with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(most + 1)
     except ReadError:
         raise
     except OSError as error:
@@ -84,10 +84,10 @@ def _dotted_depth(line: str) -> int:
     return deepest
 
 
-def _too_large(name: str, size: int) -> str:
+def _too_large(name: str, size: int, most: int) -> str:
     return (
         f"{name}: {size:,} bytes or more are too many for a step-by-step derivation; "
-        f"{MAX_BYTES:,} at most"
+        f"{most:,} at most"
     )
 
 
@@ -112,12 +112,12 @@ def _first_line(error: Exception) -> str:
 
 def where(name: str, source: str, message: str) -> str:
     """``file:line`` where the key that the message starts with is set, else the file."""
-    match = re.match(r'"?([A-Za-z_][A-Za-z0-9_]*)(\[[0-9]+\])?', message)
+    match = re.match(r'"?([A-Za-z_][A-Za-z0-9_]*)((?:\[[^\[\]]*\])*)', message)
     if match is None:
         return name
     lines = _key_lines(source)
     others = {"allowed": "mask", "one_hot": "tokens", "tokens": "query_tokens"}
-    for key in (match[1] + (match[2] or ""), match[1], others.get(match[1], "")):
+    for key in (match[1] + match[2], match[1], others.get(match[1], "")):
         for table in ("given", "attention", "notation", "", "claims", "policy"):
             if (table, key) in lines:
                 return f"{name}:{lines[table, key]}"

@@ -1,24 +1,34 @@
 """Markdown and MyST: a fenced block ``symattn`` holds a worksheet, a role ``{claim}`` a number.
 
-A role inside other code (a fence, a longer run of backticks) is an example of one, and is left
-alone; where blocks begin and end is markdown-it's business.
+A role inside other code (a fence, a longer run of backticks) or a comment is an example of one,
+and is left alone; where blocks begin and end is markdown-it's business.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
-from symattn.worksheet.pages.page import Block, Found, anchor, line_of
+from symattn.errors import ReadError
+from symattn.worksheet.pages.page import MAX_LINES, Block, Found, anchor, line_of
+from symattn.worksheet.source import MAX_BYTES
 
+_OURS = re.compile(r"\{claim\}|symattn|\{attention\}")
 _INFO = re.compile(r"(?:\{(?:symattn|attention)\}|(?:toml\s+)?symattn\b)\s*(\S+\.toml)?")
+_SIGN = re.compile(r"\\[\\`]|`+|<!--")
 _RUN = re.compile(r"`+")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_GAP = re.compile(r"\n[ \t\r]*(?=\n)")
 _OPTION = re.compile(r":[\w-]+:[^\n]*\n")
 
 
 def markdown(text: str) -> Iterator[Found]:
-    """Worksheets and claims of a Markdown page, in order."""
+    """Worksheets and claims of a Markdown page, in order.
+
+    Raises `ReadError` for a page with too many lines.
+    """
+    if not _OURS.search(text):
+        return
     done = 0
     for first, last, block in fences(text):
         yield from _roles(text, done, first)
@@ -29,12 +39,18 @@ def markdown(text: str) -> Iterator[Found]:
 
 
 def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
-    """Where each block of code begins and ends, with the worksheet that it is, if it is one."""
+    """Where each block of code begins and ends, with the worksheet that it is, if it is one.
+
+    Raises `ReadError` for a page with too many lines.
+    """
     from markdown_it import MarkdownIt
 
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+    if len(starts) > MAX_LINES or len(text) > MAX_BYTES:
+        raise ReadError(f"1: more than {MAX_LINES:,} lines, or 2 MB, are too many for a page")
+    tokens = MarkdownIt("commonmark").disable("inline").parse(text.replace("\r", " "))
     done = 0
-    for token in MarkdownIt("commonmark").parse(text.replace("\r", " ")):
+    for token in tokens:
         if token.type not in ("fence", "code_block") or token.map is None:
             continue
         first, last = (starts[min(line, len(starts) - 1)] for line in token.map)
@@ -42,44 +58,55 @@ def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
             continue
         info = _INFO.match(token.info.strip()) if token.type == "fence" else None
         block = None
-        if info is not None:
-            named = info[1]
-            block = Block("", first, file=named) if named else _block(text, first, last)
+        if info is not None and info[1]:
+            block = Block("", first, file=info[1])
+        elif info is not None:
+            block = _block(text, *_inside(starts, token.map[0], token.content))
         yield first, last, block
         done = last
 
 
-def _block(text: str, first: int, last: int) -> Block | None:
+def _inside(starts: list[int], opening: int, content: str) -> tuple[int, int]:
+    """Where the content of a fence begins and ends; its last line may lack an end."""
+    lines = content.count("\n") + bool(content.rpartition("\n")[2])
+    first, last = (min(opening + 1 + line, len(starts) - 1) for line in (0, lines))
+    return starts[first], starts[last]
+
+
+def _block(text: str, start: int, end: int) -> Block | None:
     """The worksheet inside a fence, after the directive's options."""
-    inside = text.index("\n", first) + 1
-    while option := _OPTION.match(text, inside, last):
-        inside = option.end()
-    end = text.rfind("\n", inside, max(last - 1, inside))
-    body = text[inside : end + 1 if end >= 0 else last]
+    while option := _OPTION.match(text, start, end):
+        start = option.end()
+    body = text[start:end]
     if "[given]" in body or "[attention]" in body:  # a MyST admonition is called attention too
-        return Block(body, inside)
+        return Block(body, start)
     return None
 
 
 def _roles(text: str, start: int, end: int) -> Iterator[Found]:
     """The claims between two places, code spans and comments passed over."""
-    comments = [match.span() for match in _COMMENT.finditer(text, start, end)]
+    gaps = [match.start() for match in _GAP.finditer(text, start, end)]
+    runs: dict[int, list[int]] = {}
+    for run in _RUN.finditer(text, start, end):
+        runs.setdefault(len(run[0]), []).append(run.start())
     place = start
-    while run := _RUN.search(text, place, end):
-        close = _closing(text, run, end)
-        if close is None:
-            place = run.end()
-            continue
-        role = text[: run.start()].endswith("{claim}") and len(run[0]) == 1
-        if role and not any(a <= run.start() < b for a, b in comments):
-            yield anchor(text[run.end() : close], run.end(), lambda at: line_of(text, at))
-        place = close + len(run[0])
+    while sign := _SIGN.search(text, place, end):
+        place = sign.end()
+        if sign[0] == "<!--":
+            close = text.find("-->", place, end)
+            place = end if close < 0 else close + 3
+        elif sign[0][0] == "`":
+            alike = runs.get(len(sign[0]), [])
+            close = _first_from(alike, place, end)
+            if close == end or close > _first_from(gaps, place, end):
+                continue  # nothing closes it in its paragraph
+            role = len(sign[0]) == 1 and text.endswith("{claim}", start, sign.start())
+            if role:
+                yield anchor(text[place:close], place, lambda at: line_of(text, at))
+            place = close + len(sign[0])
 
 
-def _closing(text: str, run: re.Match[str], end: int) -> int | None:
-    """Where the run of backticks that closes this one begins, in the same paragraph."""
-    stop = text.find("\n\n", run.end(), end)
-    for other in _RUN.finditer(text, run.end(), stop if stop >= 0 else end):
-        if len(other[0]) == len(run[0]):
-            return other.start()
-    return None
+def _first_from(places: list[int], place: int, end: int) -> int:
+    """The first of the places from `place` on, `end` if there is none."""
+    index = bisect_left(places, place)
+    return places[index] if index < len(places) else end

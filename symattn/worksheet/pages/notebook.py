@@ -8,98 +8,134 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
-from typing import Any, TypeAlias
+from typing import Any
 
 from symattn.errors import ReadError
 from symattn.worksheet.pages.markdown import markdown
 from symattn.worksheet.pages.page import Block, Found
 
-#: Keys and indices that lead to a value of a JSON document.
-Path: TypeAlias = tuple[str | int, ...]
+_GAP = re.compile(r"[\s,:]*+")
+_DECODER = json.JSONDecoder()
+_CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[^\\\"]", re.DOTALL)
 
-_GAP = re.compile(r"[\s,:]*")
-_SCALAR = re.compile(r"[^\s,\]}]+")
-_HIGH_SURROGATES = ("d8", "d9", "da", "db")
+#: Notebooks hold pictures; their Markdown is bounded as other pages are.
+MAX_NOTEBOOK = 5_000_000
 
 
 def notebook(text: str) -> Iterator[Found]:
-    """Worksheets and claims of a notebook's Markdown cells, in order."""
+    """Worksheets and claims of a notebook's Markdown cells, in order.
+
+    Raises `ReadError` for what is no notebook.
+    """
     try:
         data = json.loads(text)
-        spans = dict(_strings(text, 0, ()))
     except (ValueError, RecursionError):
         raise ReadError("1: not a notebook: its JSON cannot be read") from None
     cells = data.get("cells") if isinstance(data, dict) else None
     if not isinstance(cells, list):
         raise ReadError("1: not a notebook: it has no cells (nbformat 4 is read)")
+    starts = _Walk(text).cells()
     for number, cell in enumerate(cells):
         if isinstance(cell, dict) and cell.get("cell_type") == "markdown":
-            yield from _cell(text, cell.get("source"), ("cells", number, "source"), spans)
+            yield from _Cell(text, cell.get("source"), number, starts[number]).found()
 
 
-def _cell(text: str, source: Any, path: Path, spans: dict[Path, int]) -> Iterator[Found]:
-    """What a cell holds; its source is one string, or a list of lines."""
-    lines: list[str] = [source] if isinstance(source, str) else list(source or [])
-    paths = [path] if isinstance(source, str) else [(*path, k) for k in range(len(lines))]
+class _Cell:
+    """A Markdown cell; its source is one string, or a list of lines."""
 
-    def in_file(place: int) -> int:
-        index = 0
-        while index < len(lines) - 1 and place >= len(lines[index]):
-            place -= len(lines[index])
-            index += 1
-        return _in_file(text, spans[paths[index]], place)
+    def __init__(self, text: str, source: Any, number: int, starts: list[int]) -> None:
+        self.lines: list[str] = source if isinstance(source, list) else [source]
+        if not all(isinstance(line, str) for line in self.lines):
+            raise ReadError(f"1: not a notebook: cell {number + 1} has no text")
+        self.text, self.starts = text, starts
 
-    for found in markdown("".join(lines)):
-        if isinstance(found, Block):
-            place = in_file(found.start)
-            yield Block(found.text, place, found.file, _after(found.start, in_file))
-        else:
-            yield replace(found, start=in_file(found.start))
+    def found(self) -> Iterator[Found]:
+        """What the cell holds, where it stands in the file."""
+        for found in markdown("".join(self.lines)):
+            if isinstance(found, Block):
+                place = self.places[found.start]
+                yield Block(found.text, place, found.file, self._after(found.start))
+            else:
+                yield replace(found, start=self.places[found.start])
 
+    def _after(self, start: int) -> Callable[[int], int]:
+        """The places of a text that begins at `start` of the cell."""
+        return lambda at: self.places[start + at]
 
-def _after(start: int, in_file: Callable[[int], int]) -> Callable[[int], int]:
-    """The places of a text that begins at `start` of a cell."""
-    return lambda at: in_file(start + at)
-
-
-def _in_file(text: str, start: int, place: int) -> int:
-    """Where a character of the JSON string that begins at `start` stands in the file."""
-    at = start
-    for _ in range(place):
-        if text[at] != "\\":
-            at += 1
-        elif text[at + 1] != "u":
-            at += 2
-        else:
-            at += 12 if text[at + 2 : at + 4].lower() in _HIGH_SURROGATES else 6
-    return at
+    @cached_property
+    def places(self) -> list[int]:
+        """Where each character of the cell stands in the file."""
+        places: list[int] = []
+        for line, start in zip(self.lines, self.starts, strict=True):
+            at = start
+            for _ in line:
+                places.append(at)
+                match = _CHARACTER.match(self.text, at)
+                assert match is not None
+                at = match.end()
+        return places
 
 
-def _strings(text: str, at: int, path: Path) -> Generator[tuple[Path, int], None, int]:
-    """Where every string of a JSON value begins, by its path; returns where the value ends."""
-    at = _gap(text, at)
-    if text[at] == '"':
-        yield path, at + 1
-        return int(scanstring(text, at + 1)[1])
-    if text[at] not in "{[":
-        scalar = _SCALAR.match(text, at)
-        assert scalar is not None
-        return scalar.end()
-    is_object, count = text[at] == "{", 0
-    at = _gap(text, at + 1)
-    while text[at] not in "}]":
-        key: str | int = count
-        if is_object:
-            key, at = scanstring(text, at + 1)
-        at = yield from _strings(text, at, (*path, key))
-        at, count = _gap(text, at), count + 1
-    return at + 1
+class _Walk:
+    """Finds where the strings of the cells' sources begin; all else is passed over by `json`."""
 
+    def __init__(self, text: str) -> None:
+        self.text, self.place = text, 0
 
-def _gap(text: str, at: int) -> int:
-    match = _GAP.match(text, at)
-    assert match is not None
-    return match.end()
+    def cells(self) -> list[list[int]]:
+        """For each cell where its source begins, or each line of it."""
+        cells: list[list[int]] = []
+        for key in self._members():
+            if key == "cells" and self._next("["):
+                cells = [self._source() for _ in self._items()]
+            else:
+                self._pass_over()
+        return cells
+
+    def _source(self) -> list[int]:
+        starts: list[int] = []
+        if not self._next("{"):
+            self._pass_over()
+            return starts
+        for key in self._members():
+            if key == "source" and self._next("["):
+                starts = [self._pass_over() for _ in self._items()]
+            else:
+                start = self._pass_over()
+                starts = [start] if key == "source" else starts
+        return starts
+
+    def _members(self) -> Iterator[str]:
+        """The keys of an object; whoever takes one goes past its value."""
+        for _ in self._items():
+            key, self.place = scanstring(self.text, self.place + 1)
+            self._gap()
+            yield key
+
+    def _items(self) -> Iterator[None]:
+        """Stops before every part of an array or object; whoever takes one goes past it."""
+        self._gap()
+        self.place += 1
+        self._gap()
+        while self.text[self.place] not in "]}":
+            yield
+            self._gap()
+        self.place += 1
+
+    def _pass_over(self) -> int:
+        """Go past a value; where a string's characters begin, if it is one."""
+        start = self.place
+        _, self.place = _DECODER.raw_decode(self.text, start)
+        return start + 1
+
+    def _next(self, sign: str) -> bool:
+        return self.text.startswith(sign, self.place)
+
+    def _gap(self) -> None:
+        match = _GAP.match(self.text, self.place)
+        assert match is not None
+        self.place = match.end()

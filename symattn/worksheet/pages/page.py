@@ -8,8 +8,10 @@ stand in the file, to the character, so that a wrong number can be put right in 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from symattn.errors import ReadError
@@ -47,6 +49,9 @@ class Anchor:
 
 Found: TypeAlias = "Block | Anchor"
 
+#: More lines than this are too many for a page of prose.
+MAX_LINES = 50_000
+
 #: A syntax: the text of a page to what stands in it, in order.
 Syntax: TypeAlias = Callable[[str], Iterator[Found]]
 
@@ -61,14 +66,26 @@ def anchor(inside: str, start: int, line: Callable[[int], int]) -> Anchor:
         raise ReadError(
             f"{line(start)}: {inside[:40]!r} is no claim; write e.g. weights[1,2] = 0.47"
         )
-    return Anchor(match[1], match[2], start + match.start(2))
+    return Anchor(one_line(match[1]), match[2], start + match.start(2))
+
+
+def one_line(key: str) -> str:
+    """A key that a page may have broken over lines."""
+    return " ".join(key.split())
 
 
 def line_of(text: str, place: int) -> int:
     """The line that a place in a text is on, from 1."""
-    return text.count("\n", 0, place) + 1
+    return place_of(text, place)[0]
 
 
 def place_of(text: str, place: int) -> tuple[int, int]:
     """Line and column of a place in a text, both from 1."""
-    return line_of(text, place), place - text.rfind("\n", 0, place)
+    starts = _line_starts(text)
+    line = bisect_right(starts, place)
+    return line, place - starts[line - 1] + 1
+
+
+@lru_cache(maxsize=1)
+def _line_starts(text: str) -> tuple[int, ...]:
+    return (0, *(match.end() for match in re.finditer("\n", text)))

@@ -1,6 +1,6 @@
 """reStructuredText: a directive ``symattn`` (or ``attention``) and a role ``:claim:``.
 
-Literal blocks, code directives and double backquotes show examples and are left alone.
+Literal blocks, code directives, comments and double backquotes show examples and are left alone.
 """
 
 from __future__ import annotations
@@ -8,56 +8,86 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from symattn.worksheet.pages.page import Block, Found, anchor, line_of
+from symattn.errors import ReadError
+from symattn.worksheet.pages.page import MAX_LINES, Block, Found, anchor, line_of
 
-_OPENING = re.compile(
-    r"(?P<indent>[ \t]*)(?:\.\. (?P<name>[\w-]+)::(?P<file>[^\n]*)|(?!\.\. )[^\n]*::[ \t]*)$"
-)
-_ROLE = re.compile(r"``.*?``|:claim:`([^`]*)`", re.DOTALL)
+_OURS = re.compile(r":claim:|(?:symattn|attention)::")
+_DIRECTIVE = re.compile(r"\.\.[ \t]+([\w.+:-]+?)::(?:\s|$)")
+_COMMENT = re.compile(r"\.\.(?:[ \t]+(?![\[_|])|$)")
+_ROLE = re.compile(r"``(?:[^`\n]|`(?!`)|\n(?![ \t\r]*\n))*+``|:claim:`([^`]*+)`")
 _OPTION = re.compile(r"[ \t]+:[\w-]+:[^\n]*\n")
 _LITERAL = ("code", "code-block", "sourcecode", "literalinclude", "parsed-literal", "raw")
 
 
 def restructured(text: str) -> Iterator[Found]:
-    """Worksheets and claims of a reStructuredText page, in order."""
+    """Worksheets and claims of a reStructuredText page, in order.
+
+    Raises `ReadError` for a page with too many lines.
+    """
+    if not _OURS.search(text):
+        return
     lines = text.splitlines(keepends=True)
+    if len(lines) > MAX_LINES:
+        raise ReadError(f"1: more than {MAX_LINES:,} lines are too many for a page")
+    indents = [_indent(line) for line in lines]
     number, place, prose = 0, 0, 0
     while number < len(lines):
-        opening = _OPENING.match(lines[number].rstrip("\r\n"))
-        name = opening and opening["name"]
+        name = _opened(lines[number].strip())
         here, number = place, number + 1
         place += len(lines[number - 1])
-        if opening is None or not (name is None or name in _LITERAL or _is_ours(name)):
+        if name is None:
             continue
-        if name is not None and _is_ours(name) and opening["file"].strip().endswith(".toml"):
+        file = lines[number - 1].strip().partition("::")[2].strip()
+        if _is_ours(name) and file.endswith(".toml"):
             yield from _roles(text, prose, here)
-            yield Block("", here, file=opening["file"].strip())
+            yield Block("", here, file=file)
             prose = place
             continue
-        last = _indented(lines, number, len(opening["indent"].expandtabs()))
-        size = sum(map(len, lines[number:last]))
-        if name is None or name in _LITERAL or "[given]" in text[place : place + size]:
-            yield from _roles(text, prose, here if name else place)
-            if name is not None and _is_ours(name):
-                yield _block(text, place, place + size)
-            place += size
-            number, prose = last, place
+        last = _indented(indents, number)
+        end = place + sum(map(len, lines[number:last]))
+        if _is_ours(name) and text.find("[given]", place, end) < 0:
+            continue
+        yield from _roles(text, prose, place if name == "::" else here)
+        if _is_ours(name):
+            yield _block(text, place, end)
+        number, place, prose = last, end, end
     yield from _roles(text, prose, len(text))
+
+
+def _opened(line: str) -> str | None:
+    """What a line opens that is not prose: a directive by name, ``..`` a comment, ``::``."""
+    directive = _DIRECTIVE.match(line)
+    if directive is not None:
+        name = directive[1]
+        return name if name in _LITERAL or _is_ours(name) else None
+    if _COMMENT.match(line):
+        return ".."
+    return "::" if line.endswith("::") and not line.startswith("..") else None
 
 
 def _is_ours(name: str) -> bool:
     return name in ("symattn", "attention")
 
 
-def _indented(lines: list[str], first: int, indent: int) -> int:
-    """The line after the block that is indented deeper, trailing blank lines left out."""
-    last = first
-    for number in range(first, len(lines)):
-        words = lines[number].expandtabs()
-        if words.strip() and len(words) - len(words.lstrip()) <= indent:
+def _indent(line: str) -> int | None:
+    """How far a line is indented, None for a blank one."""
+    words = line.lstrip()
+    return len(line[: len(line) - len(words)].expandtabs()) if words else None
+
+
+def _indented(indents: list[int | None], first: int) -> int:
+    """The line after the block that is indented deeper than the line before `first`.
+
+    Blank lines at its end are left out.
+    """
+    outer, last = indents[first - 1] or 0, first
+    for number in range(first, len(indents)):
+        indent = indents[number]
+        if indent is None:
+            continue
+        if indent <= outer:
             break
-        if words.strip():
-            last = number + 1
+        last = number + 1
     return last
 
 

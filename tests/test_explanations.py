@@ -1,0 +1,399 @@
+"""Every misconception, made in plain NumPy on an attention it applies to, is named first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+from symattn.worksheet.check import Marking
+from symattn.worksheet.explain import cannot_tell
+from symattn.worksheet.misconceptions import MISCONCEPTIONS
+from symattn.worksheet.misconceptions.inventing import HABITS
+from tests.checking import check, verdicts
+
+Array: TypeAlias = Any
+Ways: TypeAlias = Mapping[str, Callable[..., Any]]
+
+Q = np.array([[1.0, 2, 0], [0, 1, 3], [2, -1, 1]])
+K = np.array([[2.0, 0, 1], [1, 1, -1], [0, 2, 1]])
+V = np.array([[1.0, 5, 2], [7, 2, 4], [3, 8, 9]])
+BIAS = np.array([[0.5, 1, -1], [0, 2, 1], [1, -0.5, 0.25]])
+CAUSAL = np.tri(3) == 1
+D = 3
+
+
+def way(ways: Ways, name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
+    """What is done in one place."""
+    return ways.get(name, usual)
+
+
+def softmax(z: Array, axis: int = -1) -> Array:
+    e = np.exp(z - np.max(np.where(np.isfinite(z), z, -1e300), axis=axis, keepdims=True))
+    total = e.sum(axis=axis, keepdims=True)
+    return e / np.where(total == 0, 1, total)  # nothing to attend to: zeros
+
+
+def unit(x: Array) -> Array:
+    return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+def work(
+    attention: Mapping[str, Any], ways: Ways, given: tuple[Array, ...] = (Q, K, V)
+) -> dict[str, Array]:
+    """The steps of single-head attention over Q, K, V; `ways` says what is done otherwise."""
+    q, k, v = given
+    out = {"scores": way(ways, "scores", lambda q, k, v: q @ k.T)(q, k, v)}
+    z = out["scores"]
+    if attention.get("scale", True):
+        z = out["scaled"] = way(ways, "scaled", lambda s: s / np.sqrt(q.shape[1]))(z)
+    if "soft_cap" in attention:
+        cap = attention["soft_cap"]
+        z = out["capped"] = way(ways, "capped", lambda z, c: c * np.tanh(z / c))(z, cap)
+    if "bias" in attention:
+        z = out["biased"] = way(ways, "biased", lambda z, b: z + b)(z, BIAS)
+    if "mask" in attention:
+        seen = np.tri(*z.shape) == 1
+        z = out["masked"] = way(ways, "masked", lambda z, seen: np.where(seen, z, -np.inf))(z, seen)
+    usual = (
+        softmax if attention.get("normaliser") != "sum" else lambda z: z / z.sum(1, keepdims=True)
+    )
+    a = out["weights"] = way(ways, "weights", usual)(z)
+    out["output"] = way(ways, "output", lambda a, q, k, v: a @ v)(a, q, k, v)
+    return out
+
+
+def positive(*shape: int) -> Array:
+    return np.arange(1.0, 1 + np.prod(shape)).reshape(shape) ** 1.5 % 3 + 0.5
+
+
+#: name: what attention, what is done otherwise, what is given instead of Q, K, V.
+Case: TypeAlias = tuple[dict[str, Any], Ways, tuple[Array, ...]]
+USUAL = (Q, K, V)
+WIDE = (np.tile(Q, 2)[:, :4], np.tile(K, 2)[:, 1:5], V)  # d_k = 4 of 3 tokens, d_v = 3
+RATIO = (np.abs(Q) + 0.5, np.abs(K) + 0.25, V)
+LONG = (Q[:2], K, V)
+MASK = {"mask": "causal"}
+CASES: dict[str, Case] = {
+    "softmax-over-columns": ({}, {"weights": lambda z: softmax(z, 0)}, USUAL),
+    "ratio": ({}, {"weights": lambda z: z / z.sum(1, keepdims=True)}, RATIO),
+    "softmax-for-ratio": ({"normaliser": "sum"}, {"weights": softmax}, RATIO),
+    "row-sums-along-columns": ({}, {"weights": lambda z: np.exp(z) / np.exp(z).sum(1)}, USUAL),
+    "over-everything": ({}, {"weights": lambda z: np.exp(z) / np.exp(z).sum()}, USUAL),
+    "softmax-of-one": ({}, {"weights": np.ones_like}, USUAL),
+    "softmax-twice": ({}, {"weights": lambda z: softmax(softmax(z))}, USUAL),
+    "exponentials-only": ({}, {"weights": np.exp}, USUAL),
+    "base-2": ({}, {"weights": lambda z: 2**z / (2**z).sum(1, keepdims=True)}, USUAL),
+    "all-on-the-largest": ({}, {"weights": lambda z: (z == z.max(1, keepdims=True)) * 1.0}, USUAL),
+    "keys-as-values": ({}, {"output": lambda a, q, k, v: a @ k}, USUAL),
+    "queries-as-values": ({}, {"output": lambda a, q, k, v: a @ q}, USUAL),
+    "keys-values-exchanged": ({}, {"scores": lambda q, k, v: q @ v.T,
+                                   "output": lambda a, q, k, v: a @ k}, USUAL),
+    "weights-transposed": ({}, {"output": lambda a, q, k, v: a.T @ v}, USUAL),
+    "scores-as-weights": ({"scale": False}, {"output": lambda a, q, k, v: q @ k.T @ v}, USUAL),
+    "not-scaled": ({}, {"scaled": lambda s: s}, USUAL),
+    "scaled-by-d_k": ({}, {"scaled": lambda s: s / D}, USUAL),
+    "multiplied-by-root": ({}, {"scaled": lambda s: s * np.sqrt(D)}, USUAL),
+    "scaled-by-length": ({}, {"scaled": lambda s: s / np.sqrt(3)}, (WIDE[0], WIDE[1], V[:, :2])),
+    "scaled-by-d_v": ({}, {"scaled": lambda s: s / np.sqrt(2)}, (Q, K, V[:, :2])),
+    "scaled-anyway": ({"scale": False}, {"weights": lambda s: softmax(s / np.sqrt(D))}, USUAL),
+    "keys-not-transposed": ({}, {"scores": lambda q, k, v: q @ k}, USUAL),
+    "query-key-exchanged": ({}, {"scores": lambda q, k, v: k @ q.T}, USUAL),
+    "values-as-keys": ({}, {"scores": lambda q, k, v: q @ v.T}, USUAL),
+    "queries-as-keys": ({}, {"scores": lambda q, k, v: q @ q.T}, USUAL),
+    "cosine-for-dot": ({}, {"scores": lambda q, k, v: unit(q) @ unit(k).T}, USUAL),
+    "not-masked": (MASK, {"masked": lambda z, seen: z}, USUAL),
+    "mask-inverted": (MASK, {"masked": lambda z, seen: np.where(seen, -np.inf, z),
+                             "weights": softmax}, USUAL),
+    "mask-transposed": (MASK, {"masked": lambda z, seen: np.where(seen.T, z, -np.inf)}, USUAL),
+    "mask-strict": (MASK, {"masked": lambda z, seen: np.where(np.tri(3, k=-1), z, -np.inf),
+                           "weights": softmax}, USUAL),
+    "mask-other-corner": (MASK, {"masked": lambda z, s: np.where(np.tri(2, 3, 1), z, -np.inf)},
+    LONG),
+    "masked-to-0": (MASK, {"masked": lambda z, seen: np.where(seen, z, 0)}, USUAL),
+    "masked-to-minus-1e9": (MASK, {"masked": lambda z, seen: np.where(seen, z, -1e9)}, USUAL),
+    "masked-to-minus-1e4": (MASK, {"masked": lambda z, seen: np.where(seen, z, -1e4)}, USUAL),
+    "mask-after-softmax": (MASK, {"masked": lambda z, seen: z,
+                                  "weights": lambda z: softmax(z) * CAUSAL}, USUAL),
+    "soft-cap-left-out": ({"soft_cap": 2}, {"capped": lambda z, c: z}, USUAL),
+    "soft-cap-after-mask": ({"soft_cap": 2, **MASK},
+                            {"masked": lambda z, seen: np.where(seen, z, -2)}, USUAL),
+    "bias-left-out": ({"bias": "given"}, {"biased": lambda z, b: z}, USUAL),
+    "bias-subtracted": ({"bias": "given"}, {"biased": lambda z, b: z - b}, USUAL),
+}  # fmt: skip
+
+
+def spelled(values: Array, places: int = 3) -> Any:
+    """Rounded decimals as text, −∞ as such."""
+    if np.ndim(values):
+        return [spelled(part, places) for part in values]
+    return "-inf" if np.isneginf(values) else f"{values:.{places}f}"
+
+
+def exactly(values: Array) -> Any:
+    """Numbers that are given, with all their digits."""
+    return np.vectorize(lambda x: repr(float(x)), otypes=[object])(values).tolist()
+
+
+def names(found: Marking) -> list[str]:
+    return [explanation.name for explanation in found.explanations]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_mistake_in_one_head_is_named_first(name: str) -> None:
+    attention, ways, given = CASES[name]
+    table = dict(zip("QKV", map(exactly, given), strict=True))
+    if "bias" in attention:
+        table["bias"] = exactly(BIAS)
+    right = {step: spelled(value) for step, value in work(attention, {}, given).items()}
+    found = check(table, right, attention, explain=True)
+    assert {v for listed in verdicts(found).values() for v in listed} <= {"right", "rounded-early"}
+    assert found.explanations == ()
+    claims = {step: spelled(value) for step, value in work(attention, ways, given).items()}
+    found = check(table, claims, attention, explain=True)
+    assert found.first_wrong is not None
+    assert names(found)[:1] == [name]
+    assert found.explanations[0].whole
+    assert all("+" not in other for other in names(found))
+
+
+# ---- projections, positions and heads ---------------------------------------------------------
+
+X = np.array([[1.0, 0, 2, 1], [0, 3, 1, -1], [2, 1, 0, 1]])
+W = {"W_Q": np.array([[1.0, 0, 1, 2], [0, 1, -1, 0], [1, 1, 0, 1], [0, 2, 1, 0]]),
+     "W_K": np.array([[0.0, 1, 1, 0], [1, 0, 0, 1], [-1, 1, 2, 0], [1, 0, 1, 1]]),
+     "W_V": np.array([[2.0, 1, 0, 3], [1, 0, 1, 0], [0, 4, 1, 1], [1, 1, 0, 2]]),
+     "W_O": np.array([[1.0, 2, 0, 0], [0, 1, 3, 0], [1, 0, 1, 1], [0, 1, 0, 2]])}  # fmt: skip
+HEADS = 2
+
+
+def split(x: Array) -> Array:
+    """(n, h·d) to (h, n, d)."""
+    return np.moveaxis(x.reshape(len(x), HEADS, -1), 1, 0)
+
+
+def join(heads: Array) -> Array:
+    """(h, n, d) to (n, h·d)."""
+    return np.moveaxis(heads, 0, 1).reshape(heads.shape[1], -1)
+
+
+def work_heads(ways: Ways) -> dict[str, Array]:
+    """The steps of multi-head attention from X on, every head's matrices side by side."""
+    project = way(ways, "project", lambda x, w: x @ w)
+    q, k, v = (way(ways, "split", split)(project(X, W[name])) for name in ("W_Q", "W_K", "W_V"))
+    out = {"Q": q, "K": k, "V": v, "scores": q @ k.swapaxes(1, 2)}
+    out["scaled"] = out["scores"] / way(ways, "root", lambda: np.sqrt(2))()
+    out["weights"] = softmax(out["scaled"])
+    out["heads"] = out["weights"] @ v
+    out["concat"] = way(ways, "join", join)(out["heads"])
+    out["projected"] = way(ways, "last", lambda c, w: c @ w)(out["concat"], W["W_O"])
+    return out
+
+
+HEAD_CASES: dict[str, Ways] = {
+    "output-projection-transposed": {"last": lambda c, w: c @ w.T},
+    "split-by-reshape": {"split": lambda x: x.reshape(HEADS, len(x), -1)},
+    "merged-by-reshape": {"join": lambda heads: heads.reshape(heads.shape[1], -1)},
+    "heads-reversed": {"join": lambda heads: join(heads[::-1])},
+    "scaled-by-all-heads": {"root": lambda: np.sqrt(4)},
+    "scaled-by-d_k": {"root": lambda: 2},
+}
+
+
+@pytest.mark.parametrize("name", HEAD_CASES)
+def test_a_mistake_with_heads_is_named_first(name: str) -> None:
+    given = {"X": exactly(X), **{key: exactly(value) for key, value in W.items()}}
+    if name in ("scaled-by-all-heads", "scaled-by-d_k"):  # d_model is 4, so is h·d_k; √4 is 2
+        claims = {step: spelled(value) for step, value in work_heads(HEAD_CASES[name]).items()}
+        found = check(given, claims, {"heads": HEADS}, explain=True)
+        assert {"scaled-by-all-heads", "scaled-by-d_k", "scaled-by-d_model"} == set(names(found))
+        assert "cannot tell" in found.notes[-1]
+        return
+    claims = {step: spelled(value) for step, value in work_heads({}).items()}
+    assert check(given, claims, {"heads": HEADS}).first_wrong is None
+    claims = {step: spelled(value) for step, value in work_heads(HEAD_CASES[name]).items()}
+    found = check(given, claims, {"heads": HEADS}, explain=True)
+    assert names(found) == [name]
+    assert found.explanations[0].whole
+
+
+def single(
+    x: Array, w: Mapping[str, Array], ways: Ways, placed: Array | None = None
+) -> dict[str, Array]:
+    """Self-attention with one head, from X or from X with positions."""
+    x = x if placed is None else placed
+    out = {
+        name[-1]: way(ways, "project", lambda x, w: x @ w)(x, w[name])
+        for name in ("W_Q", "W_K", "W_V")
+    }
+    out["scores"] = out["Q"] @ out["K"].T
+    out["scaled"] = out["scores"] / way(ways, "root", lambda: np.sqrt(out["Q"].shape[1]))()
+    out["weights"] = softmax(out["scaled"])
+    out["output"] = out["weights"] @ way(ways, "values", lambda v: v)(out["V"])
+    return out
+
+
+NARROW = {key: value[:, :3] for key, value in W.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "w", "ways"),
+    [
+        ("projection-transposed", W, {"project": lambda x, w: x @ w.T}),
+        ("tokens-as-values", W, {"values": lambda v: X}),
+        ("scaled-by-d_model", NARROW, {"root": lambda: 2}),
+    ],
+)
+def test_a_mistake_with_projections_is_named_first(
+    name: str, w: dict[str, Array], ways: Ways
+) -> None:
+    given = {"X": exactly(X), **{key: exactly(w[key]) for key in ("W_Q", "W_K", "W_V")}}
+    found = check(given, {k: spelled(v) for k, v in single(X, w, {}).items()}, {})
+    assert found.first_wrong is None
+    found = check(given, {k: spelled(v) for k, v in single(X, w, ways).items()}, {}, explain=True)
+    assert names(found) == [name]
+
+
+def sinusoidal(first: int) -> Array:
+    """Vaswani et al. 2017, section 3.5."""
+    place = np.arange(first, first + 3)[:, None] / 10000 ** (np.arange(4) // 2 * 2 / 4)
+    return np.where(np.arange(4) % 2 == 0, np.sin(place), np.cos(place))
+
+
+@pytest.mark.parametrize(
+    ("name", "positions"), [("positions-from-1", sinusoidal(1)), ("no-positions", np.zeros((3, 4)))]
+)
+def test_a_mistake_with_positions_is_named_first(name: str, positions: Array) -> None:
+    given = {"X": exactly(X), **{key: exactly(W[key]) for key in ("W_Q", "W_K", "W_V")}}
+    attention = {"positions": "sinusoidal"}
+    for expected, added in (([], sinusoidal(0)), ([name], positions)):
+        steps = {"placed": X + added} | single(X, W, {}, X + added)
+        found = check(given, {k: spelled(v) for k, v in steps.items()}, attention, explain=True)
+        assert names(found) == expected
+
+
+def rotated(x: Array, pairs: list[tuple[int, int]]) -> Array:
+    """Su et al. 2021: pair p turned by position / 10000^(p/2)."""
+    out = x.copy()
+    for p, (i, j) in enumerate(pairs):
+        angle = np.arange(len(x)) / 10000 ** (p / 2)
+        out[:, i] = x[:, i] * np.cos(angle) - x[:, j] * np.sin(angle)
+        out[:, j] = x[:, i] * np.sin(angle) + x[:, j] * np.cos(angle)
+    return out
+
+
+def test_other_rotary_pairs_are_named_first() -> None:
+    q, k = X, X[::-1] + 1
+    given = {"Q": exactly(q), "K": exactly(k), "V": exactly(V)}
+    neighbours, halves = [(0, 1), (2, 3)], [(0, 2), (1, 3)]
+    for mistaken in (False, True):
+        pairs = halves if mistaken else neighbours
+        turned = rotated(q, pairs), rotated(k, pairs), V
+        claims = {k: spelled(v) for k, v in work({}, {}, turned).items()}
+        found = check(given, claims, {"positions": "rotary"}, explain=True)
+        assert names(found) == (["other-rotary-pairs"] if mistaken else [])
+
+
+def test_tiled_groups_are_named_first() -> None:
+    q = np.stack([Q, Q + 1, Q[::-1], Q - 1])
+    k, v = np.stack([K, K[::-1] * 2]), np.stack([V, V[::-1] + 1])
+    given = {"Q": exactly(q), "K": exactly(k), "V": exactly(v)}
+    attention = {"heads": 4, "kv_heads": 2}
+    cases: tuple[tuple[list[str], list[int]], ...]
+    cases = (([], [0, 0, 1, 1]), (["groups-tiled"], [0, 1, 0, 1]))
+    for expected, order in cases:
+        scores = q @ k[order].swapaxes(1, 2)
+        a = softmax(scores / np.sqrt(D))
+        claims = {
+            "scores": scores,
+            "scaled": scores / np.sqrt(D),
+            "weights": a,
+            "heads": a @ v[order],
+        }
+        found = check(
+            given, {key: spelled(x) for key, x in claims.items()}, attention, explain=True
+        )
+        assert names(found) == expected
+
+
+REACHED = {*CASES, *HEAD_CASES, "projection-transposed", "tokens-as-values", "scaled-by-d_model",
+           "positions-from-1", "no-positions", "other-rotary-pairs", "groups-tiled"}  # fmt: skip
+
+
+def test_every_misconception_is_reached() -> None:
+    assert {row.name for row in MISCONCEPTIONS} == REACHED
+    for row in MISCONCEPTIONS:
+        assert row.instead and row.source and row.tell.endswith(".")
+    for habit in HABITS:
+        assert habit.instead and habit.source and habit.tell.endswith(".")
+
+
+def test_two_mistakes_at_once() -> None:
+    ways: Ways = {"scaled": lambda s: s / D, "output": lambda a, q, k, v: a.T @ v}
+    claims = {step: spelled(value) for step, value in work({}, ways).items()}
+    given = dict(zip("QKV", map(exactly, USUAL), strict=True))
+    found = check(given, claims, {}, explain=True)
+    assert set(names(found)[0].split(" + ")) == {"scaled-by-d_k", "weights-transposed"}
+
+
+def test_the_broadcast_bug_and_the_invented_softmax_are_told_from_honest_rounding() -> None:
+    ratio = {"scale": False, "normaliser": "sum"}
+    given = {"scores": [[1, 3], [2, 6]]}
+    bug = check(given, {"weights": [["0.25", "0.375"], ["0.5", "0.75"]]}, ratio, explain=True)
+    assert names(bug) == ["row-sums-along-columns"]
+    assert (
+        check(
+            given, {"weights": [["0.3", "0.8"], ["0.2", "0.7"]]}, ratio, explain=True
+        ).explanations
+        == ()
+    )
+    logits = {"scores": [["4.2", "0.1", "0.5", "2.5", "-1.5"]]}
+    scaled = {"scaled": ["2.1", "0.05", "0.25", "1.25", "-0.75"]}
+    attention = {"d_k": 4}
+    fabricated = {**scaled, "weights": ["0.45", "0.1", "0.15", "0.2", "0.1"]}
+    found = check(logits, fabricated, attention, explain=True)
+    assert names(found) == ["invented"]
+    assert not found.explanations[0].whole
+    for honest in (["0.56", "0.07", "0.09", "0.24", "0.03"], ["0.6", "0.1", "0.1", "0.2", "0.0"]):
+        assert (
+            check(logits, {**scaled, "weights": honest}, attention, explain=True).explanations == ()
+        )
+
+
+def test_a_forced_last_digit_is_told() -> None:
+    given = {"scores": [[0, 1, "1/2"]]}  # 0.186, 0.506, 0.307
+    found = check(given, {"weights": ["0.186", "0.507", "0.307"]}, explain=True)
+    assert names(found) == ["last-digit-forced"]
+    found = check(given, {"weights": ["0.186", "0.507", "0.308"]}, explain=True)
+    assert names(found) == []
+
+
+def test_none_is_a_fine_answer() -> None:
+    found = check({"scores": [[0, 1, 2]]}, {"weights": ["0.5", "0.9", "0.1"]}, explain=True)
+    assert found.explanations == ()
+
+
+def test_symmetric_scores_hide_the_axis() -> None:
+    given = {"scores": [[1, 2], [2, 1]], "V": [[1, 0], [0, 1]]}
+    down = softmax(np.array([[1.0, 2], [2, 1]]), 0)
+    assert check(given, {"weights": spelled(down)}).first_wrong is None
+    lost = check(
+        given, {"output": spelled(np.array([[0.7311, 0.2689], [0.2689, 0.7311]]))}, explain=True
+    )
+    assert len(names(lost)) != 1
+    assert cannot_tell(lost.explanations) == tuple(n for n in lost.notes if "cannot tell" in n)
+
+
+def test_what_comes_first_decides_and_what_follows_may_be_blank() -> None:
+    claims = {step: spelled(value) for step, value in work({}, CASES["not-scaled"][1]).items()}
+    given = dict(zip("QKV", map(exactly, USUAL), strict=True))
+    for left_out in ("output", "weights"):
+        found = check(given, {k: v for k, v in claims.items() if k != left_out}, {}, explain=True)
+        assert names(found)[0] == "not-scaled"
+    claims["output"] = [["9.000"] * 3] * 3
+    found = check(given, claims, {}, explain=True)
+    assert names(found)[0] == "not-scaled"
+    assert not found.explanations[0].whole
+    assert found.explanations[0].fits == ("scaled", "weights")

@@ -1,0 +1,72 @@
+"""``pytest --symattn``: worksheets and pages are tests that fail with a line a wrong number."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n[claims]\nweights = [[{}, 0.5]]\n"
+OPTIONS = ("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly")
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester):  # type: ignore[no-untyped-def]
+    """Pytest over some files, with the plugin."""
+    from importlib.metadata import entry_points
+
+    loaded = any(e.value == "symattn.pytest_plugin" for e in entry_points(group="pytest11"))
+    plugin = () if loaded else ("-p", "symattn.pytest_plugin")
+
+    def go(*options: str, **files: str) -> pytest.RunResult:
+        for name, text in files.items():
+            (pytester.path / name.replace("_", ".")).write_text(text, encoding="utf-8")
+        return pytester.runpytest_inprocess(*OPTIONS, *plugin, *options)
+
+    return go
+
+
+def test_right_and_wrong_files(run, pytester: pytest.Pytester) -> None:  # type: ignore[no-untyped-def]
+    result = run(
+        "--symattn", a_toml=SHEET.format(0.5), b_toml=SHEET.format(0.4), pyproject_toml="[tool]\n",
+        c_md=f"```symattn\n{SHEET.format(0.5)}```\n{{claim}}`weights[1,2] = 0.6`\n",
+        d_md="Prose.\n",
+        e_rst="No claim here.\n",
+    )  # fmt: skip
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines([
+        "*b.toml:6:13: weights[[]1,1[]] is claimed 0.4, true is 0.5: wrong",
+        "*c.md:9:24: weights[[]1,2[]] is claimed 0.6, true is 0.5: wrong",
+    ])  # fmt: skip
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_files_that_cannot_be_used_fail_in_one_line(run) -> None:  # type: ignore[no-untyped-def]
+    result = run(
+        "--symattn", a_toml=SHEET.format('"9^9^9^9"'), b_md="```symattn\n[given]\nx\n```\n"
+    )
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*a.toml:6: weights, entry 1,1: *keep exponents within*"])
+    result.stdout.fnmatch_lines(["*b.md:3:*not valid TOML*"])
+
+
+def test_nothing_is_collected_without_the_option(run) -> None:  # type: ignore[no-untyped-def]
+    result = run(a_toml=SHEET.format(0.4))
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_other_tests_run_as_well(run) -> None:  # type: ignore[no-untyped-def]
+    files = {"a_toml": SHEET.format(0.4)}
+    result = run("--symattn", **files, **{"test-x_py": ""})
+    result.assert_outcomes(failed=1)
+
+
+def test_the_plugin_costs_nothing_until_it_is_asked_for() -> None:
+    code = "import sys, symattn.pytest_plugin; print('symattn.worksheet' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          cwd=Path(__file__).parent.parent)  # fmt: skip
+    assert done.stdout.strip() == "False"

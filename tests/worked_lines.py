@@ -1,0 +1,260 @@
+"""Worked lines, read back from their text and worked out again by other means.
+
+The grammar is that of the printed text, not of symattn's trees; numbers are fractions as long as
+they can be, and mpmath's with 60 digits after that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import Any, TypeAlias
+
+import mpmath
+
+#: A fraction where the number is one, otherwise an mpmath number (infinities too).
+Value: TypeAlias = Any
+
+DIGITS = 60
+
+_TOKEN = re.compile(
+    r"\s*(?P<number>\d+(?:\.\d+)?)|\s*(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)(?!⁾)"
+    r"|\s*(?P<function>√|(?:tanh|cos|sin|max|argmax|elu|ln|σ|τ)(?![\w^⁽]))"
+    r"|\s*(?P<sign>[-+−·/^(),∞]|e(?=[\^⁰¹²³⁴⁵⁶⁷⁸⁹])|π)|\s*(?P<name>[^\W\d](?:[^\s·/(),+−]|(?<=\d),(?=\d))*)"
+)
+_NAME = re.compile(r"[^\W\d](?:[^\s·/(),+−]|(?<=\d),(?=\d))*")
+_POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+def _real(x: Value) -> Any:
+    return mpmath.mpf(x.numerator) / x.denominator if isinstance(x, Fraction) else x
+
+
+def _root(x: Value) -> Value:
+    if isinstance(x, Fraction):
+        root = Fraction(isqrt(x.numerator), isqrt(x.denominator))
+        if root * root == x:
+            return root
+    return mpmath.sqrt(_real(x))
+
+
+def _exp(x: Value) -> Value:
+    return Fraction(1) if x == 0 else Fraction(0) if x == -mpmath.inf else mpmath.exp(_real(x))
+
+
+def _sigmoid(x: Value) -> Value:
+    power = _exp(-x)
+    return Fraction(0) if power == mpmath.inf else 1 / (1 + power)
+
+
+def _threshold(*row: Value) -> Value:
+    seen = sorted((x for x in row if x != -mpmath.inf), key=_real, reverse=True)
+    levels = [_over(_plus(*seen[:k], Fraction(-1)), Fraction(k)) for k in range(1, len(seen) + 1)]
+    return max(levels, key=_real, default=Fraction(0))
+
+
+def _plus(*terms: Value) -> Value:
+    if all(isinstance(term, Fraction) for term in terms):
+        return sum(terms, Fraction(0))
+    return mpmath.fsum(map(_real, terms))
+
+
+def _times(a: Value, b: Value) -> Value:
+    if 0 in (a, b):
+        return Fraction(0)
+    return a * b if isinstance(a, Fraction) and isinstance(b, Fraction) else _real(a) * _real(b)
+
+
+def _over(a: Value, b: Value) -> Value:
+    return a / b if isinstance(a, Fraction) and isinstance(b, Fraction) else _real(a) / _real(b)
+
+
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    "√": _root,
+    "tanh": lambda x: mpmath.tanh(_real(x)) if x else Fraction(0),
+    "cos": lambda x: mpmath.cos(_real(x)) if x else Fraction(1),
+    "sin": lambda x: mpmath.sin(_real(x)) if x else Fraction(0),
+    "elu": lambda x: x if x >= 0 else _plus(_exp(x), Fraction(-1)),
+    "ln": lambda x: mpmath.log(_real(x)),
+    "σ": _sigmoid,
+    "max": lambda *row: max(row, key=_real),
+    "argmax": lambda *row: Fraction(max(range(len(row)), key=lambda k: _real(row[k])) + 1),
+    "τ": _threshold,
+}
+
+
+@dataclass
+class _Reader:
+    """Recursive descent: sum, product, power, atom."""
+
+    tokens: list[tuple[str, str]]
+    names: Mapping[str, Value]
+    at: int = 0
+
+    def peek(self) -> tuple[str, str]:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "")
+
+    def took(self, *signs: str) -> str:
+        kind, text = self.peek()
+        if kind == "sign" and text in signs:
+            self.at += 1
+            return text
+        return ""
+
+    def sum(self) -> Value:
+        value = self.product()
+        while sign := self.took("+", "−", "-"):
+            term = self.product()
+            value = _plus(value, term if sign == "+" else _times(Fraction(-1), term))
+        return value
+
+    def product(self) -> Value:
+        if self.took("−", "-"):
+            return _times(Fraction(-1), self.product())
+        value = self.power()
+        while True:
+            if self.took("·"):
+                value = _times(value, self.power())
+            elif self.took("/"):
+                value = _over(value, self.power())
+            elif self.peek()[0] in ("number", "function", "name") or self.peek()[1] in "e(π":
+                if self.peek()[0] == "end":
+                    return value
+                value = _times(value, self.power())
+            else:
+                return value
+
+    def power(self) -> Value:
+        kind, text = self.peek()
+        if (kind, text) == ("sign", "e"):
+            self.at += 1
+            return _exp(self.exponent())
+        value = self.atom()
+        if self.peek()[1] == "^" or self.peek()[0] == "power":
+            exponent = self.exponent()
+            assert isinstance(exponent, Fraction)
+            if exponent.denominator == 1 and isinstance(value, Fraction):
+                return value**exponent
+            return mpmath.power(_real(value), _real(exponent))
+        return value
+
+    def exponent(self) -> Value:
+        kind, text = self.peek()
+        self.at += 1
+        if kind == "power":
+            return Fraction(text.translate(_POWERS))
+        assert text == "^"
+        return self.atom()
+
+    def atom(self) -> Value:
+        kind, text = self.peek()
+        self.at += 1
+        if kind == "number":
+            return Fraction(text)
+        if kind == "name":
+            return self.names[text]
+        if kind == "function":
+            if text == "√" and self.peek()[1] != "(":
+                return _root(self.atom())
+            return FUNCTIONS[text](*self.arguments())
+        if text == "(":
+            self.at -= 1
+            (value,) = self.arguments()
+            return value
+        if text in "−-":
+            return _times(Fraction(-1), self.atom())
+        assert text in ("∞", "π"), (text, self.tokens)
+        return mpmath.inf if text == "∞" else +mpmath.pi
+
+    def arguments(self) -> list[Value]:
+        assert self.took("(")
+        values = [self.sum()]
+        while self.took(","):
+            values.append(self.sum())
+        assert self.took(")")
+        return values
+
+
+def value_of(stage: str, names: Mapping[str, Value] | None = None) -> Value:
+    """What the printed numbers come to; `names` says what letters stand for."""
+    tokens, at = [], 0
+    while at < len(stage.rstrip()):
+        match = _TOKEN.match(stage, at)
+        assert match and match.lastgroup, f"{stage[at:]!r} in {stage!r}"
+        tokens.append((match.lastgroup, match[match.lastgroup]))
+        at = match.end()
+    reader = _Reader(tokens, names or {})
+    with mpmath.workdps(DIGITS):
+        value = reader.sum()
+    assert reader.at == len(tokens), stage
+    return value
+
+
+def rounded(value: Value, places: int) -> Fraction:
+    """Half-up, away from zero at ties."""
+    with mpmath.workdps(DIGITS):
+        if isinstance(value, Fraction):
+            units = abs(value) * 10**places + Fraction(1, 2)
+            whole = units.numerator // units.denominator
+        else:
+            whole = int(mpmath.floor(abs(value) * 10**places + mpmath.mpf(1) / 2))
+    return Fraction(whole if value >= 0 else -whole, 10**places)
+
+
+def faults(line: str, digits: int, names: Mapping[str, Value]) -> Iterator[str]:
+    """What is wrong with a worked line: stages that do not give its result, false signs ``=``.
+
+    `names` holds what entries come to that a line may name; stages with others are not read.
+    """
+    line, _, because = line.partition(" since ")
+    line = line.partition(" (no key")[0]
+    if because:
+        row, _, place = because.rpartition(" = ")
+        if value_of(row, names) != value_of(place):
+            yield f"{because}: the largest is number {value_of(row, names)}"
+    links = re.split(r" ([=≈]) ", line)
+    signs, stages = links[1::2], links[2::2]
+    if any("⋯" in stage or "?" in stage for stage in stages):
+        return
+    values = [_read(stage, names) for stage in stages]
+    for stage, value in zip(stages, values, strict=True):
+        if value is None:
+            continue
+        if re.search("−0(?![.0-9])", stage.replace("−0·", "")):
+            yield f"{stage}: there is no −0"
+        if not _gives(value, values[-1], digits):
+            yield f"{stage} gives {mpmath.nstr(_real(value), 12)}, not {stages[-1]}"
+    for sign, before, after in zip(signs[1:], values, values[1:], strict=False):
+        if sign == "=" and None not in (before, after) and not _equal(before, after):
+            yield f"{line}: an = between {before} and {after}"
+
+
+def _read(stage: str, names: Mapping[str, Value]) -> Value | None:
+    try:
+        return value_of(stage, names)
+    except KeyError:
+        return None
+
+
+def _gives(value: Value, result: Value, digits: int) -> bool:
+    if result == -mpmath.inf or value == -mpmath.inf:
+        return bool(value == result)
+    size = len(str(abs(int(result))))
+    if size > 16:  # in scientific notation
+        return bool(abs(_real(value) / _real(result) - 1) < mpmath.mpf(10) ** -digits)
+    return rounded(value, digits) == rounded(result, digits)
+
+
+def _equal(a: Value, b: Value) -> bool:
+    if a == b:
+        return True
+    with mpmath.workdps(DIGITS):
+        return bool(abs(_real(a) - _real(b)) <= (1 + abs(_real(b))) * mpmath.mpf(10) ** -40)
+
+
+def names_in(lines: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """The left sides of worked lines, and what they are."""
+    return {line.split(" = ")[0].split(" ≈ ")[0]: value for line, value in lines}
