@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from symattn.cli.job import CODE, FORMATS, PICTURES, VIEWS, Job, document_of, print_text
+from symattn.cli.job import (
+    CODE,
+    FORMATS,
+    PICTURES,
+    VIEWS,
+    Job,
+    check_format,
+    document_of,
+    print_text,
+)
 from symattn.cli.screen import write
 
 if TYPE_CHECKING:
@@ -64,6 +73,7 @@ def derive(source: str, form: str, output: str | None, symbolic: bool, **options
     if output is not None and _same_file(source, output):
         raise SymattnError(f"{output}: is the worksheet itself; write to another file")
     jobs, in_file = _jobs(source, form, symbolic, options)
+    check_format(form, jobs)
     for job in jobs:
         if job.evaluation is None and options["view"] in ("worked", "value"):
             raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")

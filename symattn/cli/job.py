@@ -49,8 +49,8 @@ class Job:
         )  # fmt: skip
 
 
-def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:
-    """The jobs as one document. Raises `SymattnError` for what the format cannot show."""
+def check_format(form: str, jobs: Sequence[Job]) -> None:
+    """Raises `SymattnError` for what was asked for and the format does not have."""
     from symattn.errors import SymattnError
 
     job = jobs[0]
@@ -58,6 +58,11 @@ def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:
         raise SymattnError(f"--format {form}: shows one derivation; leave out the chunks")
     if job.flavor is not None and form not in FLAVORED:
         raise SymattnError(f"--flavor: {form} has no flavors; leave it out, or use md, tex or pdf")
+
+
+def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:
+    """The jobs as one document. Raises `SymattnError` for what the format cannot show."""
+    check_format(form, jobs)
     return FORMATS[form](form, jobs)
 
 

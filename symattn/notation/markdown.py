@@ -10,10 +10,10 @@ _MARKUP = "\\`*_{}[]<>#|~$!&"
 
 
 def words(text: str) -> str:
-    """The text on one line, its markup escaped.
+    r"""The text on one line, its markup escaped.
 
-    >>> words("a_1 *is*\\nthe <b>")
-    'a\\\\_1 \\\\*is\\\\* the \\\\<b\\\\>'
+    >>> print(words("a_1 *is* the <b>"))
+    a\_1 \*is\* the \<b\>
     """
     plain = re.sub(r"\s+", " ", escape_controls(text))
     return "".join(f"\\{letter}" if letter in _MARKUP else letter for letter in plain)
