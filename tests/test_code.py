@@ -211,8 +211,8 @@ def attention(X, W_Q, W_K, W_V):
     # masked, 3 × 3
     G = np.where(hidden, -np.inf, np.where(hidden, 0, Z) + np.where(hidden, 0, M))
     nothing = np.isneginf(G).all(axis=-1, keepdims=True)  # 3 × 1
-    part = np.where(nothing, 0, G)  # 3 × 3
-    powers = np.exp(part - part.max(axis=-1, keepdims=True))  # 3 × 3
+    kept = np.where(nothing, 0, G)  # 3 × 3
+    powers = np.exp(kept - kept.max(axis=-1, keepdims=True))  # 3 × 3
     # weights, 3 × 3
     A = np.where(nothing, 0, powers / powers.sum(axis=-1, keepdims=True))
     O = A @ V  # output, 3 × 2

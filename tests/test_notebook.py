@@ -121,7 +121,6 @@ def test_the_same_notebook_each_time_and_hostile_text_in_it(tmp_path: Path) -> N
 
 @pytest.fixture
 def shell() -> Any:
-    pytest.importorskip("IPython", reason="the test extra has it")
     from IPython.core.interactiveshell import InteractiveShell
 
     made = InteractiveShell.instance()

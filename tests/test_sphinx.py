@@ -12,8 +12,6 @@ from typing import NoReturn
 
 import pytest
 
-pytest.importorskip("sphinx", reason="the test extra has it")
-
 CONF = """
 extensions = ["myst_parser", "symattn.sphinxext"]
 project, copyright, version = "pages", "nobody", "1"

@@ -39,8 +39,8 @@ def _python(
 
 _OPERATIONS = {
     "literal": "np.array({0})",
-    "add": "{0:a} + {1:a}",
-    "subtract": "{0:a} - {1:a}",
+    "add": "{0:t} + {1:t}",
+    "subtract": "{0:t} - {1:t}",
     "multiply": "{0:a} * {1:a}",
     "divide": "{0:a} / {1:a}",
     "matmul": "{0:a} @ {1:a}",

@@ -23,7 +23,7 @@ _BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "e
 #: What a helping line is called; the rest are parts.
 _NAMES = {"hidden": "hidden", "all": "nothing", "exp": "powers", "row_sum": "sums",
           "row_max": "largest", "threshold": "level", "literal": "fixed",
-          "places": "places"}  # fmt: skip
+          "places": "places", "cos": "cosines", "sin": "sines", "where": "kept"}  # fmt: skip
 
 #: Inputs that may be given as true and false.
 _FLAGS = ("allowed", "one_hot")
@@ -36,19 +36,35 @@ _SHORT = 30
 
 
 class Piece(str):
-    """Code that stands in other code; ``{0:a}`` in a template brackets what is not one atom."""
+    """Code that stands in other code.
+
+    ``{0:a}`` in a template brackets what is not one atom, ``{0:t}`` what is no term of a sum.
+    """
 
     def __format__(self, spec: str) -> str:
-        return f"({self})" if spec == "a" and not _is_atom(self) else str(self)
+        loose = {"a": _LOOSE, "t": _LOOSE - _TIGHT}.get(spec, set())
+        return f"({self})" if _holds(self, loose) else str(self)
 
 
-def _is_atom(code: str) -> bool:
+#: What binds looser than an index or a call does, and what of it binds tighter than + and -.
+_LOOSE, _TIGHT = set(" +*/@<>=|&!~"), set(" */@")
+
+
+def _holds(code: str, signs: set[str]) -> bool:
+    """Whether one of the signs, or a sign of the number, stands outside brackets."""
     depth = 0
     for place, character in enumerate(code):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(character, 0)
-        if depth == 0 and (character in " +*/@<>=|&!~" or (character == "-" and place == 0)):
-            return False
-    return True
+        if (
+            depth == 0
+            and signs
+            and (
+                character in signs
+                or (character == "-" and (place == 0 or code[place : place + 2] == "- "))
+            )
+        ):
+            return True
+    return False
 
 
 @dataclass(frozen=True)
