@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
+    from symattn.capturing import capture
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
     from symattn.errors import SymattnError
     from symattn.notation.latex import latex
@@ -39,6 +40,7 @@ _HOMES = {
     "StepValue": "symattn.derivation",
     "SymattnError": "symattn.errors",
     "Variant": "symattn.attention.variants",
+    "capture": "symattn.capturing",
     "decode": "symattn.attention.decoding",
     "latex": "symattn.notation.latex",
     "mathml": "symattn.notation.mathml",
@@ -67,6 +69,7 @@ __all__ = [
     "SymattnError",
     "Variant",
     "__version__",
+    "capture",
     "decode",
     "equal",
     "latex",
@@ -84,6 +87,11 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext symattn``: the cell magic ``%%symattn``."""
+    import_module("symattn.ipython").load_ipython_extension(shell)
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ from symattn.evaluate.values import Place
 from symattn.evaluate.worked import worked
 from symattn.nodes.base import as_scalar
 from symattn.notation.latex import latex
+from symattn.notation.mime import bundle
 from symattn.notation.options import Notation
 from symattn.step import Input, Step, listed_sizes
 
@@ -154,8 +155,8 @@ class Derivation:
         lines = [latex(step.formula(notation)).replace(" = ", " &= ", 1) for step in self.steps]
         return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
 
-    def _repr_latex_(self) -> str:
-        return rf"$\displaystyle {self.latex()}$"
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return bundle(str(self), self.latex())
 
     def gradient(
         self,

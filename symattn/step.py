@@ -19,6 +19,7 @@ from symattn.nodes.rule import Index, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
+from symattn.notation.mime import bundle
 from symattn.notation.options import SIZES, Notation
 from symattn.notation.prose import plain
 from symattn.notation.text import line
@@ -125,8 +126,8 @@ class Step(Input):
     def __str__(self) -> str:
         return line(self.formula())
 
-    def _repr_latex_(self) -> str:
-        return rf"$\displaystyle {latex(self.formula())}$"
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return bundle(str(self), latex(self.formula()))
 
     def subs(self, sizes: Mapping[Any, Any]) -> Step:
         """The step with sizes put in."""

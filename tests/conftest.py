@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -11,6 +13,44 @@ from typing import NoReturn
 import pytest
 
 Tool = Callable[[str], str]
+
+#: Takes formulas (whether displayed, source), gives what is held against each, "" if nothing.
+Formulas = Callable[[list[tuple[bool, str]]], list[str]]
+
+_KATEX = """
+const katex = require("katex");
+const said = JSON.parse(require("fs").readFileSync(0, "utf8")).map(([displayMode, source]) => {
+  try {
+    katex.renderToString(source, {displayMode, throwOnError: true, strict: "error", trust: false});
+    return "";
+  } catch (error) {
+    return String(error);
+  }
+});
+process.stdout.write(JSON.stringify(said));
+"""
+_MATHJAX = """
+const { mathjax } = require("mathjax-full/js/mathjax.js");
+const { TeX } = require("mathjax-full/js/input/tex.js");
+require("mathjax-full/js/input/tex/AllPackages.js");
+const { SerializedMmlVisitor } = require("mathjax-full/js/core/MmlTree/SerializedMmlVisitor.js");
+const { liteAdaptor } = require("mathjax-full/js/adaptors/liteAdaptor.js");
+const { RegisterHTMLHandler } = require("mathjax-full/js/handlers/html.js");
+const { STATE } = require("mathjax-full/js/core/MathItem.js");
+RegisterHTMLHandler(liteAdaptor());
+const page = mathjax.document("", { InputJax: new TeX({ packages: ["base", "ams"] }) });
+const visitor = new SerializedMmlVisitor();
+const said = JSON.parse(require("fs").readFileSync(0, "utf8")).map(([display, source]) => {
+  try {
+    const tree = page.convert(source, { display, end: STATE.CONVERT });
+    const error = visitor.visitTree(tree).match(/data-mjx-error="([^"]*)"/);
+    return error ? error[1] : "";
+  } catch (error) {
+    return String(error);
+  }
+});
+process.stdout.write(JSON.stringify(said));
+"""
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +89,30 @@ def node_file(unavailable: Callable[[str], NoReturn]) -> Callable[[str], Path]:
         return unavailable(name)
 
     return find
+
+
+def _judged(program: str, package: str) -> Callable[..., Formulas]:
+    def fixture(tool: Tool, unavailable: Callable[[str], NoReturn]) -> Formulas:
+        node = tool("node")
+        probe = f'require.resolve("{package}")'
+        if subprocess.run([node, "-e", probe], capture_output=True, check=False).returncode:
+            unavailable(f"{package} (for node, through NODE_PATH)")
+
+        def complaints(formulas: list[tuple[bool, str]]) -> list[str]:
+            ran = subprocess.run(
+                [node, "-e", program], input=json.dumps(formulas), capture_output=True,
+                check=True, encoding="utf-8", timeout=120,
+            )  # fmt: skip
+            said: list[str] = json.loads(ran.stdout)
+            assert len(said) == len(formulas)
+            return said
+
+        return complaints
+
+    return fixture
+
+
+katex = pytest.fixture(scope="session", name="katex")(_judged(_KATEX, "katex"))
+mathjax = pytest.fixture(scope="session", name="mathjax")(
+    _judged(_MATHJAX, "mathjax-full/js/mathjax.js")
+)

@@ -24,7 +24,7 @@ def run(*words: str, given: str | None = None) -> Result:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
-@pytest.mark.parametrize("form", ["text", "latex", "mathml", "json"])
+@pytest.mark.parametrize("form", ["text", "latex", "tex", "md", "mathml", "json"])
 def test_every_example_in_every_format(example: Path, form: str) -> None:
     result = run("derive", str(example), "--format", form)
     assert result.exit_code == 0, result.output
@@ -33,7 +33,7 @@ def test_every_example_in_every_format(example: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
-@pytest.mark.parametrize("form", ["text", "latex", "mathml", "json"])
+@pytest.mark.parametrize("form", ["text", "latex", "tex", "md", "mathml", "json"])
 def test_every_variant_in_every_format(row: Any, form: str) -> None:
     result = run("derive", row.name, "--symbolic", "--format", form)
     assert result.exit_code == 0, result.output
@@ -51,8 +51,8 @@ def test_the_same_digits_everywhere() -> None:
     """Text, LaTeX, MathML and JSON show the same decimals for every entry."""
     path = str(ROOT / "examples/two_heads.toml")
     data = json.loads(run("derive", path, "--format", "json").stdout)
-    shown = {form: run("derive", path, "--format", form).stdout for form in ("text", "latex")}
-    shown["mathml"] = run("derive", path, "--format", "mathml").stdout
+    forms = ("text", "latex", "tex", "md", "ipynb", "mathml")
+    shown = {form: run("derive", path, "--format", form).stdout for form in forms}
     for step in data["steps"].values():
         flat = [x for row in step["decimals"] for x in (row if isinstance(row, list) else [row])]
         numbers = {str(y) for x in flat for y in (x if isinstance(x, list) else [x])}
@@ -191,3 +191,42 @@ def test_every_variant_makes_a_small_example(row: Any) -> None:
     text = run("derive", row.name, "--tokens", "2")
     assert text.exit_code == 0, text.output
     assert "weights" in text.stdout
+
+
+@pytest.mark.parametrize("flavor", ["fragment", "article", "standalone", "beamer"])
+def test_flavors_of_tex(flavor: str) -> None:
+    path = str(ROOT / "examples/causal.toml")
+    document = run("derive", path, "--format", "tex", "--flavor", flavor).stdout
+    assert "0.2840" in document
+    assert (r"\documentclass" in document) == (flavor != "fragment")
+    plain = run("derive", path, "--format", "latex").stdout
+    assert (document == plain) == (flavor == "fragment")
+
+
+@pytest.mark.parametrize("language", ["numpy", "torch", "jax", "javascript"])
+def test_a_variant_as_a_program_has_sizes(language: str) -> None:
+    result = run("derive", "causal", "--format", language)
+    assert result.exit_code == 0, result.output
+    assert "X: token vectors, one for each token (3 × 2)" in result.stdout
+    assert "(5 × 4)" in run("derive", "causal", "--tokens", "5", "--d-k", "4", "--format",
+                            language).stdout  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("causal --format md --flavor katexx", 'md has no such flavor; did you mean "katex"'),
+        ("causal --format pdf --flavor fragment", "pdf has no such flavor; known: article"),
+        ("causal --flavor katex", "text has no flavors"),
+        ("causal --format json --flavor katex", "json has no flavors"),
+        ("causal --format numpy --symbolic", "needs sizes"),
+        ("causal --format torch --step weights", "function of all steps"),
+        ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
+        ("causal --tokens 3 --chunks 1 --format ipynb", "leave out the chunks"),
+    ],
+)
+def test_formats_refuse_what_they_cannot_show(words: str, complaint: str) -> None:
+    result = run("derive", *words.split())
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from symattn import VARIANTS
 from symattn.arithmetic.base import Array
 from symattn.attention.example import small_example
 from symattn.derivation import Derivation, Evaluation
+from symattn.documents.code.document import code_document
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.spell import spelled
 from symattn.documents.code.trace import TEMPERATURE, Program, Tracing, traced
@@ -59,10 +63,81 @@ def inputs_of(name: str) -> dict[str, Array]:
 
 def run_numpy(code: str, inputs: dict[str, Any]) -> dict[str, Array]:
     room: dict[str, Any] = {}
-    exec(LANGUAGES["numpy"].prelude + code, room)
+    language = LANGUAGES["numpy"]
+    exec("".join([language.imports["np"], *language.helpers.values(), code]), room)
     with np.errstate(all="ignore"):
         found: dict[str, Array] = room["attention"](**inputs)
     return found
+
+
+def as_torch(values: Array) -> Any:
+    import torch
+
+    return torch.tensor(values)
+
+
+def as_jax(values: Array) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.asarray(values)
+
+
+@cache
+def written(name: str, language: str) -> str:
+    """The whole file for a variant."""
+    return code_document(*example(name), language)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("language", "array"), [("torch", as_torch), ("jax", as_jax)])
+def test_files_run_and_agree(name: str, language: str, array: Callable[[Array], Any]) -> None:
+    import jax
+
+    room: dict[str, Any] = {}
+    exec(written(name, language), room)
+    with jax.enable_x64(True):
+        given = {letter: array(values) for letter, values in inputs_of(name).items()}
+        found = room["attention"](**given)
+    assert faults(name, {letter: np.asarray(value) for letter, value in found.items()}) == []
+
+
+@pytest.mark.parametrize("language", ["numpy", "torch", "jax"])
+def test_python_is_formatted_as_black_does(language: str, tmp_path: Path) -> None:
+    for name in NAMES:
+        (tmp_path / f"{name}.py").write_text(written(name, language), encoding="utf-8")
+    ruff = [sys.executable, "-m", "ruff"]
+    ran = subprocess.run([*ruff, "format", "--isolated", "--diff", "."], cwd=tmp_path,
+                         capture_output=True, text=True, check=False)  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (0, "")
+    ran = subprocess.run([*ruff, "check", "--isolated", "--ignore", "E741", "."], cwd=tmp_path,
+                         capture_output=True, text=True, check=False)  # fmt: skip
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_javascript_is_formatted_as_prettier_does(
+    tool: Callable[[str], str], node_file: Callable[[str], Path], tmp_path: Path
+) -> None:
+    for name in NAMES:
+        (tmp_path / f"{name}.js").write_text(written(name, "javascript"), encoding="utf-8")
+    ran = subprocess.run(
+        [tool("node"), node_file("prettier/bin/prettier.cjs"), "--list-different", tmp_path],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_a_hostile_title_stays_in_the_description() -> None:
+    derivation, values = example("causal")
+    title = 'a """ b */ c \\\n exit(1)'
+    for language in LANGUAGES:
+        code = code_document(replace(derivation, title=title), values, language)
+        assert "exit(1)" in code
+        if language != "javascript":
+            function = ast.parse(code).body[-1]
+            assert isinstance(function, ast.FunctionDef)
+            assert "exit(1)" in (ast.get_docstring(function) or "")
+        else:
+            assert code.index("exit(1)") < code.index("*/", code.index("/**"))
 
 
 def faults(name: str, found: dict[str, Array]) -> list[str]:
@@ -133,11 +208,13 @@ def attention(X, W_Q, W_K, W_V):
     Z = S / np.sqrt(2)  # scaled, 3 × 3
     M = np.array([[0, -np.inf, -np.inf], [0, 0, -np.inf], [0, 0, 0]])  # mask, 3 × 3
     hidden = np.isneginf(M)  # 3 × 3
-    G = np.where(hidden, -np.inf, np.where(hidden, 0, Z) + np.where(hidden, 0, M))  # masked, 3 × 3
+    # masked, 3 × 3
+    G = np.where(hidden, -np.inf, np.where(hidden, 0, Z) + np.where(hidden, 0, M))
     nothing = np.isneginf(G).all(axis=-1, keepdims=True)  # 3 × 1
-    part = np.where(nothing, 0, G)  # 3 × 3
-    powers = np.exp(part - part.max(axis=-1, keepdims=True))  # 3 × 3
-    A = np.where(nothing, 0, powers / powers.sum(axis=-1, keepdims=True))  # weights, 3 × 3
+    kept = np.where(nothing, 0, G)  # 3 × 3
+    powers = np.exp(kept - kept.max(axis=-1, keepdims=True))  # 3 × 3
+    # weights, 3 × 3
+    A = np.where(nothing, 0, powers / powers.sum(axis=-1, keepdims=True))
     O = A @ V  # output, 3 × 2
     return {"Q": Q, "K": K, "V": V, "S": S, "Z": Z, "M": M, "G": G, "A": A, "O": O}
 """

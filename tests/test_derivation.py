@@ -168,9 +168,11 @@ def test_unknown_steps_are_named_with_the_nearest() -> None:
 
 def test_jupyter_shows_mathematics() -> None:
     derivation = Attention().derivation()
-    assert derivation._repr_latex_().count(r"\\") == 3
+    shown = derivation._repr_mimebundle_()
+    assert shown["text/latex"].count(r"\\") == 3
+    assert shown["text/plain"] == str(derivation)
     values = derivation.evaluate(Q=[[1]], K=[[1], [2]], V=[[1], [2]])
-    assert r"\begin{array}" in values["weights"]._repr_latex_()
+    assert r"\begin{array}" in values["weights"]._repr_mimebundle_()["text/markdown"]
 
 
 def test_the_example_in_python_runs() -> None:

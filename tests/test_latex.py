@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -11,7 +10,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -20,7 +18,7 @@ from symattn.documents.latex import latex_document
 from symattn.documents.outline import VIEWS, View, outline
 from symattn.notation.latex import latex
 from symattn.notation.tree import Text
-from tests.conftest import Tool
+from tests.conftest import Formulas, Tool
 from tests.gates import (
     EXAMPLES,
     HOSTILE_LABELS,
@@ -36,26 +34,12 @@ from tests.gates import (
 
 #: Takes documents by name, gives what the log holds against each.
 Typeset = Callable[[Mapping[str, str]], dict[str, list[str]]]
-#: Takes formulas (whether displayed, source), gives what KaTeX holds against each, "" if nothing.
-Katex = Callable[[list[tuple[bool, str]]], list[str]]
 
 _COMPLAINT = re.compile(
     r"!|LaTeX( Font)? Warning|Missing character"
     r"|Overfull \\[hv]box \((?P<over>[\d.]+)pt too (?P<direction>wide|high)\)"
 )
 _WORDS = re.compile(r"\\text\{((?:[^{}\\]|\\.)*)\}")
-_KATEX = """
-const katex = require("katex");
-const said = JSON.parse(require("fs").readFileSync(0, "utf8")).map(([displayMode, source]) => {
-  try {
-    katex.renderToString(source, {displayMode, throwOnError: true, strict: "error", trust: false});
-    return "";
-  } catch (error) {
-    return String(error);
-  }
-});
-process.stdout.write(JSON.stringify(said));
-"""
 
 
 @cache
@@ -104,25 +88,6 @@ def typeset(tool: Tool, tmp_path_factory: pytest.TempPathFactory) -> Typeset:
 @pytest.fixture(scope="session")
 def typeset_all(typeset: Typeset) -> dict[str, list[str]]:
     return typeset(documents())
-
-
-@pytest.fixture(scope="session")
-def katex(tool: Tool, unavailable: Callable[[str], NoReturn]) -> Katex:
-    node = tool("node")
-    found = subprocess.run([node, "-e", 'require("katex")'], capture_output=True, check=False)
-    if found.returncode:
-        unavailable("katex (for node, through NODE_PATH)")
-
-    def complaints(formulas: list[tuple[bool, str]]) -> list[str]:
-        ran = subprocess.run(
-            [node, "-e", _KATEX], input=json.dumps(formulas), capture_output=True, check=True,
-            encoding="utf-8", timeout=60,
-        )  # fmt: skip
-        said: list[str] = json.loads(ran.stdout)
-        assert len(said) == len(formulas)
-        return said
-
-    return complaints
 
 
 def formulas(document: str) -> list[tuple[bool, str]]:
@@ -206,7 +171,7 @@ def letters(words: str) -> str:
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)
-def test_katex_takes_every_formula(katex: Katex, notation: str) -> None:
+def test_katex_takes_every_formula(katex: Formulas, notation: str) -> None:
     wanted: dict[tuple[bool, str], str] = {}
     for subject in SUBJECTS:
         document = documents()[f"{subject} ({notation})"]
@@ -217,7 +182,7 @@ def test_katex_takes_every_formula(katex: Katex, notation: str) -> None:
     assert [pair for pair in zip(wanted.values(), said, strict=True) if pair[1]] == []
 
 
-def test_katex_takes_hostile_labels(katex: Katex, tmp_path: Path) -> None:
+def test_katex_takes_hostile_labels(katex: Formulas, tmp_path: Path) -> None:
     grids = formulas(latex_document(labelled(tmp_path, "", HOSTILE_LABELS)))
     ascii_and_latin = [chr(code) for code in (*range(0x20, 0x7F), *range(0xC0, 0x100))]
     words = [(True, latex(Text(each * 2))) for each in ascii_and_latin if each not in "×÷"]
@@ -234,7 +199,7 @@ def test_mathjax_shows_no_escapes(tmp_path: Path) -> None:
     assert {word for word in words if re.search(r"\\[^${}]", word)} == set()
 
 
-def test_katex_notices_what_is_wrong(katex: Katex) -> None:
+def test_katex_notices_what_is_wrong(katex: Formulas) -> None:
     sound, *spoilt = katex([
         (True, r"\frac{1}{2}"), (True, r"\frac{1}"), (False, r"\unknown"), (True, "é"), (True, "{"),
     ])  # fmt: skip
@@ -242,7 +207,7 @@ def test_katex_notices_what_is_wrong(katex: Katex) -> None:
     assert all("ParseError" in why for why in spoilt)
 
 
-def test_a_symbol_is_refused_or_set(katex: Katex, typeset: Typeset) -> None:
+def test_a_symbol_is_refused_or_set(katex: Formulas, typeset: Typeset) -> None:
     taken: dict[str, str] = {}
     derivation = VARIANTS[0].spec.derivation()
     for symbol in ODD_SYMBOLS:

@@ -299,7 +299,7 @@ def read_array(
     if isinstance(value, sympy.MatrixBase):
         value = value.tolist()
     elif isinstance(value, np.ndarray) or hasattr(value, "__array__"):
-        value = _as_lists(value, name)
+        value = as_lists(value, name)
     shape = _shape(value, name)
     if 0 in shape:
         raise ReadError(f"{name}: the matrix is empty; give at least one row and one column")
@@ -336,7 +336,8 @@ def _truth(entry: Any, place: str) -> sympy.Integer:
     return number
 
 
-def _as_lists(value: Any, name: str) -> Any:
+def as_lists(value: Any, name: str) -> Any:
+    """An array as nested lists whose numbers keep the shortest spelling of their own dtype."""
     array = np.asarray(value)
     if array.dtype.kind not in "biufOU":
         raise ReadError(f"{name}: an array of {array.dtype} is not a matrix of numbers")

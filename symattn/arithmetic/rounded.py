@@ -28,14 +28,19 @@ _SIGMOID_ROUNDINGS = 12
 
 
 class Rounded(Balls):
-    """Balls widened by what one floating-point dtype may round away."""
+    """Balls widened by what one floating-point dtype may round away.
+
+    `digits` are its significant binary digits, where they are fewer than those of the NumPy dtype
+    that holds it: 8 for bfloat16 in float32.
+    """
 
     name = "rounded"
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Any, digits: int | None = None) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         info = np.finfo(self.dtype)
-        self.unit = arb(float(info.eps)) / 2
+        self.digits = digits
+        self.unit = arb(float(info.eps)) / 2 if digits is None else arb(2) ** -digits
         self.tiny = arb(float(info.smallest_subnormal))
 
     def _widened(self, x: Array, roundings: int = 1) -> Array:
@@ -58,6 +63,9 @@ class Rounded(Balls):
         """A number as the dtype stores it: widened unless it is there exactly."""
         with np.errstate(over="ignore"):
             kept = float(self.dtype.type(nearest(x)))
+        if self.digits is not None and np.isfinite(kept):
+            fraction, exponent = np.frexp(kept)
+            kept = float(np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits))
         return x if x == arb(kept) else self._widen(x, x, 2)
 
     def exp(self, x: Array) -> Array:

@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "jacobian": "symattn.cli.jacobian",
     "ladder": "symattn.cli.lists",
     "prove": "symattn.cli.prove",
+    "render": "symattn.cli.render",
     "variants": "symattn.cli.lists",
 }
 

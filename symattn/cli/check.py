@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -141,7 +138,7 @@ def _count(count: int, noun: str) -> str:
 
 def _mend(checked: list[Checked], diff: bool, fix: bool, output: str | None) -> int:
     """Show, or make, the changes that put wrong numbers right; 1 where some are left wrong."""
-    from symattn.cli.screen import write
+    from symattn.cli.screen import replace_file, write
     from symattn.errors import SymattnError
 
     left = 0
@@ -155,7 +152,7 @@ def _mend(checked: list[Checked], diff: bool, fix: bool, output: str | None) -> 
         if fix and after != one.text:
             if one.name == "<stdin>":
                 raise SymattnError("--fix: standard input cannot be rewritten; give a file")
-            _replace(Path(one.name), one.text, after)
+            replace_file(Path(one.name), one.text, after)
         shown += [
             f"{one.name}:{f.line}:{f.column}: {f.entry}: {f.claimed} is left as it is; true is "
             f"{f.true}\n" for f in one.findings if not f.passes and f.mend is None
@@ -165,23 +162,3 @@ def _mend(checked: list[Checked], diff: bool, fix: bool, output: str | None) -> 
         shown.append(f"{_count(mended, 'number')} put right\n")
     write("".join(shown), output)
     return 1 if left else 0
-
-
-def _replace(path: Path, before: str, after: str) -> None:
-    """Write the new text in one step, with the file's mode and byte order mark kept."""
-    raw = path.read_bytes()
-    mark = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
-    from symattn.errors import SymattnError
-
-    if raw != mark + before.encode():
-        raise SymattnError(f"{path}: changed while it was checked; nothing was written")
-    target = path.resolve()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(mark + after.encode())
-        shutil.copymode(target, name)
-        Path(name).replace(target)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

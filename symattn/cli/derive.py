@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from symattn.cli.job import FORMATS, PICTURES, VIEWS, Job, document_of, print_text
+from symattn.cli.job import (
+    CODE,
+    FORMATS,
+    PICTURES,
+    VIEWS,
+    Job,
+    check_format,
+    document_of,
+    print_text,
+)
 from symattn.cli.screen import write
 
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
     from symattn.notation.options import Notation
+    from symattn.worksheet import Worksheet
 
 Made = TypeVar("Made")
 
@@ -30,7 +40,12 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 
 @click.command()
 @click.argument("source", metavar="FILE|VARIANT")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
+)
+@click.option("--flavor", metavar="NAME",
+              help="Of md: github, katex, quarto or sphinx. Of tex and pdf: article, standalone, "
+              "beamer; of tex also fragment.")  # fmt: skip
 @click.option("--view", type=click.Choice(VIEWS), default="all", show_default=True,
               help="Show one view of every step instead of all four.")  # fmt: skip
 @click.option("--step", "steps", metavar="NAME", multiple=True,
@@ -57,7 +72,8 @@ def derive(source: str, form: str, output: str | None, symbolic: bool, **options
 
     if output is not None and _same_file(source, output):
         raise SymattnError(f"{output}: is the worksheet itself; write to another file")
-    jobs, in_file = _jobs(source, symbolic, options)
+    jobs, in_file = _jobs(source, form, symbolic, options)
+    check_format(form, jobs)
     for job in jobs:
         if job.evaluation is None and options["view"] in ("worked", "value"):
             raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
@@ -71,10 +87,10 @@ def derive(source: str, form: str, output: str | None, symbolic: bool, **options
 
 
 def _jobs(
-    source: str, symbolic: bool, options: dict[str, Any]
+    source: str, form: str, symbolic: bool, options: dict[str, Any]
 ) -> tuple[list[Job], Callable[[Callable[[], Made]], Made]]:
     """The derivations to show, and a way to do the rest that names the file in what it refuses."""
-    from symattn.errors import SymattnError, nearest, shown
+    from symattn.errors import SymattnError
     from symattn.notation.options import Notation
 
     changes: dict[str, Any] = {"exact": options["exact"]}
@@ -104,9 +120,21 @@ def _jobs(
         derivation = sheet.in_file(sheet.derivation)
         # --symbolic shows no numbers, but wrong ones are still refused
         evaluation = sheet.in_file(lambda: sheet.evaluate(derivation, options["dtype"]))
-        job = Job(derivation, None if symbolic else evaluation, notation, options, notes)
+        shown_values = None if symbolic else evaluation
+        code = _sheet_code(sheet, options["gradient"], symbolic)
+        job = Job(derivation, shown_values, notation, options, notes, code=code)
         return [job], sheet.in_file
+    jobs = _of_variant(source, form, symbolic, chunks, Notation().but(**changes), options)
+    return jobs, lambda make: make()
+
+
+def _of_variant(
+    source: str, form: str, symbolic: bool, chunks: Any, notation: Notation,
+    options: dict[str, Any],
+) -> list[Job]:  # fmt: skip
+    """The derivation of a named variant, or, decoded over a cache, one for each chunk."""
     from symattn.attention.variants import VARIANTS
+    from symattn.errors import SymattnError, nearest, shown
 
     names = [row.name for row in VARIANTS]
     if source not in names:
@@ -115,26 +143,56 @@ def _jobs(
         )
     row = VARIANTS[names.index(source)]
     title = f"{row.name}: {row.about}"
-    notation = Notation().but(**changes)
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
+    if form in CODE and not sized:  # a program has sizes
+        sized = {"tokens": 3}
     if chunks is not None:
         from symattn.attention.decoding import decode
         from symattn.attention.example import small_inputs
 
         spec, given = small_inputs(row.spec, **sized)
         made = decode(spec, chunks, title=title, dtype=options["dtype"], **given)
-        return _series(made, title, symbolic, notation, options, []), lambda make: make()
+        return _series(made, title, symbolic, notation, options, [])
     if symbolic or not sized:
         derivation = row.spec.derivation(title=title)
         if options["gradient"] is not None:
             derivation = derivation.gradient(options["gradient"] or None)
-        return [Job(derivation, None, notation, options, [])], lambda make: make()
+        code = (
+            f'from symattn import variant\n\nderivation = variant("{row.name}").spec.derivation()'
+        )
+        code += _backward_code(options["gradient"])
+        return [Job(derivation, None, notation, options, [], code=code)]
     from symattn.attention.example import small_example
 
     derivation, evaluation = small_example(
         row.spec, title=title, gradient=options["gradient"], **sized
     )
-    return [Job(derivation, evaluation, notation, options, [])], lambda make: make()
+    told = sized if options["gradient"] is None else sized | {"gradient": options["gradient"]}
+    arguments = "".join(f", {name}={value!r}" for name, value in told.items())
+    code = (
+        "from symattn import variant\nfrom symattn.attention.example import small_example\n\n"
+        f'derivation, values = small_example(variant("{row.name}").spec{arguments})'
+    )
+    return [Job(derivation, evaluation, notation, options, [], code=code)]
+
+
+def _sheet_code(sheet: Worksheet, gradient: Any, symbolic: bool) -> str:
+    """Python that reads the worksheet, whose text it holds, and derives from it."""
+    text = sheet.source.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').rstrip("\n")
+    lines = [
+        "from symattn.worksheet import worksheet_of", "",
+        f'sheet = worksheet_of("""\\\n{text}\n""", {sheet.name!r})',
+    ]  # fmt: skip
+    if gradient is not None:
+        lines.append(f"sheet = sheet.backward({gradient!r})")
+    lines.append("derivation = sheet.derivation()")
+    if not symbolic:
+        lines.append("values = sheet.evaluate(derivation)")
+    return "\n".join(lines)
+
+
+def _backward_code(gradient: Any) -> str:
+    return "" if gradient is None else f".gradient({gradient or None!r})"
 
 
 def _series(

@@ -10,7 +10,9 @@ from symattn.cli.screen import write
 
 @click.command()
 @click.argument("logits", default="2,1,0")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
+)
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def jacobian(logits: str, form: str, exact: bool, output: str | None) -> int:
@@ -22,7 +24,13 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> int:
     derivation = softmax_jacobian()
     evaluation = derivation.evaluate(scaled=[row])
     options = {"steps": (), "view": "all", "picture": "heat"}
-    job = Job(derivation, evaluation, Notation(exact=exact), options, growth_notes(row))
+    code = (
+        "from symattn.attention.jacobian import read_row, softmax_jacobian\n\n"
+        "derivation = softmax_jacobian()\n"
+        f"values = derivation.evaluate(scaled=[read_row({logits!r}.split(','))])"
+    )
+    notation, notes = Notation(exact=exact), growth_notes(row)
+    job = Job(derivation, evaluation, notation, options, notes, code=code)
     job.check = evaluation.check()
     if output is None and form == "text":
         print_text([job.outline()])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
@@ -61,11 +63,36 @@ def write(document: str | bytes, output: str | None) -> None:
         raise SymattnError(f"{output}: cannot be written: {reason}") from None
 
 
-def refuse(message: str) -> NoReturn:
-    """One line on standard error, nothing in it that a terminal would act on, exit status 2."""
+def replace_file(path: Path, before: str, after: str) -> None:
+    """Write the new text in one step, with the file's mode and byte order mark kept."""
+    from symattn.errors import SymattnError
+
+    raw = path.read_bytes()
+    mark = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
+    if raw != mark + before.encode():
+        raise SymattnError(f"{path}: changed while it was read; nothing was written")
+    target = path.resolve()
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(mark + after.encode())
+        shutil.copymode(target, name)
+        Path(name).replace(target)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def refused(message: str) -> str:
+    """The message on one line, with nothing in it that a terminal would act on."""
     line = " ".join(message.split())
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     if len(line) > _LONGEST_MESSAGE:
         line = f"{line[: _LONGEST_MESSAGE - 1]}…"
-    click.echo(f"symattn: {line}", err=True)
+    return f"symattn: {line}"
+
+
+def refuse(message: str) -> NoReturn:
+    """One line on standard error, and exit status 2."""
+    click.echo(refused(message), err=True)
     sys.exit(2)

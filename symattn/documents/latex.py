@@ -20,36 +20,52 @@ _MOST_LINES, _WIDE = 9, 80
 _RELATIONS = (EQUALS, APPROX)
 
 
-def latex_document(*outlines: Outline) -> str:
-    """The fragment, with a blank line between paragraphs; several derivations in a row."""
-    return "\n\n".join(part for each in outlines for part in _paragraphs(each)) + "\n"
+def latex_document(*outlines: Outline, labels: bool = False) -> str:
+    r"""The fragment, with a blank line between paragraphs; several derivations in a row.
+
+    With `labels` the first display of each step is numbered, for ``\eqref{eq:scores}``; of the
+    second derivation in a row, ``eq:2-scores``.
+    """
+    prefixes = ["eq:", *(f"eq:{number}-" for number in range(2, len(outlines) + 1))]
+    pairs = zip(outlines, prefixes, strict=False)
+    parts = (part for each, label in pairs for part in _paragraphs(each, label if labels else ""))
+    return "\n\n".join(parts) + "\n"
 
 
-def _paragraphs(outline: Outline) -> Iterator[str]:
+def _paragraphs(outline: Outline, prefix: str) -> Iterator[str]:
     if outline.title:
         yield rf"\section*{{\raggedright {prose(outline.title)}}}"
     if outline.given:
         yield r"\subsection*{Given}"
         for section in outline.given:
-            yield _section(section)
+            yield _section(section, "")
     for section in outline.steps:
         yield rf"\subsection*{{{section.number}. {prose(section.name)}}}"
-        yield _section(section)
+        yield _section(section, f"{prefix}{section.name}" if prefix else "")
     for note in outline.notes:
         yield prose(note)
 
 
-def _section(section: Section) -> str:
-    shape = _sentence(section.shape)
-    sentence = _sentence(section.why)
-    words = rf"\noindent {sentence} ({shape})" if sentence else rf"\noindent ({shape})"
-    body = "\n".join(_display(group) for group in _groups(section.lines))
+def _section(section: Section, label: str) -> str:
+    shape, why = sentence(section.shape), sentence(section.why)
+    words = rf"\noindent {why} ({shape})" if why else rf"\noindent ({shape})"
+    shown = [f"\\[\n{display}\n\\]" for display in displays(section.lines)]
+    if label and shown:
+        numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
+        shown[0] = rf"\begin{{equation}}\label{{{label}}}{numbered}\end{{equation}}"
+    body = "\n".join(shown)
     tail = f"\n{prose(section.left_out)}." if section.left_out else ""
     return f"{words}\n{body}{tail}"
 
 
-def _sentence(parts: Prose) -> str:
+def sentence(parts: Prose) -> str:
+    """Words with their mathematics between dollars."""
     return "".join(prose(part) if isinstance(part, str) else f"${latex(part)}$" for part in parts)
+
+
+def displays(lines: tuple[Line, ...]) -> Iterator[str]:
+    """What stands inside each display of a section, without the delimiters of a host."""
+    return map(_display, _groups(lines))
 
 
 def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
@@ -91,11 +107,11 @@ def _has_grid(tree: Tree) -> bool:
 def _display(group: list[Line]) -> str:
     rows = [row for each in group for row in _rows(each.tree)]
     if len(rows) == 1:
-        return f"\\[\n{latex(group[0].tree)}\n\\]"
+        return latex(group[0].tree)
     body = rows[0]
     for before, row in pairwise(rows):
         body += (r" \\[6pt]" if "frac" in before + row else r" \\") + "\n" + row
-    return f"\\[\n\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n\\]"
+    return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
 
 
 def _rows(tree: Tree) -> Iterator[str]:
@@ -105,5 +121,6 @@ def _rows(tree: Tree) -> Iterator[str]:
     breaks = starts[1:] if len(line(tree)) > _WIDE and not _has_grid(tree) else []
     left = latex(t.row(*items[: starts[0]]))
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
-        yield f"{left} &{latex(Row(items[start:stop]))}".strip()
+        row = f"{left} &{latex(Row(items[start:stop]))}".strip()
+        yield f"{{}}{row}" if row.startswith("[") else row  # no option of the display
         left = ""

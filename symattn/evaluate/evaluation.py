@@ -18,7 +18,9 @@ from symattn.evaluate.shown import value_view
 from symattn.evaluate.values import Place, Values
 from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
+from symattn.notation.mime import bundle
 from symattn.notation.options import Notation
+from symattn.notation.text import box
 from symattn.notation.tree import Tree
 from symattn.step import Input, Step
 
@@ -40,6 +42,12 @@ class Evaluation(Values):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        trees = [tree for step in self.steps for tree in StepValue(self, step)._trees()]
+        words = "\n".join("\n".join(box(tree).lines) for tree in trees)
+        rows = r" \\ ".join(map(latex, trees))
+        return bundle(words, rf"\begin{{gathered}} {rows} \end{{gathered}}")
 
     def __repr__(self) -> str:
         return f"<Evaluation of {', '.join(self._by_name)}>"
@@ -165,10 +173,14 @@ class StepValue:
         notation = Notation(digits=digits)
         return plotted(self.evaluation, self.step, self._head(head, notation), ax, notation)
 
-    def _repr_latex_(self) -> str:
+    def _trees(self) -> list[Tree]:
         heads = range(self.shape[-3]) if self.step.per_head else (None,)
-        trees = [tree for head in heads for tree in value_view(self.evaluation, self.step, head)]
-        return r"$\displaystyle " + r" \quad ".join(map(latex, trees)) + "$"
+        return [tree for head in heads for tree in value_view(self.evaluation, self.step, head)]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        trees = self._trees()
+        words = "\n".join("\n".join(box(tree).lines) for tree in trees)
+        return bundle(words, r" \quad ".join(map(latex, trees)))
 
     def __repr__(self) -> str:
         return f"<{self.name}: {' × '.join(map(str, self.shape))}>"

@@ -173,10 +173,11 @@ class Values:
         with precision(bits), np.errstate(all="ignore"):
             return self.value(letter, BALLS, bits)
 
-    def rounded(self, letter: str) -> Array:
-        """Where floating point in this dtype may end up, as balls."""
+    def rounded(self, letter: str, digits: int | None = None) -> Array:
+        """Where floating point in this dtype may end up, as balls; `digits` as for `Rounded`."""
         with precision(BITS[0]), np.errstate(all="ignore"):
-            return self.value(letter, Rounded(self.arithmetic.dtype), "rounded")
+            arithmetic = Rounded(self.arithmetic.dtype, digits)
+            return self.value(letter, arithmetic, ("rounded", digits))
 
     def array(self, letter: str) -> Array:
         """NumPy's values of a matrix."""

@@ -20,7 +20,7 @@ from symattn.worksheet.claims import Origins, read_claims
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
-from symattn.worksheet.read import Worksheet, worksheet_of
+from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.report import shown_true
 from symattn.worksheet.rewrite import rewritten
 from symattn.worksheet.source import MAX_BYTES, parse, read_source
@@ -129,7 +129,7 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
     def finish() -> None:
         if block is None:
             return
-        sheet = worksheet_of(block.text, name, place_of(text, block.start)[0])
+        sheet = sheet_of_block(name, text, block)
         if not sheet.claims and not anchors:
             return
         one = _Sheet(name, text, block, sheet, anchors)
@@ -150,6 +150,24 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
     finish()
     ordered = tuple(sorted(findings, key=lambda finding: finding.start))
     return Checked(name, text, tuple(markings), tuple(sheets), ordered)
+
+
+def sheet_of_block(name: str, text: str, block: Block) -> Worksheet:
+    """The worksheet of a block of the page `text` in the file `name`."""
+    line = place_of(text, block.start)[0]
+    return (
+        _from_file(name, line, block.file) if block.file else worksheet_of(block.text, name, line)
+    )
+
+
+def _from_file(page: str, line: int, file: str) -> Worksheet:
+    """The worksheet that a page names, which has to lie beside the page."""
+    if Path(file).is_absolute() or ".." in Path(file).parts:
+        raise ReadError(f"{page}:{line}: {file}: has to lie beside the page, or in a folder there")
+    path = Path(page).parent / file
+    if not path.is_file():
+        raise ReadError(f"{page}:{line}: {file}: there is no such worksheet beside the page")
+    return read_worksheet(path)
 
 
 class _Sheet:
@@ -202,6 +220,9 @@ class _Sheet:
                 if origin is None:
                     continue
                 key, number = origin
+                if self.block.file:
+                    yield self._finding(marking, mark, entry, self.block.start, str(entry.claimed))
+                    continue
                 span = spans[key][number]
                 start = self.block.place(span.start)
                 yield self._finding(marking, mark, entry, start, span.text)

@@ -13,7 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from symattn.arithmetic.reading import MAX_ENTRIES
+import numpy as np
+
+from symattn.arithmetic.reading import MAX_ENTRIES, as_lists
 from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.meaning import PER_HEAD
 from symattn.attention.spec import Attention
@@ -22,11 +24,10 @@ from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
 from symattn.worksheet.claims import Policy, step_named
+from symattn.worksheet.labels import LABELS, depth, label_of, labels_of, words_of
 from symattn.worksheet.source import parse, read_source, where
 
 Made = TypeVar("Made")
-
-MAX_LABEL = 80
 
 _TABLES = ("title", "schema", "gradient", "attention", "given", "claims", "policy", "notation")
 _AXES = tuple(axis.name for axis in fields(Attention))
@@ -34,7 +35,6 @@ _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts 
 _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_past", "W_DQ",
            "Q_latent", "W_KR", "K_position", "K_position_past", "distances", "b_O", "W_O", "mask",
            "allowed", "concat", "projected")  # fmt: skip
-_LABELS = ("tokens", "query_tokens", "key_tokens", "past_tokens", "vocabulary", "features")
 _POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
@@ -121,36 +121,36 @@ def read_worksheet(path: str | Path) -> Worksheet:
 def worksheet_of(source: str, name: str = "worksheet", first_line: int = 1) -> Worksheet:
     """The worksheet that a text holds; its first line counts as `first_line` of the file `name`.
 
-    Raises as `read_worksheet` does.
+    Files that it names are looked for beside that file. Raises as `read_worksheet` does.
     """
     source = "\n" * (first_line - 1) + source
     data = parse(source, name)
     try:
-        return replace(_worksheet(data), name=name, source=source)
+        return replace(_worksheet(data, Path(name).parent), name=name, source=source)
     except SymattnError as error:
         raise type(error)(f"{where(name, source, str(error))}: {error}") from None
 
 
-def _worksheet(data: Mapping[str, Any]) -> Worksheet:
+def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
     _known(data, _TABLES, "")
     schema = data.get("schema", 1)
     if schema != 1 or isinstance(schema, bool):
         raise ReadError(f"schema = {shown(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
-    given = _given(_table(data, "given"))
+    given = _given(_table(data, "given"), folder)
     upstream = {name: given.pop(name) for name in list(given) if name not in SYMBOLS}
-    wrt = _words(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
+    wrt = words_of(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings = _spec(attention, given)
-    labels = _labels(settings, given)
+    labels = labels_of(settings, given)
     claims, policy = _table(data, "claims"), _table(data, "policy")
     _known(policy, _POLICY, "policy")
     if {"exp", "exp_sum"} & {step_named(key) for key in claims}:
         spec = replace(spec, unfold=True)
     sizes = {name: settings[name] for name in _SIZES if name in settings}
     return Worksheet(
-        _label(data.get("title", ""), "title", 500),
+        label_of(data.get("title", ""), "title", 500),
         spec,
         given,
         sizes,
@@ -179,7 +179,7 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         where = f" in [{table}]" if table else ""
         hint = nearest(key, names)
         for home, keys in (
-            ("attention", (*_AXES, "chunks", *_LABELS, *_SIZES)),
+            ("attention", (*_AXES, "chunks", *LABELS, *_SIZES)),
             ("given", SYMBOLS),
         ):
             if key in keys and home != table:
@@ -189,8 +189,11 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         raise ReadError(f"{shown(key)}{where} is not a known key{hint}")
 
 
-def _given(table: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given, with ``W_Q[1]``, ``W_Q[2]`` gathered into one list of heads."""
+def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """What is given, with ``W_Q[1]``, ``W_Q[2]`` gathered into one list of heads.
+
+    A text that names a matrix in a file is read there.
+    """
     given: dict[str, Any] = {}
     heads: dict[str, dict[int, Any]] = {}
     for key, value in table.items():
@@ -198,12 +201,13 @@ def _given(table: Mapping[str, Any]) -> dict[str, Any]:
         name = match[1] if match else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
             raise ReadError(f"{shown(key)} in [given] is not a known name{nearest(name, SYMBOLS)}")
+        held = _from_file(key, value, folder) if isinstance(value, str) else value
         if match:
             if int(match[2]) in heads.setdefault(name, {}):
                 raise ReadError(f"{name}[{int(match[2])}]: is given twice; keep one")
-            heads[name][int(match[2])] = value
+            heads[name][int(match[2])] = held
         else:
-            given[name] = value
+            given[name] = held
     for name, parts in heads.items():
         if name in given:
             raise ReadError(f"{name}[{min(parts)}]: {name} is given as a whole too; keep one")
@@ -216,12 +220,12 @@ def _given(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attention, dict[str, Any]]:
     """The spec, and the settings of the table that are not axes of it."""
-    _known(attention, ("variant", *_AXES, "chunks", *_LABELS, *_SIZES), "attention")
+    _known(attention, ("variant", *_AXES, "chunks", *LABELS, *_SIZES), "attention")
     base = _plain()
     if "variant" in attention:
         from symattn.attention.variants import variant
 
-        base = variant(_label(attention["variant"], "variant")).spec
+        base = variant(label_of(attention["variant"], "variant")).spec
     axes = {name: getattr(base, name) for name in _AXES}
     axes |= {name: attention[name] for name in _AXES if name in attention}
     axes["mask"] = _mask(axes["mask"], given)
@@ -238,7 +242,7 @@ def _plain() -> Attention:
 
 def _mask(mask: Any, given: dict[str, Any]) -> Any:
     """The masks; a matrix among them moves to what is given, as `allowed` or `mask`."""
-    if isinstance(mask, list) and _depth(mask) > 1:
+    if isinstance(mask, list) and depth(mask) > 1:
         if "mask" in given or "allowed" in given:
             raise ReadError("mask: a matrix is given in [given] too; keep one of them")
         given["mask"], mask = mask, []
@@ -257,7 +261,7 @@ def _mask(mask: Any, given: dict[str, Any]) -> Any:
     for name, kind in (("allowed", "boolean"), ("mask", "additive")):
         if name in given and kind not in names:
             masks = (*masks, (kind, True))
-        if _depth(given.get(name)) == 3:
+        if depth(given.get(name)) == 3:
             masks = tuple((mask, PER_HEAD if mask == kind else value) for mask, value in masks)
     return masks
 
@@ -280,7 +284,7 @@ def _entries(matrix: Any) -> Iterator[Any]:
 
 def _heads(heads: Any, given: Mapping[str, Any]) -> Any:
     """How many heads: as said, or as many as a third level of brackets holds."""
-    deep = {name: value for name, value in given.items() if _depth(value) == 3}
+    deep = {name: value for name, value in given.items() if depth(value) == 3}
     shared = [name for name in deep if name in _SHARED and name not in ("allowed", "mask")]
     if shared:
         raise ReadError(f"{shared[0]}: three levels of brackets, but all heads share {shared[0]}")
@@ -292,7 +296,7 @@ def _heads(heads: Any, given: Mapping[str, Any]) -> Any:
         return None
     first = next(iter(deep))
     for name, value in given.items():
-        if name not in deep and name not in _SHARED and _depth(value) == 2:
+        if name not in deep and name not in _SHARED and depth(value) == 2:
             raise ReadError(
                 f"{name}: {first} is given for each head, {name} is not; give a matrix for each "
                 f"head, or say heads = {len(deep[first])} if its columns hold all heads"
@@ -300,77 +304,17 @@ def _heads(heads: Any, given: Mapping[str, Any]) -> Any:
     return len(deep[first])
 
 
-def _depth(value: Any) -> int:
-    depth = 0
-    while isinstance(value, list) and depth < 8:
-        depth += 1
-        value = value[0] if value else None
-    return depth
+def _from_file(key: str, reference: str, folder: Path) -> Any:
+    """The matrix of a file, as nested lists unless it is too large for exact numbers."""
+    from symattn.worksheet.matrices import read_matrix
 
-
-def _labels(settings: Mapping[str, Any], given: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The names of rows and columns by size; also the one-hot rows that tokens spell out."""
-    words = {name: _words(settings[name], name) for name in _LABELS if name in settings}
-    labels: dict[str, tuple[str, ...]] = {}
-    tokens = words.get("tokens", ())
-    if "vocabulary" in words and ("E" not in given or "one_hot" in given):
-        raise ReadError("vocabulary: names the rows of E; give E and tokens, or leave it out")
-    if tokens and "query_tokens" in words and "key_tokens" in words:
-        raise ReadError("tokens: query_tokens and key_tokens name all rows; leave tokens out")
-    if "E" in given and "one_hot" not in given and tokens:
-        vocabulary = words.get("vocabulary") or tuple(dict.fromkeys(tokens))
-        if len(tokens) * len(vocabulary) > MAX_ENTRIES:
-            raise ReadError(
-                f"tokens: {len(tokens)} tokens over {len(vocabulary)} words are too many"
-            )
-        for token in tokens:
-            if token not in vocabulary:
-                raise ReadError(f'tokens: "{token}" is not in the vocabulary'
-                                f"{nearest(token, vocabulary)}")  # fmt: skip
-        given["one_hot"] = [[int(word == token) for word in vocabulary] for token in tokens]
-        labels["n_vocab"] = vocabulary
-    counts = _row_counts(given)
-    for size, key in (("n", "query_tokens"), ("m", "key_tokens")):
-        if key in words:
-            labels[size] = words[key]
-        elif tokens and counts.get(size, len(tokens)) == len(tokens):
-            labels[size] = tokens
-    if tokens and tokens not in (labels.get("n"), labels.get("m")):
-        found = ", ".join(f"{size} = {count}" for size, count in counts.items())
-        raise ReadError(f"tokens: {len(tokens)} names fit neither queries nor keys ({found})")
-    if "past_tokens" in words:
-        if not any(name.endswith("_past") for name in given):
-            raise ReadError("past_tokens: names the rows of K_past; give it, or leave this out")
-        labels["p"] = words["past_tokens"]
-    if "m" in labels and "m" not in counts and "n" in labels:
-        del labels["m"]
-    if "features" in words:
-        labels["d_model" if "X" in given or "E" in given else "d_k"] = words["features"]
-    return labels
-
-
-def _row_counts(given: Mapping[str, Any]) -> dict[str, int]:
-    """How many queries (n) and keys (m) the given matrices have."""
-    counts: dict[str, int] = {}
-    by_row = (("n", ("X", "one_hot", "Q")), ("m", ("memory", "K", "V")))
-    for size, names in by_row:
-        for name in names:
-            if name in given:
-                counts.setdefault(size, _rows(given[name]))
-    for name in ("scores", "scaled", "masked", "weights", "exp"):
-        matrix = given.get(name)
-        if isinstance(matrix, list) and matrix:
-            counts.setdefault("n", _rows(matrix))
-            line = matrix[0][0] if _depth(matrix) == 3 and matrix[0] else matrix[0]
-            if isinstance(line, list):
-                counts.setdefault("m", len(line))
-    return counts
-
-
-def _rows(matrix: Any) -> int:
-    if not isinstance(matrix, list) or not matrix:
-        return 0
-    return len(matrix[0]) if _depth(matrix) == 3 else len(matrix)
+    try:
+        matrix = read_matrix(reference, folder)
+    except ReadError as error:
+        raise ReadError(f"{key}: {error}") from None
+    if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
+        return as_lists(matrix, key)
+    return matrix
 
 
 def _chunks(settings: Mapping[str, Any]) -> Any:
@@ -378,22 +322,6 @@ def _chunks(settings: Mapping[str, Any]) -> Any:
     if "chunks" in settings:
         chunk_sizes(settings["chunks"])
     return settings.get("chunks")
-
-
-def _words(value: Any, name: str) -> tuple[str, ...]:
-    if isinstance(value, str):
-        value = value.split()
-    if not isinstance(value, list) or not value:
-        raise ReadError(f'{name}: give a list of words, e.g. {name} = ["it", "cat"]')
-    return tuple(_label(word, name) for word in value)
-
-
-def _label(value: Any, name: str, most: int = MAX_LABEL) -> str:
-    if not isinstance(value, str):
-        raise ReadError(f"{name}: {shown(value)} is not text; put it in quotes")
-    if len(value) > most:
-        raise ReadError(f"{name}: {len(value)} characters are too many; {most} at most")
-    return value
 
 
 def _notation(table: Mapping[str, Any]) -> Notation:

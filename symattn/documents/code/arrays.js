@@ -2,12 +2,16 @@
 // The last axis of `data` runs fastest; shapes are broadcast from the back, as in NumPy.
 const all = "all";
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
-const array = (shape, data) => ({ shape, data: data || new Float64Array(count(shape)) });
+const array = (shape, data) => ({
+  shape,
+  data: data || new Float64Array(count(shape)),
+});
 const asArray = (x) => (typeof x === "number" ? array([], [x]) : x);
 
 function matrix(nested) {
   const shape = [];
-  for (let part = nested; Array.isArray(part); part = part[0]) shape.push(part.length);
+  for (let part = nested; Array.isArray(part); part = part[0])
+    shape.push(part.length);
   return array(shape, Float64Array.from(nested.flat(shape.length)));
 }
 
@@ -27,7 +31,8 @@ function together(...shapes) {
     shape.forEach((size, axis) => {
       const back = shape.length - axis;
       if (!out[back] || out[back] === 1) out[back] = size;
-      else if (size !== 1 && size !== out[back]) throw new Error("shapes do not fit");
+      else if (size !== 1 && size !== out[back])
+        throw new Error("shapes do not fit");
     });
   return out.slice(1).reverse();
 }
@@ -37,7 +42,12 @@ function* indices(shape) {
   const at = new Array(shape.length).fill(0);
   for (let left = count(shape); left > 0; left--) {
     yield at;
-    for (let axis = shape.length - 1; axis >= 0 && ++at[axis] === shape[axis]; axis--) at[axis] = 0;
+    for (
+      let axis = shape.length - 1;
+      axis >= 0 && ++at[axis] === shape[axis];
+      axis--
+    )
+      at[axis] = 0;
   }
 }
 
@@ -47,7 +57,10 @@ function each(f, ...operands) {
   const steps = xs.map((x) => strides(x, out.shape));
   let place = 0;
   for (const at of indices(out.shape)) {
-    const values = xs.map((x, k) => x.data[at.reduce((sum, i, axis) => sum + i * steps[k][axis], 0)]);
+    const values = xs.map(
+      (x, k) =>
+        x.data[at.reduce((sum, i, axis) => sum + i * steps[k][axis], 0)],
+    );
     out.data[place++] = f(...values);
   }
   return out;
@@ -63,7 +76,8 @@ const or = (a, b) => each((x, y) => +(x || y), a, b);
 const and = (a, b) => each((x, y) => +(x && y), a, b);
 const not = (a) => each((x) => +!x, a);
 const hidden = (a) => each((x) => +(x === -Infinity), a);
-const where = (condition, a, b) => each((c, x, y) => (c ? x : y), condition, a, b);
+const where = (condition, a, b) =>
+  each((c, x, y) => (c ? x : y), condition, a, b);
 const exp = (a) => each(Math.exp, a);
 const tanh = (a) => each(Math.tanh, a);
 const sqrt = (a) => each(Math.sqrt, a);
@@ -71,7 +85,11 @@ const cos = (a) => each(Math.cos, a);
 const sin = (a) => each(Math.sin, a);
 const relu = (a) => each((x) => Math.max(x, 0), a);
 const elu1 = (a) => each((x) => (x >= 0 ? x + 1 : Math.exp(x)), a);
-const sigmoid = (a) => each((x) => (x < 0 ? Math.exp(x) / (1 + Math.exp(x)) : 1 / (1 + Math.exp(-x))), a);
+const sigmoid = (a) =>
+  each(
+    (x) => (x < 0 ? Math.exp(x) / (1 + Math.exp(x)) : 1 / (1 + Math.exp(-x))),
+    a,
+  );
 
 // Each row (the last axis) made into another row.
 function rows(x, size, f) {
@@ -79,22 +97,55 @@ function rows(x, size, f) {
   const out = array([...x.shape.slice(0, -1), size(width)]);
   const wide = size(width);
   for (let row = 0; row * wide < out.data.length; row++)
-    out.data.set(f(x.data.subarray(row * width, (row + 1) * width)), row * wide);
+    out.data.set(
+      f(x.data.subarray(row * width, (row + 1) * width)),
+      row * wide,
+    );
   return out;
 }
 
-const rowSum = (x) => rows(x, () => 1, (row) => [row.reduce((a, b) => a + b, 0)]);
-const rowMax = (x) => rows(x, () => 1, (row) => [Math.max(...row)]);
-const every = (x) => rows(x, () => 1, (row) => [+row.every(Boolean)]);
-const some = (x) => rows(x, () => 1, (row) => [+row.some(Boolean)]);
+const rowSum = (x) =>
+  rows(
+    x,
+    () => 1,
+    (row) => [row.reduce((a, b) => a + b, 0)],
+  );
+const rowMax = (x) =>
+  rows(
+    x,
+    () => 1,
+    (row) => [Math.max(...row)],
+  );
+const every = (x) =>
+  rows(
+    x,
+    () => 1,
+    (row) => [+row.every(Boolean)],
+  );
+const some = (x) =>
+  rows(
+    x,
+    () => 1,
+    (row) => [+row.some(Boolean)],
+  );
 const firstLargest = (x) =>
-  rows(x, (n) => n, (row) => row.map((_, k) => +(k === row.indexOf(Math.max(...row)))));
+  rows(
+    x,
+    (n) => n,
+    (row) => row.map((_, k) => +(k === row.indexOf(Math.max(...row)))),
+  );
 const threshold = (x) =>
-  rows(x, () => 1, (row) => {
-    let sum = 0;
-    const ranked = Array.from(row).sort((a, b) => b - a);
-    return [Math.max(...ranked.map((value, k) => ((sum += value) - 1) / (k + 1)))];
-  });
+  rows(
+    x,
+    () => 1,
+    (row) => {
+      let sum = 0;
+      const ranked = Array.from(row).sort((a, b) => b - a);
+      return [
+        Math.max(...ranked.map((value, k) => ((sum += value) - 1) / (k + 1))),
+      ];
+    },
+  );
 
 function matmul(a, b) {
   const [n, inner] = a.shape.slice(-2);
@@ -108,7 +159,9 @@ function matmul(a, b) {
       for (let j = 0; j < m; j++) {
         let sum = 0;
         for (let l = 0; l < inner; l++)
-          sum += left.data[(block * n + i) * inner + l] * right.data[(block * inner + l) * m + j];
+          sum +=
+            left.data[(block * n + i) * inner + l] *
+            right.data[(block * inner + l) * m + j];
         out.data[(block * n + i) * m + j] = sum;
       }
   return out;
@@ -128,7 +181,9 @@ function transpose(x) {
   const [n, m] = x.shape.slice(-2);
   const out = array([...x.shape.slice(0, -2), m, n]);
   for (let k = 0; k < out.data.length; k++) {
-    const block = Math.floor(k / (n * m)) * n * m, i = Math.floor((k % (n * m)) / n), j = k % n;
+    const block = Math.floor(k / (n * m)) * n * m,
+      i = Math.floor((k % (n * m)) / n),
+      j = k % n;
     out.data[k] = x.data[block + j * m + i];
   }
   return out;
@@ -136,59 +191,99 @@ function transpose(x) {
 
 function permute(x, order) {
   const steps = order.map((axis) => count(x.shape.slice(axis + 1)));
-  return moved(order.map((axis) => x.shape[axis]), (at) => x.data[at.reduce((sum, i, k) => sum + i * steps[k], 0)]);
+  return moved(
+    order.map((axis) => x.shape[axis]),
+    (at) => x.data[at.reduce((sum, i, k) => sum + i * steps[k], 0)],
+  );
 }
 
 // An index for each axis: `all`, [start, stop, step], a number (the axis goes) or null (a new one).
 function pick(x, index) {
   const steps = x.shape.map((_, axis) => count(x.shape.slice(axis + 1)));
-  let offset = 0, axis = 0;
-  const shape = [], along = [];
+  let offset = 0,
+    axis = 0;
+  const shape = [],
+    along = [];
   for (const part of index) {
-    if (part === null) { shape.push(1); along.push(0); continue; }
-    const [start, stop, step] = part === all ? [0, x.shape[axis], 1] : Array.isArray(part) ? part : [part];
+    if (part === null) {
+      shape.push(1);
+      along.push(0);
+      continue;
+    }
+    const [start, stop, step] =
+      part === all
+        ? [0, x.shape[axis], 1]
+        : Array.isArray(part)
+          ? part
+          : [part];
     offset += start * steps[axis];
-    if (stop !== undefined) { shape.push(Math.ceil((stop - start) / step)); along.push(step * steps[axis]); }
+    if (stop !== undefined) {
+      shape.push(Math.ceil((stop - start) / step));
+      along.push(step * steps[axis]);
+    }
     axis++;
   }
-  return moved(shape, (at) => x.data[at.reduce((sum, i, k) => sum + i * along[k], offset)]);
+  return moved(
+    shape,
+    (at) => x.data[at.reduce((sum, i, k) => sum + i * along[k], offset)],
+  );
 }
 
 function take(x, chosen, axis) {
   const at = axis + x.shape.length;
-  const step = count(x.shape.slice(at + 1)), size = x.shape[at];
+  const step = count(x.shape.slice(at + 1)),
+    size = x.shape[at];
   const shape = x.shape.map((n, k) => (k === at ? chosen.length : n));
   const block = step * chosen.length;
   const out = array(shape);
   for (let k = 0; k < out.data.length; k++)
-    out.data[k] = x.data[Math.floor(k / block) * step * size + chosen[Math.floor((k % block) / step)] * step + (k % step)];
+    out.data[k] =
+      x.data[
+        Math.floor(k / block) * step * size +
+          chosen[Math.floor((k % block) / step)] * step +
+          (k % step)
+      ];
   return out;
 }
 
 function join(parts, axis) {
   const at = axis + parts[0].shape.length;
-  const shape = parts[0].shape.map((n, k) => (k === at ? parts.reduce((sum, x) => sum + x.shape[k], 0) : n));
+  const shape = parts[0].shape.map((n, k) =>
+    k === at ? parts.reduce((sum, x) => sum + x.shape[k], 0) : n,
+  );
   const out = array(shape);
   const row = count(shape.slice(at));
   let start = 0;
   for (const x of parts) {
     const width = count(x.shape.slice(at));
     for (let block = 0; block * width < x.data.length; block++)
-      out.data.set(x.data.subarray(block * width, (block + 1) * width), block * row + start);
+      out.data.set(
+        x.data.subarray(block * width, (block + 1) * width),
+        block * row + start,
+      );
     start += width;
   }
   return out;
 }
 
 function gather(parts, places) {
-  const flat = join(parts.map((x) => reshape(x, [x.data.length])), -1);
+  const flat = join(
+    parts.map((x) => reshape(x, [x.data.length])),
+    -1,
+  );
   const wanted = matrix(places);
-  return array(wanted.shape, wanted.data.map((place) => flat.data[place]));
+  return array(
+    wanted.shape,
+    wanted.data.map((place) => flat.data[place]),
+  );
 }
 
 const interleave = (a, b) => {
   const out = array([...a.shape.slice(0, -1), 2 * a.shape[a.shape.length - 1]]);
-  a.data.forEach((value, k) => { out.data[2 * k] = value; out.data[2 * k + 1] = b.data[k]; });
+  a.data.forEach((value, k) => {
+    out.data[2 * k] = value;
+    out.data[2 * k + 1] = b.data[k];
+  });
   return out;
 };
 
@@ -197,7 +292,9 @@ function besideEachOther(x) {
   const [h, n, d] = x.shape.slice(-3);
   return moved([...x.shape.slice(0, -3), n, h * d], (at) => {
     const [i, c] = at.slice(-2);
-    const block = at.slice(0, -2).reduce((sum, k, axis) => sum * x.shape[axis] + k, 0);
+    const block = at
+      .slice(0, -2)
+      .reduce((sum, k, axis) => sum * x.shape[axis] + k, 0);
     return x.data[((block * h + Math.floor(c / d)) * n + i) * d + (c % d)];
   });
 }

@@ -4,42 +4,67 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import sympy
 
 from symattn.arithmetic.arrays import nearest_float
+from symattn.documents.code.fit import BLACK, Style, fitted
 from symattn.documents.code.trace import Line, Program, Scalar
 from symattn.documents.code.views import View
 from symattn.errors import CannotSpell
+from symattn.notation.latex import escape_controls
 
 #: Operations entry by entry: their operands need not have the shape of the result.
 _BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "equals")
 
 #: What a helping line is called; the rest are parts.
 _NAMES = {"hidden": "hidden", "all": "nothing", "exp": "powers", "row_sum": "sums",
-          "row_max": "largest", "threshold": "level", "literal": "fixed"}  # fmt: skip
+          "row_max": "largest", "threshold": "level", "literal": "fixed",
+          "places": "places", "cos": "cosines", "sin": "sines", "where": "kept"}  # fmt: skip
+
+#: Inputs that may be given as true and false.
+_FLAGS = ("allowed", "one_hot")
 
 #: A helping line longer than this gets a line of its own.
 _LONG = 60
 
+#: A table of places longer than this, too.
+_SHORT = 30
+
 
 class Piece(str):
-    """Code that stands in other code; ``{0:a}`` in a template brackets what is not one atom."""
+    """Code that stands in other code.
+
+    ``{0:a}`` in a template brackets what is not one atom, ``{0:t}`` what is no term of a sum.
+    """
 
     def __format__(self, spec: str) -> str:
-        return f"({self})" if spec == "a" and not _is_atom(self) else str(self)
+        loose = {"a": _LOOSE, "t": _LOOSE - _TIGHT}.get(spec, set())
+        return f"({self})" if _holds(self, loose) else str(self)
 
 
-def _is_atom(code: str) -> bool:
+#: What binds looser than an index or a call does, and what of it binds tighter than + and -.
+_LOOSE, _TIGHT = set(" +*/@<>=|&!~"), set(" */@")
+
+
+def _holds(code: str, signs: set[str]) -> bool:
+    """Whether one of the signs, or a sign of the number, stands outside brackets."""
     depth = 0
     for place, character in enumerate(code):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(character, 0)
-        if depth == 0 and (character in " +*/@<>=|&!~" or (character == "-" and place == 0)):
-            return False
-    return True
+        if (
+            depth == 0
+            and signs
+            and (
+                character in signs
+                or (character == "-" and (place == 0 or code[place : place + 2] == "- "))
+            )
+        ):
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -61,16 +86,39 @@ class Language:
     assignment: str
     comment: str
     header: str
-    footer: str
-    indent: str = "    "
+    returned: str
+    footer: str = ""
+    #: What the header ends with, after its arguments; what stands between code and comment.
+    opening: str = ":"
+    gap: str = "  "
+    #: Where lines break; a comment that does not fit beside its line stands above it.
+    style: Style = BLACK
+    #: How the lines of the description begin: the first, the others, and the one that ends it.
+    docs: tuple[str, str, str] = ('    """', "    ", '    """')
+    #: Whether it stands before the header.
+    docs_first: bool = False
+    unquoted: tuple[str, str] = ('"', "'")
+    #: What a file begins with; the imports that it uses, by what they are called.
     prelude: str = ""
+    imports: Mapping[str, str] = field(default_factory=dict)
+    #: A table of places that entries are picked from.
+    table: str = "{0}"
+    #: Functions of its own that a program may call, by name; a file holds those that it calls.
+    helpers: Mapping[str, str] = field(default_factory=dict)
+    between: str = "\n\n"
+    suffix: str = ".py"
     reserved: tuple[str, ...] = ()
     known: Mapping[str, str] = field(default_factory=dict)
 
 
-def spelled(program: Program, language: Language, *, name: str = "attention") -> str:
-    """The program as a function of its inputs that returns all steps by their letters."""
-    return _Writer(program, language).function(name)
+def spelled(
+    program: Program, language: Language, *, name: str = "attention", docs: Sequence[str] = ()
+) -> str:
+    """The program as a function of its inputs that returns all steps by their letters.
+
+    `docs` are the lines of its description.
+    """
+    return _Writer(program, language).function(name, docs)
 
 
 class _Writer:
@@ -83,37 +131,75 @@ class _Writer:
         )  # fmt: skip
         whole = [line.operands[0] for line in program.lines if line.operation == "is"]
         self.said = {part.line for part in whole if isinstance(part, View)}  # 0 for no line
+        self.beside = {number for line in program.lines for part in line.operands
+                       if isinstance(part, View) and len(part.parts) > 1
+                       for number in _reads(part)}  # fmt: skip
+        self.body: list[str] = []
         self.names: dict[int, str] = {}
         self.inlined: dict[int, Piece] = {}
         letters = [line.name for line in program.lines if line.name]
-        self.taken = {*letters, *program.parameters, *language.reserved}
+        self.taken = {*letters, *program.parameters, *language.reserved, *language.helpers}
+        #: An input of numbers, whose type and place the constants take where there are types.
+        self.like = next((line.name for line in program.lines
+                          if line.operation == "input" and line.step is not None
+                          and line.step.name not in _FLAGS), "")  # fmt: skip
 
-    def function(self, name: str) -> str:
+    def function(self, name: str, docs: Sequence[str]) -> str:
         language = self.language
-        body: list[str] = []
+        body = self.body
         for line in self.program.lines:
             if line.operation == "input":
                 self.names[line.number] = line.name
                 continue
             code = self.line(line)
-            short = len(code) <= _LONG or line.number in self.said
+            short = (
+                len(code) <= _LONG or line.number in self.said
+            ) and line.number not in self.beside
             if line.step is None and self.uses[line.number] == 1 and short:
                 self.inlined[line.number] = code
                 continue
             self.names[line.number] = line.name or self._free(line.operation)
             told = language.assignment.format(name=self.names[line.number], code=code)
-            shape = language.comment.format(" × ".join(map(str, line.shape)))
-            step = line.step
-            said = f"{step.name}, " if step and step.name != line.name else ""
-            body.append(f"{language.indent}{told}  {shape.replace('%', said)}")
+            body += self._with_shape(told, line)
         arguments = [item.letter for item in self.program.inputs] + [*self.program.parameters]
         returned = [line.name for line in self.program.lines if line.operation == "is"]
+        pair = language.known.get("pair", "{0}")
+        pairs = ", ".join(pair.format(letter) for letter in returned)
+        described = self._described(docs)
+        header = language.header.format(name=name, arguments=", ".join(arguments))
         return "\n".join([
-            language.header.format(name=name, arguments=", ".join(arguments)),
+            *(described if language.docs_first else ()),
+            *self._header(header),
+            *(() if language.docs_first else described),
             *body,
-            language.footer.format(pairs=", ".join(
-                language.known.get("pair", "{0}").format(letter) for letter in returned)),
+            *fitted(language.returned.format(pairs=pairs), language.style, language.style.indent),
+            language.footer,
         ])  # fmt: skip
+
+    def _header(self, header: str) -> list[str]:
+        """The first line, broken like any other though it ends with what opens the body."""
+        end, style = self.language.opening, self.language.style
+        inner = replace(style, width=style.width - len(end))
+        lines = fitted(header.removesuffix(end), inner)
+        return [*lines[:-1], lines[-1] + end]
+
+    def _with_shape(self, told: str, line: Line) -> list[str]:
+        """A line with its shape, and its step's name, in a comment beside or above it."""
+        language, step = self.language, line.step
+        said = f"{step.name}, " if step and step.name != line.name else ""
+        comment = language.comment.format(said + " × ".join(map(str, line.shape)))
+        lines = fitted(told, language.style, language.style.indent)
+        if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
+            return [f"{lines[0]}{language.gap}{comment}"]
+        return [f"{language.style.indent}{comment}", *lines]
+
+    def _described(self, docs: Sequence[str]) -> list[str]:
+        language = self.language
+        first, other, last = language.docs
+        plain = (escape_controls(line).replace("\\", "/") for line in docs)
+        clean = [line.replace(*language.unquoted) for line in plain]
+        told = [(first if k == 0 else other) + words for k, words in enumerate(clean)]
+        return [*map(str.rstrip, told), last] if docs else []
 
     def _free(self, operation: str) -> str:
         base = _NAMES.get(operation, "part")
@@ -150,10 +236,11 @@ class _Writer:
         details: Any = found.details
         if found.kind == "index":
             details = self._index(details, found.parts[0].shape)
-        elif found.kind == "take":
-            details = f"{list(details[1])}, {details[0] - len(found.shape)}"
+        axis: int | str = ""
+        if found.kind == "take":
+            axis, details = details[0] - len(found.shape), list(details[1])
         elif found.kind == "gather":
-            details = np.asarray(details).tolist()
+            details = self._table(np.asarray(details))
         elif found.kind == "permute":
             details = list(details)
         kind = found.kind
@@ -161,7 +248,18 @@ class _Writer:
         if plain.get(kind) and f"plain {kind}" in self.language.views:
             kind = f"plain {kind}"
         template = self.language.views[kind]
-        return Piece(template.format(*pieces, all=joined, details=details, shape=list(found.shape)))
+        told = {"all": joined, "details": details, "shape": list(found.shape), "axis": axis}
+        return Piece(template.format(*pieces, **told))
+
+    def _table(self, places: Any) -> str:
+        """Places to pick entries from, under a name of their own where they are many."""
+        code = self.language.table.format(places.tolist())
+        if len(code) <= _SHORT:
+            return code
+        name = self._free("places")
+        told = self.language.assignment.format(name=name, code=code)
+        self.body += fitted(told, self.language.style, self.language.style.indent)
+        return name
 
     def _index(self, details: Sequence[Any], shape: tuple[int, ...]) -> str:
         whole, part, stepped = self.language.slices
@@ -187,7 +285,8 @@ class _Writer:
                 return self.number(values)
             return f"[{', '.join(map(nested, values))}]"
 
-        return Piece(self.language.operations["literal"].format(nested(values.tolist())))
+        literal = self.language.operations["literal"]
+        return Piece(literal.format(nested(values.tolist()), like=self.like))
 
     def number(self, value: Any) -> Piece:
         """A number exactly where the language has it so, otherwise its nearest float."""

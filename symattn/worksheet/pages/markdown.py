@@ -15,7 +15,7 @@ from symattn.worksheet.pages.page import MAX_LINES, Block, Found, anchor, line_o
 from symattn.worksheet.source import MAX_BYTES
 
 _OURS = re.compile(r"\{claim\}|symattn|\{attention\}")
-_INFO = re.compile(r"(?:\{(?:symattn|attention)\}|(?:toml\s+)?symattn\b)")
+_INFO = re.compile(r"(?:\{(?:symattn|attention)\}|(?:toml\s+)?symattn\b)\s*(\S+\.toml)?")
 _SIGN = re.compile(r"\\[\\`]|`+|<!--")
 _RUN = re.compile(r"`+")
 _GAP = re.compile(r"\n[ \t\r]*(?=\n)")
@@ -29,6 +29,20 @@ def markdown(text: str) -> Iterator[Found]:
     """
     if not _OURS.search(text):
         return
+    done = 0
+    for first, last, block in fences(text):
+        yield from _roles(text, done, first)
+        if block is not None:
+            yield block
+        done = last
+    yield from _roles(text, done, len(text))
+
+
+def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
+    """Where each block of code begins and ends, with the worksheet that it is, if it is one.
+
+    Raises `ReadError` for a page with too many lines.
+    """
     from markdown_it import MarkdownIt
 
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
@@ -42,11 +56,14 @@ def markdown(text: str) -> Iterator[Found]:
         first, last = (starts[min(line, len(starts) - 1)] for line in token.map)
         if first < done:
             continue
-        yield from _roles(text, done, first)
-        if token.type == "fence" and _INFO.match(token.info.strip()):
-            yield from _block(text, *_inside(starts, token.map[0], token.content))
+        info = _INFO.match(token.info.strip()) if token.type == "fence" else None
+        block = None
+        if info is not None and info[1]:
+            block = Block("", first, file=info[1])
+        elif info is not None:
+            block = _block(text, *_inside(starts, token.map[0], token.content))
+        yield first, last, block
         done = last
-    yield from _roles(text, done, len(text))
 
 
 def _inside(starts: list[int], opening: int, content: str) -> tuple[int, int]:
@@ -56,13 +73,14 @@ def _inside(starts: list[int], opening: int, content: str) -> tuple[int, int]:
     return starts[first], starts[last]
 
 
-def _block(text: str, start: int, end: int) -> Iterator[Found]:
+def _block(text: str, start: int, end: int) -> Block | None:
     """The worksheet inside a fence, after the directive's options."""
     while option := _OPTION.match(text, start, end):
         start = option.end()
     body = text[start:end]
     if "[given]" in body or "[attention]" in body:  # a MyST admonition is called attention too
-        yield Block(body, start)
+        return Block(body, start)
+    return None
 
 
 def _roles(text: str, start: int, end: int) -> Iterator[Found]:

@@ -57,7 +57,8 @@ class _Cell:
         """What the cell holds, where it stands in the file."""
         for found in markdown("".join(self.lines)):
             if isinstance(found, Block):
-                yield Block(found.text, self.places[found.start], self._after(found.start))
+                place = self.places[found.start]
+                yield Block(found.text, place, found.file, self._after(found.start))
             else:
                 yield replace(found, start=self.places[found.start])
 

@@ -24,11 +24,13 @@ _CLAIM = re.compile(r"\s*([A-Za-z_]+(?:\[[^\[\]]*\])+)\s*(?:=|≈|≃|~=)\s*(\S(
 class Block:
     """The text of a worksheet and where it begins in the file.
 
-    `places` says where each of its characters stands, if not one after the other.
+    `places` says where each of its characters stands, if not one after the other. A block may
+    name a worksheet `file` beside the page instead of holding one.
     """
 
     text: str
     start: int
+    file: str = ""
     places: Callable[[int], int] | None = None
 
     def place(self, at: int) -> int:

@@ -37,6 +37,12 @@ def restructured(text: str) -> Iterator[Found]:
         place += len(lines[number - 1])
         if name is None:
             continue
+        file = lines[number - 1].strip().partition("::")[2].strip()
+        if _is_ours(name) and file.endswith(".toml"):
+            yield from _roles(text, prose, here)
+            yield Block("", here, file=file)
+            prose = place
+            continue
         last = _indented(indents, number)
         end = place + sum(map(len, lines[number:last]))
         if _is_ours(name) and text.find("[given]", place, end) < 0:

@@ -1,0 +1,81 @@
+"""Lines of a program broken where they are too long, as Black and Prettier break them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+#: Two rows of at least two numbers each.
+_ROWS = re.compile(r"\[[^][]+,[^][]+\], \[")
+
+
+@dataclass(frozen=True)
+class Style:
+    """How long a line may be, how deep it is indented, and the two habits that differ.
+
+    Black puts what stands in brackets, but not a dict, on one line of its own if it fits there;
+    Prettier (`tall`) has every part on its own line, keeps a list that stands alone in brackets
+    with them, and breaks every list of rows.
+    """
+
+    width: int
+    indent: str
+    tall: bool = False
+
+
+BLACK, PRETTIER = Style(88, "    "), Style(80, "  ", tall=True)
+
+
+def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -> list[str]:
+    """The code in lines that fit, where brackets allow it; in several if it is `broken`.
+
+    Only what ends with a bracket (and at most a comma or semicolon) is broken, inside that pair.
+    """
+    fits = len(indent) + len(code) <= style.width and not (style.tall and _ROWS.search(code))
+    if fits and not broken:
+        return [indent + code]
+    tail = ";" if code.endswith(";") else "," if code.endswith(",") else ""
+    start = _opening(code.removesuffix(tail))
+    if start is None:
+        return [indent + code]
+    body = code[start + 1 : len(code) - len(tail) - 1]
+    inside = indent + style.indent
+    parts = list(_split(body))
+    closing = _CLOSING[code[start]] + tail
+    if style.tall and code[start] == "(" and parts[-1][:1] == "[":  # stays with the brackets
+        head = code[: start + 1] + "".join(f"{part}, " for part in parts[:-1])
+        first, *rest, last = fitted(parts[-1], style, indent, broken=True)
+        if len(indent) + len(head) + len(first.lstrip()) <= style.width:
+            return [indent + head + first.lstrip(), *rest, last + closing]
+    if not style.tall and code[start] != "{" and len(inside) + len(body) <= style.width:
+        lines = [inside + body]
+    elif len(parts) == 1 and not style.tall:
+        lines = fitted(body, style, inside)
+    else:
+        lines = [line for part in parts for line in fitted(f"{part},", style, inside)]
+    return [indent + code[: start + 1], *lines, indent + closing]
+
+
+def _opening(code: str) -> int | None:
+    """Where the bracket opens that the last character closes."""
+    depth = 0
+    for place in range(len(code) - 1, -1, -1):
+        depth += (code[place] in ")]}") - (code[place] in "([{")
+        if depth == 0:
+            return place if code[place] in _CLOSING and place < len(code) - 1 else None
+    return None
+
+
+def _split(body: str) -> Iterator[str]:
+    """The parts between the commas that stand in no bracket."""
+    depth = start = 0
+    for place, character in enumerate(body):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            yield body[start:place].strip()
+            start = place + 1
+    if body[start:].strip():
+        yield body[start:].strip()

@@ -1,0 +1,47 @@
+"""A derivation as a Jupyter notebook: every step explained, and a cell to look at its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from symattn.documents.markdown import markdown_section
+from symattn.documents.outline import Outline
+from symattn.errors import SymattnError
+from symattn.notation.markdown import words
+
+
+def notebook_document(outline: Outline, code: str, values: bool) -> str:
+    """The notebook as JSON; `code` makes ``derivation`` and, where there are `values`, those.
+
+    Raises `SymattnError` where nbformat is missing.
+    """
+    try:
+        import nbformat
+    except ImportError:
+        raise SymattnError("ipynb: needs nbformat; install symattn[notebook]") from None
+    v4: Any = nbformat.v4  # which has no types
+    cells: list[Any] = [v4.new_markdown_cell(f"# {words(outline.title or 'Attention')}")]
+    cells.append(v4.new_code_cell(code))
+    for kind, source in _parts(outline, values):
+        made = v4.new_markdown_cell if kind == "markdown" else v4.new_code_cell
+        cells.append(made(source))
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"  # the same notebook each time
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.validate(notebook)
+    return str(v4.nbjson.writes(notebook)) + "\n"
+
+
+def _parts(outline: Outline, values: bool) -> Iterator[tuple[str, str]]:
+    if outline.given:
+        given = (markdown_section(section, "github") for section in outline.given)
+        yield "markdown", "\n\n".join(["## Given", *given])
+    for section in outline.steps:
+        heading = f"## {section.number}. {words(section.name)}"
+        yield "markdown", f"{heading}\n\n{markdown_section(section, 'github')}"
+        shown = f'values["{section.name}"]' if values else f'derivation["{section.name}"]'
+        yield "code", shown
+    for note in outline.notes:
+        yield "markdown", words(note)

@@ -1,0 +1,47 @@
+"""LaTeX made into a PDF by the TeX that is installed, in a folder of its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from symattn.errors import SymattnError
+
+#: The programs that are looked for, in this order, and how long one may take.
+PROGRAMS = ("pdflatex", "lualatex")
+SECONDS = 120
+
+_ERROR = re.compile(r"^! *(.+)", re.MULTILINE)
+
+
+def pdf_document(tex: str) -> bytes:
+    """The PDF of a LaTeX file that needs nothing beside itself.
+
+    Raises `SymattnError` where no TeX is installed, and with TeX's first error where it fails.
+    """
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        wanted = " or ".join(PROGRAMS)
+        raise SymattnError(f"pdf: no TeX is installed ({wanted}); install TeX Live, or write "
+                           "--format tex and compile that elsewhere")  # fmt: skip
+    name = Path(program).stem
+    with tempfile.TemporaryDirectory(prefix="symattn-") as folder:
+        (Path(folder) / "page.tex").write_text(tex, encoding="utf-8")
+        command = [program, "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error",
+                   "page.tex"]  # fmt: skip
+        for _ in range(1 + (r"\eqref" in tex or r"\begin{frame}" in tex)):
+            try:
+                ran = subprocess.run(  # noqa: S603  the program is TeX, found by its name
+                    command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                    timeout=SECONDS, check=False,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                raise SymattnError(f"pdf: {name} was not done after {SECONDS} s") from None
+            if ran.returncode:
+                said = _ERROR.search(ran.stdout.decode("utf-8", "replace"))
+                words = said[1] if said else f"status {ran.returncode}"
+                raise SymattnError(f"pdf: {name} fails: {words[:200]}")
+        return (Path(folder) / "page.pdf").read_bytes()

@@ -1,0 +1,71 @@
+"""IPython and Jupyter: ``%load_ext symattn`` and the cell magic ``%%symattn``."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import Any, NoReturn
+
+from IPython.core.error import UsageError
+
+from symattn.documents.markdown import markdown_document
+from symattn.documents.outline import VIEWS, outline
+from symattn.documents.text import text_document
+from symattn.errors import SymattnError
+from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.read import worksheet_of
+from symattn.worksheet.report import report
+from symattn.worksheet.reporting import markdown_report, text_report
+
+
+class Page:
+    """What a cell shows: Markdown with formulas, and text where there is no Markdown."""
+
+    def __init__(self, words: str, markdown: str, html: str = "") -> None:
+        self.words, self.markdown, self.html = words, markdown, html
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        shown = {"text/plain": self.words, "text/markdown": self.markdown}
+        return shown | ({"text/html": self.html} if self.html else {})
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+class _Options(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"%%symattn: {message}")
+
+
+def cell(line: str, body: str) -> Page:
+    """``%%symattn [--view V] [--step S] [--digits N] [--check]``: a worksheet in a cell.
+
+    Shows the derivation, or, with ``--check``, the marks of its claims.
+    """
+    options = _Options(prog="%%symattn", add_help=False)
+    options.add_argument("--view", action="append", choices=VIEWS)
+    options.add_argument("--step", action="append", default=[])
+    options.add_argument("--digits", type=int)
+    options.add_argument("--check", action="store_true")
+    try:
+        told = options.parse_args(shlex.split(line))
+    except ValueError as error:
+        raise UsageError(f"%%symattn: {error}") from None
+    try:
+        sheet = worksheet_of(body, "cell")
+        notation = sheet.notation if told.digits is None else sheet.notation.but(digits=told.digits)
+        if told.check:
+            found = report(sheet.in_file(check_worksheet, sheet), notation)
+            return Page(text_report(found), markdown_report(found))
+        derivation = sheet.in_file(sheet.derivation)
+        evaluation = sheet.in_file(sheet.evaluate, derivation)
+        page = outline(derivation, evaluation, notation=notation, views=told.view or VIEWS,
+                       only=told.step)  # fmt: skip
+    except SymattnError as error:
+        raise UsageError(str(error)) from None
+    return Page(text_document(page), markdown_document(page))
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Register the magic."""
+    shell.register_magic_function(cell, "cell", "symattn")

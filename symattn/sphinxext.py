@@ -1,0 +1,269 @@
+"""Sphinx and MyST: derivations as numbered equations, numbers checked while the docs are built.
+
+The directive ``attention`` shows a derivation, of a variant, of a worksheet file or of the
+worksheet in its body; ``symattn`` holds a worksheet without showing it. The role ``value`` writes a
+computed number, ``claim`` a number that is checked: a wrong one is a warning with its line, and so
+fails ``sphinx-build -W``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.parsers.rst.directives.admonitions import Attention as Admonition
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from symattn import __version__
+from symattn.derivation import Derivation, Evaluation
+from symattn.documents.latex import displays
+from symattn.documents.outline import VIEWS, Outline, Section, View, outline
+from symattn.errors import SymattnError, nearest, shown
+from symattn.notation.latex import latex
+from symattn.notation.options import Notation
+from symattn.notation.prose import Prose
+from symattn.notation.text import box, line
+from symattn.worksheet.pages import SYNTAXES
+from symattn.worksheet.prose import check_text
+from symattn.worksheet.quote import quoted
+from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+_log = logging.getLogger(__name__)
+
+#: Where a page's worksheet is kept while the page is read.
+_KEY = "symattn_worksheet"
+
+#: The attribute of a formula that holds it as text.
+_WORDS = "symattn-words"
+
+
+def _listed(argument: str) -> list[str]:
+    return [word for word in re.split(r"[,\s]+", argument or "") if word]
+
+
+class _Holding(SphinxDirective):
+    """Reads the worksheet that a directive names or holds."""
+
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def worksheet(self) -> Worksheet | None:
+        """The worksheet; None where a variant is named instead."""
+        argument = self.arguments[0].strip() if self.arguments else ""
+        path, _ = self.get_source_info()
+        if argument.endswith(".toml"):
+            relative, absolute = self.env.relfn2path(argument)
+            self.env.note_dependency(relative)
+            return read_worksheet(absolute)
+        if self.content:
+            return worksheet_of("\n".join(self.content), path, self.content_offset + 1)
+        return None
+
+    def hold(self, sheet: Worksheet) -> None:
+        """Keep the worksheet for the roles after it."""
+        self.env.temp_data[_KEY] = sheet
+
+
+class Holds(_Holding):
+    """``symattn``: a worksheet for the claims and values after it, not shown."""
+
+    option_spec: ClassVar[dict[str, Any]] = {"label": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """Keep the worksheet and show nothing."""
+        try:
+            sheet = self.worksheet()
+            if sheet is None:
+                raise SymattnError("symattn: give a worksheet in the body, or its file")
+            self.hold(sheet)
+        except SymattnError as problem:
+            raise self.error(str(problem)) from None
+        return []
+
+
+class Shows(_Holding):
+    """``attention``: a derivation as sentences and equations."""
+
+    option_spec: ClassVar[dict[str, Any]] = {
+        "steps": _listed,
+        "view": _listed,
+        "digits": directives.nonnegative_int,
+        "label": directives.unchanged,
+        "class": directives.class_option,
+        "format": lambda word: directives.choice(word, ("full", "equations")),
+        "name": directives.unchanged,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """The derivation; docutils' own admonition where the body is prose."""
+        if self._is_admonition():
+            return list(Admonition(
+                self.name, self.arguments, self.options, self.content, self.lineno,
+                self.content_offset, self.block_text, self.state, self.state_machine,
+            ).run())  # fmt: skip
+        try:
+            page = self._outline()
+        except SymattnError as problem:
+            raise self.error(str(problem)) from None
+        body = nodes.container(classes=["symattn", *self.options.get("class", [])])
+        body += list(self._body(page))
+        self.set_source_info(body)
+        return [body]
+
+    def _is_admonition(self) -> bool:
+        text = "\n".join(self.content)
+        if "[given]" in text or "[attention]" in text:
+            return False
+        argument = self.arguments[0].strip() if self.arguments else ""
+        return bool(text) or " " in argument or not argument
+
+    def _outline(self) -> Outline:
+        views: tuple[Any, ...] = tuple(self.options.get("view", VIEWS))
+        for view in views:
+            if view not in VIEWS:
+                raise SymattnError(f"view: there is no {shown(view)}{nearest(view, VIEWS)}")
+        derivation, evaluation, notation = self._derived(views)
+        if "digits" in self.options:
+            notation = notation.but(digits=self.options["digits"])
+        only_steps = self.options.get("steps", [])
+        return outline(derivation, evaluation, notation=notation, views=views, only=only_steps)
+
+    def _derived(self, views: tuple[View, ...]) -> tuple[Derivation, Evaluation | None, Notation]:
+        sheet = self.worksheet()
+        if sheet is not None:
+            self.hold(sheet)
+            derivation = sheet.in_file(sheet.derivation)
+            return derivation, sheet.in_file(sheet.evaluate, derivation), sheet.notation
+        from symattn.attention.variants import variant
+
+        row = variant(self.arguments[0].strip())
+        return row.spec.derivation(), None, Notation()
+
+    def _body(self, page: Outline) -> Iterator[nodes.Node]:
+        brief = self.options.get("format") == "equations"
+        for section in page.steps if self.options.get("steps") else (*page.given, *page.steps):
+            if not brief:
+                yield self._sentence(section)
+            yield from self._displays(section)
+
+    def _sentence(self, section: Section) -> nodes.Node:
+        paragraph = nodes.paragraph()
+        if section.number is not None:
+            paragraph += [nodes.strong("", section.name), nodes.Text(": ")]
+        paragraph += _inline(section.why)
+        paragraph += nodes.Text(" (")
+        paragraph += _inline(section.shape)
+        paragraph += nodes.Text(")")
+        return paragraph
+
+    def _displays(self, section: Section) -> Iterator[nodes.Node]:
+        words = "\n".join("\n".join(box(shown.tree).lines) for shown in section.lines)
+        label = self.options.get("label") if section.number is not None else None
+        for body in displays(section.lines):
+            yield from self._equation(body, f"{label}-{section.name}" if label else None, words)
+            label, words = None, ""
+
+    def _equation(self, body: str, label: str | None, words: str) -> list[nodes.Node]:
+        """A display, numbered if it has a label; `words` is what a builder of text shows."""
+        docname = self.env.docname
+        block = nodes.math_block(body, body, docname=docname, number=None, label=label)
+        block["no-wrap"] = block["nowrap"] = False
+        block[_WORDS] = words
+        self.set_source_info(block)
+        if label is None:
+            return [block]
+        domain = self.env.domains.math_domain
+        domain.note_equation(docname, label, location=block)
+        block["number"] = domain.get_equation_number_for(label)
+        target = nodes.target("", "", ids=[nodes.make_id(f"equation-{label}")])
+        self.state.document.note_explicit_target(target)
+        return [target, block]
+
+
+def _inline(parts: Prose) -> list[nodes.Node]:
+    """Words with their mathematics."""
+    made: list[nodes.Node] = []
+    for part in parts:
+        if isinstance(part, str):
+            made.append(nodes.Text(part))
+        else:
+            made.append(nodes.math("", latex(part), **{_WORDS: line(part)}))
+    return made
+
+
+def in_words(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """For builders of plain text, mathematics as text instead of LaTeX."""
+    if app.builder.format != "text":
+        return
+    for node in list(doctree.findall(lambda found: isinstance(found, nodes.Element))):
+        if isinstance(node, nodes.math) and _WORDS in node:
+            node.parent.replace(node, nodes.Text(node[_WORDS]))
+        elif isinstance(node, nodes.math_block) and _WORDS in node:
+            words = node[_WORDS]
+            node.parent.replace(node, nodes.literal_block(words, words) if words else [])
+
+
+class ValueRole(SphinxRole):
+    """``value``: one computed number, ``weights[1,2]``, or ``weights[1,2] to 3`` decimals."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """The number as text; a warning where it cannot be told."""
+        try:
+            return [nodes.inline("", self._number(), classes=["symattn-value"])], []
+        except SymattnError as problem:
+            _log.warning(f"value: {problem}", location=self.get_location(), type="symattn",
+                         subtype="value")  # fmt: skip
+            return [nodes.problematic(self.rawtext, self.rawtext)], []
+
+    def _number(self) -> str:
+        sheet: Worksheet | None = self.env.temp_data.get(_KEY)
+        if sheet is None:
+            raise SymattnError(f"{shown(self.text)}: no worksheet stands before this value")
+        return quoted(sheet, self.text)
+
+
+class ClaimRole(SphinxRole):
+    """``claim``: a number in the prose; it was checked when the page was read."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """The number alone."""
+        number = re.split(r"=|≈|≃", self.text)[-1].strip()
+        return [nodes.inline("", number, classes=["symattn-claim"])], []
+
+
+def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Warn about every wrong number of a page, where it stands, before the page is parsed."""
+    path = Path(str(app.env.doc2path(docname)))
+    if path.suffix.lower() not in SYNTAXES:
+        return
+    try:
+        checked = check_text(source[0], str(path), explain=False)
+    except SymattnError as problem:
+        _log.warning(str(problem), type="symattn", subtype="claim")
+        return
+    for found in checked.findings if checked is not None else ():
+        if not found.passes:
+            _log.warning(
+                f"{found.entry} is claimed {found.claimed}, true is {found.true}: {found.verdict}",
+                location=(docname, found.line), type="symattn", subtype="claim",
+            )  # fmt: skip
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directives, the roles and the check."""
+    app.add_directive("symattn", Holds)
+    app.add_directive("attention", Shows, override=True)  # its own admonition still works
+    app.add_role("value", ValueRole())
+    app.add_role("claim", ClaimRole())
+    app.connect("source-read", check_page)
+    app.connect("doctree-resolved", in_words)
+    return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,111 @@
+"""The names of rows and columns in a worksheet: tokens, words of a vocabulary, features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from symattn.arithmetic.reading import MAX_ENTRIES
+from symattn.errors import ReadError, nearest, shown
+
+MAX_LABEL = 80
+LABELS = ("tokens", "query_tokens", "key_tokens", "past_tokens", "vocabulary", "features")
+
+
+def labels_of(settings: Mapping[str, Any], given: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The names of rows and columns by size; also the one-hot rows that tokens spell out."""
+    words = {name: words_of(settings[name], name) for name in LABELS if name in settings}
+    labels: dict[str, tuple[str, ...]] = {}
+    tokens = words.get("tokens", ())
+    if "vocabulary" in words and ("E" not in given or "one_hot" in given):
+        raise ReadError("vocabulary: names the rows of E; give E and tokens, or leave it out")
+    if tokens and "query_tokens" in words and "key_tokens" in words:
+        raise ReadError("tokens: query_tokens and key_tokens name all rows; leave tokens out")
+    if "E" in given and "one_hot" not in given and tokens:
+        vocabulary = words.get("vocabulary") or tuple(dict.fromkeys(tokens))
+        if len(tokens) * len(vocabulary) > MAX_ENTRIES:
+            raise ReadError(
+                f"tokens: {len(tokens)} tokens over {len(vocabulary)} words are too many"
+            )
+        for token in tokens:
+            if token not in vocabulary:
+                raise ReadError(f'tokens: "{token}" is not in the vocabulary'
+                                f"{nearest(token, vocabulary)}")  # fmt: skip
+        given["one_hot"] = [[int(word == token) for word in vocabulary] for token in tokens]
+        labels["n_vocab"] = vocabulary
+    counts = _row_counts(given)
+    for size, key in (("n", "query_tokens"), ("m", "key_tokens")):
+        if key in words:
+            labels[size] = words[key]
+        elif tokens and counts.get(size, len(tokens)) == len(tokens):
+            labels[size] = tokens
+    if tokens and tokens not in (labels.get("n"), labels.get("m")):
+        found = ", ".join(f"{size} = {count}" for size, count in counts.items())
+        raise ReadError(f"tokens: {len(tokens)} names fit neither queries nor keys ({found})")
+    if "past_tokens" in words:
+        if not any(name.endswith("_past") for name in given):
+            raise ReadError("past_tokens: names the rows of K_past; give it, or leave this out")
+        labels["p"] = words["past_tokens"]
+    if "m" in labels and "m" not in counts and "n" in labels:
+        del labels["m"]
+    if "features" in words:
+        labels["d_model" if "X" in given or "E" in given else "d_k"] = words["features"]
+    return labels
+
+
+def _row_counts(given: Mapping[str, Any]) -> dict[str, int]:
+    """How many queries (n) and keys (m) the given matrices have."""
+    counts: dict[str, int] = {}
+    by_row = (("n", ("X", "one_hot", "Q")), ("m", ("memory", "K", "V")))
+    for size, names in by_row:
+        for name in names:
+            if name in given:
+                counts.setdefault(size, rows_of(given[name]))
+    for name in ("scores", "scaled", "masked", "weights", "exp"):
+        matrix = given.get(name)
+        if isinstance(matrix, list) and matrix:
+            counts.setdefault("n", rows_of(matrix))
+            line = matrix[0][0] if depth(matrix) == 3 and matrix[0] else matrix[0]
+            if isinstance(line, list):
+                counts.setdefault("m", len(line))
+    return counts
+
+
+def rows_of(matrix: Any) -> int:
+    """How many rows a matrix has, of one head."""
+    if isinstance(matrix, np.ndarray):
+        return matrix.shape[-2] if matrix.ndim > 1 else 0
+    if not isinstance(matrix, list) or not matrix:
+        return 0
+    return len(matrix[0]) if depth(matrix) == 3 else len(matrix)
+
+
+def words_of(value: Any, name: str) -> tuple[str, ...]:
+    """A list of words, or words with spaces between; `name` begins what is refused."""
+    if isinstance(value, str):
+        value = value.split()
+    if not isinstance(value, list) or not value:
+        raise ReadError(f'{name}: give a list of words, e.g. {name} = ["it", "cat"]')
+    return tuple(label_of(word, name) for word in value)
+
+
+def label_of(value: Any, name: str, most: int = MAX_LABEL) -> str:
+    """A text that is not too long."""
+    if not isinstance(value, str):
+        raise ReadError(f"{name}: {shown(value)} is not text; put it in quotes")
+    if len(value) > most:
+        raise ReadError(f"{name}: {len(value)} characters are too many; {most} at most")
+    return value
+
+
+def depth(value: Any) -> int:
+    """How many levels of brackets, or axes, a matrix has."""
+    if isinstance(value, np.ndarray):
+        return value.ndim
+    depth = 0
+    while isinstance(value, list) and depth < 8:
+        depth += 1
+        value = value[0] if value else None
+    return depth

@@ -1,0 +1,40 @@
+"""One computed number of a worksheet, for the middle of a sentence."""
+
+from __future__ import annotations
+
+import re
+
+from symattn.errors import ReadError, shown
+from symattn.worksheet.read import Worksheet
+
+_QUOTE = re.compile(
+    r"\s*([A-Za-z_]{1,40})((?:\[[0-9, ]{1,20}\]){1,3})\s*(?:to\s+([0-9]{1,2}))?\s*\Z"
+)
+
+
+def quoted(sheet: Worksheet, text: str) -> str:
+    """The number that ``weights[1,2]``, or ``weights[1,2] to 3`` decimals, means, as proven.
+
+    Raises `ReadError` (or another `SymattnError`) for what is no entry of the worksheet.
+
+    >>> from symattn.worksheet.read import worksheet_of
+    >>> sheet = worksheet_of("[given]\\nQ = [[1, 0]]\\nK = [[1, 0], [0, 1]]")
+    >>> quoted(sheet, "weights[1,2]"), quoted(sheet, "weights[1,2] to 2")
+    ('0.3302', '0.33')
+    """
+    match = _QUOTE.match(text)
+    if match is None:
+        raise ReadError(f"{shown(text)}: write e.g. weights[1,2], or weights[1,2] to 3")
+    name, places, digits = match.groups()
+    value = sheet.in_file(sheet.evaluate)[name]
+    index = tuple(int(word) for word in re.findall(r"[0-9]+", places))
+    inside = len(index) == len(value.shape) and all(
+        1 <= i <= size for i, size in zip(index, value.shape, strict=True)
+    )
+    if not inside:
+        shape = " × ".join(map(str, value.shape))
+        raise ReadError(f"{name}{places}: {name} is {shape}, counted from 1")
+    notation = sheet.notation if digits is None else sheet.notation.but(digits=int(digits))
+    found = value.digits(tuple(i - 1 for i in index), notation)
+    text = found.text if found.proven else f"{found.text}?"
+    return text.replace("-", "−").replace("inf", "∞")

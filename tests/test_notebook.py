@@ -1,0 +1,162 @@
+"""Jupyter: notebooks that run, are exported, and hold the same digits; the cell magic."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat as untyped
+import pytest
+from click.testing import CliRunner
+
+from symattn.cli import main
+from tests.gates import EXAMPLES
+
+nbformat: Any = untyped
+ROOT = Path(__file__).parent.parent
+CAUSAL = ROOT / "examples" / "causal.toml"
+
+
+def written(*arguments: str) -> Any:
+    """The notebook that ``symattn derive`` writes."""
+    ran = CliRunner().invoke(main, ["derive", *arguments, "--format", "ipynb"])
+    assert ran.exit_code == 0, ran.output
+    book = nbformat.reads(ran.output, as_version=4)
+    nbformat.validate(book)
+    return book
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A notebook after nbclient has run it, in a process of its own."""
+    folder = tmp_path_factory.mktemp("notebook")
+    nbformat.write(written(str(CAUSAL)), folder / "causal.ipynb")
+    code = (
+        "import nbformat, nbclient\n"
+        "book = nbformat.read('causal.ipynb', as_version=4)\n"
+        "nbclient.NotebookClient(book, timeout=120).execute()\n"
+        "nbformat.write(book, 'done.ipynb')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, timeout=200,
+                   capture_output=True, env=_environment(folder))  # fmt: skip
+    return folder / "done.ipynb"
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Nothing of the user's; the package found where it is."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(folder), "IPYTHONDIR": str(folder),
+            "JUPYTER_PLATFORM_DIRS": "1"}  # fmt: skip
+
+
+def test_a_notebook_runs_and_shows_the_digits(executed: Path) -> None:
+    book = nbformat.read(executed, as_version=4)
+    outputs = [out for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
+    assert all(out.output_type == "execute_result" for out in outputs)
+    last = outputs[-1].data
+    assert {"text/plain", "text/latex", "text/markdown"} <= set(last)
+    for number in ("1.7199", "2.8640"):
+        assert number in last["text/latex"]
+        assert number in last["text/plain"]
+        assert number in book.cells[-2].source
+
+
+def test_a_notebook_is_exported_to_html(executed: Path, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "nbconvert", "--to", "html", "--output-dir", str(tmp_path),
+         str(executed)],
+        capture_output=True, encoding="utf-8", timeout=200, check=False,
+        env=_environment(tmp_path),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    page = (tmp_path / "done.html").read_text("utf-8")
+    assert "0.2840 &amp; 0.1400 &amp; 0.5760" in page
+    assert r"\begin{aligned}" in page
+
+
+def test_a_notebook_is_exported_to_pdf(
+    executed: Path, tmp_path: Path, tool: Callable[[str], str]
+) -> None:
+    """By nbconvert's LaTeX through pandoc, compiled here with less than its fonts."""
+    tool("pandoc")
+    ran = subprocess.run(
+        [sys.executable, "-m", "nbconvert", "--to", "latex", "--output-dir", str(tmp_path),
+         str(executed)],
+        capture_output=True, encoding="utf-8", timeout=200, check=False,
+        env=_environment(tmp_path),
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    source = (tmp_path / "done.tex").read_text("utf-8")
+    assert "0.2840 & 0.1400 & 0.5760" in source
+    assert source.count(r"\begin{aligned}") == source.count(r"\end{aligned}") >= 9
+
+
+@pytest.mark.parametrize("source", [*(str(path) for path in EXAMPLES if path.stem != "decoding"),
+                                    "causal", "grouped-query"])  # fmt: skip
+def test_every_notebook_is_sound_and_its_first_cell_runs(source: str) -> None:
+    book = written(source, "--view", "value" if source.endswith(".toml") else "formula")
+    room: dict[str, Any] = {}
+    exec(next(cell.source for cell in book.cells if cell.cell_type == "code"), room)
+    for cell in book.cells[2:]:
+        if cell.cell_type == "code":
+            assert eval(cell.source, room) is not None
+
+
+def test_the_same_notebook_each_time_and_hostile_text_in_it(tmp_path: Path) -> None:
+    text = (
+        CAUSAL.read_text("utf-8").replace('"cat"', r"""'a"b\n$'""").replace("# Each", '# """ Each')
+    )
+    path = tmp_path / 'h"ostile.toml'
+    path.write_text(text, "utf-8")
+    book = written(str(path))
+    assert json.dumps(book) == json.dumps(written(str(path)))
+    room: dict[str, Any] = {}
+    exec(book.cells[1].source, room)
+    assert room["values"].array("X").shape == (3, 2)
+
+
+@pytest.fixture
+def shell() -> Any:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    made = InteractiveShell.instance()
+    made.run_line_magic("load_ext", "symattn")
+    yield made
+    InteractiveShell.clear_instance()
+
+
+def test_the_magic_shows_a_worksheet(shell: Any) -> None:
+    page = shell.run_cell_magic("symattn", "--step weights --digits 3", CAUSAL.read_text("utf-8"))
+    shown = page._repr_mimebundle_()
+    assert "0.284 & 0.140 & 0.576" in shown["text/markdown"]
+    assert "0.284  0.140  0.576" in shown["text/plain"]
+    assert "scores" not in shown["text/markdown"]
+
+
+def test_the_magic_marks_claims(shell: Any) -> None:
+    claims = CAUSAL.read_text("utf-8") + '\n[claims]\n"weights[2,:]" = ["0.5", "0.4", "0"]\n'
+    page = shell.run_cell_magic("symattn", "--check", claims)
+    assert "0.4" in page.words
+    assert "0.5" in page.markdown
+
+
+@pytest.mark.parametrize(
+    ("line", "body", "complaint"),
+    [
+        ("", "[given]\nQ = [[1, x]]", "cell:2"),
+        ("--step wieghts", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", 'did you mean "weights"'),
+        ("--view nothing", "x", "invalid choice"),
+        ("--digits 'x", "x", "quotation"),
+    ],
+)
+def test_the_magic_says_what_is_wrong_in_a_line(
+    shell: Any, line: str, body: str, complaint: str
+) -> None:
+    from IPython.core.error import UsageError
+
+    with pytest.raises(UsageError, match=complaint):
+        shell.run_cell_magic("symattn", line, body)

@@ -1,0 +1,230 @@
+"""Sphinx: pages in reStructuredText and MyST built with -W -n, by every builder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+CONF = """
+extensions = ["myst_parser", "symattn.sphinxext"]
+project, copyright, version = "pages", "nobody", "1"
+myst_enable_extensions = ["dollarmath"]
+"""
+
+SHEET = """
+title = "Tiny"
+[attention]
+tokens = ["<b>", "a & b"]
+[given]
+Q = [[1, 0], [0, 1]]
+K = [[1, 0], [0, 1]]
+V = [[1, 2], [3, 4]]
+"""
+
+BARE = SHEET.replace('tokens = ["<b>", "a & b"]', "")
+
+RST = """
+Title
+=====
+
+.. toctree::
+
+   other
+
+.. attention:: sheet.toml
+   :label: tiny
+   :class: wide
+
+The weight is :value:`weights[1,2] to 3`, by :eq:`tiny-weights`, so :claim:`weights[1,2] = 0.330`.
+
+.. attention:: causal
+   :steps: weights
+   :view: formula
+   :format: equations
+
+.. attention::
+
+   Mind the gap.
+"""
+
+MYST = f"""
+# Other
+
+```{{attention}}
+:label: own
+:digits: 3
+{BARE}
+```
+
+The weight is {{value}}`weights[1,2]`, by {{eq}}`own-weights`; {{claim}}`weights[1,1] = 0.670`.
+
+```{{symattn}} sheet.toml
+```
+
+And {{value}}`weights[1,1] to 2`.
+
+```{{attention}}
+Prose about heads.
+```
+"""
+
+
+def project(folder: Path, **pages: str) -> Path:
+    """A project with these pages, ``name_rst`` or ``name_md``, and a worksheet."""
+    (folder / "conf.py").write_text(CONF, "utf-8")
+    (folder / "sheet.toml").write_text(SHEET, "utf-8")
+    for name, text in pages.items():
+        (folder / ".".join(name.rsplit("_", 1))).write_text(text, "utf-8")
+    return folder
+
+
+def build(folder: Path, builder: str = "html", *options: str) -> tuple[int, str]:
+    """The status of ``sphinx-build -W -n`` and what it complains about."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", *options, "-d",
+         str(folder / "_trees"), "-b", builder, str(folder), str(folder / "_out" / builder)],
+        capture_output=True, encoding="utf-8", timeout=120, check=False,
+    )  # fmt: skip
+    return ran.returncode, f"{ran.stderr}{ran.stdout}"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = project(tmp_path_factory.mktemp("sphinx"), index_rst=RST, other_md=MYST)
+    for builder in ("html", "latex", "epub", "text"):
+        status, said = build(folder, builder, "-q")
+        assert (status, said) == (0, ""), builder
+    return folder / "_out"
+
+
+def test_html_has_numbered_equations_and_numbers(built: Path) -> None:
+    page = unescape((built / "html" / "index.html").read_text("utf-8"))
+    assert 'class="symattn wide' in page
+    assert 'id="equation-tiny-weights"' in page
+    assert 'href="#equation-tiny-weights"' in page
+    assert '<span class="symattn-value">0.330</span>' in page
+    assert '<span class="symattn-claim">0.330</span>' in page
+    assert r"\mathrm{softmax}(G)" in page
+    assert "0.6698 & 0.3302" in page
+    assert "<b>" not in page
+    assert "Mind the gap." in page
+    other = unescape((built / "html" / "other.html").read_text("utf-8"))
+    assert '<span class="symattn-value">0.3302</span>' in other
+    assert "0.670 & 0.330" in other
+    assert '<span class="symattn-value">0.67</span>' in other
+    assert "Prose about heads." in other
+
+
+def test_every_builder_has_the_same_digits(built: Path) -> None:
+    latex = (built / "latex" / "pages.tex").read_text("utf-8")
+    text = "".join(
+        (built / "text" / f"{name}.txt").read_text("utf-8") for name in ("index", "other")
+    )
+    with zipfile.ZipFile(built / "epub" / "pages.epub") as book:
+        epub = book.read("index.xhtml").decode() + book.read("other.xhtml").decode()
+    assert "A ≈ ⎡ 0.6698  0.3302 ⎤" in text
+    assert "\\mathrm" not in text
+    assert "0.6698 & 0.3302" in latex
+    for page in (latex, text, epub):
+        for number in ("0.330", "0.67", "1.6605", "3.340"):
+            assert number in page
+
+
+def test_sphinx_latex_compiles(
+    built: Path, tool: Callable[[str], str], unavailable: Callable[[str], NoReturn]
+) -> None:
+    for needed in ("fncychap.sty", "tgheros.sty", "tgtermes.sty"):
+        found = subprocess.run([tool("kpsewhich"), needed], capture_output=True, check=False)
+        if not found.stdout:
+            unavailable(needed)
+    ran = subprocess.run(
+        [tool("pdflatex"), "-interaction=nonstopmode", "-halt-on-error", "pages.tex"],
+        cwd=built / "latex", capture_output=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout[-1500:]
+
+
+WRONG = {
+    "rst": ".. symattn:: sheet.toml\n\nRight: :claim:`weights[1,1] = 0.670`.\n\n"
+    "Wrong: :claim:`weights[1,2] = 0.40`.\n",
+    "md": "```{symattn} sheet.toml\n```\n\nRight: {claim}`weights[1,1] = 0.670`.\n\n"
+    "Wrong: {claim}`weights[1,2] = 0.40`.\n",
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_number_fails_the_build_where_check_finds_it(kind: str, tmp_path: Path) -> None:
+    title = "Title\n=====\n\n"
+    folder = project(tmp_path, **{f"index_{kind}": title + WRONG[kind]})
+    status, said = build(folder)
+    assert status == 1
+    ran = subprocess.run(
+        [sys.executable, "-m", "symattn.cli", "check", str(folder / f"index.{kind}")],
+        capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert ran.returncode == 1
+    place = ":".join(Path(ran.stdout.splitlines()[0]).name.split(":")[:2])
+    line = (title + WRONG[kind]).splitlines().index(WRONG[kind].splitlines()[-1]) + 1
+    assert place == f"index.{kind}:{line}"
+    assert f"{place}: WARNING: weights[1,2] is claimed 0.40, true is 0.33" in said
+    assert said.count("claimed") == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "complaint"),
+    [
+        (":value:`weights[1,2]`", "no worksheet stands before"),
+        (".. symattn:: sheet.toml\n\n:value:`weights[3,1]`", "weights is 2 × 2"),
+        (".. symattn:: sheet.toml\n\n:value:`wieghts[1,1]`", "wieghts"),
+        (".. attention:: casual", 'did you mean "causal"'),
+        (".. attention:: none.toml", "none.toml"),
+        (".. attention:: causal\n   :view: formulae", 'did you mean "formula"'),
+        (".. attention:: causal\n   :steps: wieghts", 'did you mean "weights"'),
+        (".. symattn::\n\n   [given]\n   Q = [[1, x]]", "index.rst:7"),
+    ],
+)
+def test_what_cannot_be_used_is_a_warning_with_its_line(
+    page: str, complaint: str, tmp_path: Path
+) -> None:
+    status, said = build(project(tmp_path, index_rst=f"Title\n=====\n\n{page}\n"))
+    assert status == 1
+    assert complaint in said
+    assert "index.rst:" in said
+    assert "Traceback" not in said
+
+
+def test_a_page_is_read_again_when_its_worksheet_changes(tmp_path: Path) -> None:
+    page = "Title\n=====\n\n.. attention:: sheet.toml\n\n:value:`weights[1,2]`\n"
+    folder = project(tmp_path, index_rst=page)
+    assert build(folder, "text", "-q") == (0, "")
+    out = folder / "_out" / "text" / "index.txt"
+    assert "0.3302" in out.read_text("utf-8")
+    status, said = build(folder, "text")
+    assert "no targets are out of date" in said
+    (folder / "sheet.toml").write_text(SHEET.replace("K = [[1, 0]", "K = [[3, 0]"), "utf-8")
+    assert build(folder, "text", "-q") == (0, "")
+    assert "0.1070" in out.read_text("utf-8")
+    assert status == 0
+
+
+def test_pages_are_read_in_parallel(tmp_path: Path) -> None:
+    pages = {
+        f"page{k}_rst": f"Page {k}\n======\n\n.. attention:: sheet.toml\n   :label: p{k}\n\n"
+        f"See :eq:`p{k}-weights` and :eq:`p{(k + 1) % 8}-scores`: :value:`output[1,{k % 2 + 1}]`.\n"
+        for k in range(8)
+    }
+    toctree = "\n".join(f"   page{k}" for k in range(8))
+    folder = project(tmp_path, index_rst=f"T\n=\n\n.. toctree::\n\n{toctree}\n", **pages)
+    status, said = build(folder, "text", "-j", "2")
+    assert status == 0, said
+    assert "WARNING" not in said
+    for k in range(8):
+        text = (folder / "_out" / "text" / f"page{k}.txt").read_text("utf-8")
+        assert ("1.6605", "2.6605")[k % 2] in text.splitlines()[-1]
