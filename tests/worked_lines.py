@@ -213,8 +213,9 @@ def faults(line: str, digits: int, names: Mapping[str, Value]) -> Iterator[str]:
     line = line.partition(" (no key")[0]
     if because:
         row, _, place = because.rpartition(" = ")
-        if value_of(row, names) != value_of(place):
-            yield f"{because}: the largest is number {value_of(row, names)}"
+        largest = _read(row, names)
+        if largest is not None and largest != value_of(place):
+            yield f"{because}: the largest is number {largest}"
     links = re.split(r" ([=≈]) ", line)
     signs, stages = links[1::2], links[2::2]
     if any("⋯" in stage or "?" in stage for stage in stages):
