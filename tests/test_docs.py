@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from symattn.worksheet.prose import check_file
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
@@ -45,3 +47,18 @@ def test_readme_shows_what_is_printed() -> None:
     printed = text_document(outline(derivation, sheet.evaluate(derivation), only=["weights"]))
     block = printed[printed.index("3. weights") :].strip()
     assert block in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_number_on_the_example_page_is_right() -> None:
+    checked = check_file(ROOT / "examples/attention_by_hand.md")
+    assert checked is not None
+    assert len(checked.findings) == 6
+    assert checked.passes
+
+
+def test_the_example_of_a_wrong_calculation_is_explained() -> None:
+    checked = check_file(ROOT / "examples/checked_hand_calculation.toml")
+    assert checked is not None
+    (marking,) = checked.markings
+    assert str(marking.first_wrong) == "weights[1,2]"
+    assert [each.name for each in marking.explanations] == ["softmax-over-columns"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from symattn import VARIANTS, Derivation, Evaluation, Notation, text
+from symattn import VARIANTS, Attention, Derivation, Evaluation, Notation, text
 from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
 from symattn.worksheet.read import read_worksheet
-from tests.worked_lines import DIGITS, faults, names_in
+from tests.worked_lines import DIGITS, faults, names_in, value_of
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
 
@@ -51,3 +52,73 @@ def test_the_lines_of_every_example_give_their_results(path: Path) -> None:
     worksheet = read_worksheet(path)
     derivation = worksheet.derivation()
     assert wrong_lines(derivation, worksheet.evaluate(derivation), 4) == []
+
+
+def line_of(derivation: Derivation, name: str, place: tuple[int, int], **given: Any) -> str:
+    """A worked line; the scores are not scaled unless asked."""
+    return text(derivation.evaluate(**given)[name].worked(*place))
+
+
+def test_lines_of_exact_operands_are_exact() -> None:
+    plain = Attention(scale=False).derivation()
+    thirds: dict[str, Any] = {"Q": [[0]], "K": [[1], [2], [3]], "V": [[1], [3], [5]]}
+    assert line_of(plain, "output", (1, 1), **thirds) == "o_11 = (1/3)·1 + (1/3)·3 + (1/3)·5 = 3"
+    long = {"Q": [["0.12345678", "1/7"]], "K": [["2", "1/3"]], "V": [[1]]}
+    assert line_of(plain, "scores", (1, 1), **long) == "s_11 = 0.12345678·2 + (1/7)·(1/3) ≈ 0.2945"
+    scaled = Attention().derivation()
+    thirds = {"Q": [["1/3", "0.03125"]], "K": [[1, 1]], "V": [[1]]}
+    line = line_of(scaled, "scaled", (1, 1), **thirds)
+    assert line == "z_11 = ((1/3)·1 + 0.03125·1)/√2 = (35/96)/√2 ≈ 0.2578"
+
+
+def test_a_tie_is_given_by_the_numbers_shown() -> None:
+    derivation = Attention(source="self", scale=False).derivation()
+    told = {"X": [[1]], "W_Q": [["1/3"]], "W_K": [["3/2"]], "W_V": [[1]]}
+    scores = derivation.evaluate(**told)["scores"]
+    line = text(scores.worked(1, 1, notation=Notation(digits=0)))
+    assert line == "s_11 = (1/3)·1.5 ≈ 1"  # 0.3333·1.5 would give 0
+    cosine = Attention(score="cosine", scale=False).derivation()
+    unit = cosine.evaluate(Q=[[1, 1]], K=[[1, 1]], V=[[1]])["scores"]
+    assert text(unit.worked(1, 1)) == "s_11 = (1/√2)·(1/√2) + (1/√2)·(1/√2) = 1"
+
+
+def test_a_distance_of_equal_coordinates_has_no_minus_zero() -> None:
+    for scale in (False, True):
+        derivation = Attention(score="distance", scale=scale).derivation()
+        for key in ("1/3", "1/7"):
+            told: dict[str, Any] = {"Q": [["1/3", "sqrt(2)"]], "K": [[key, "sqrt(2)"]], "V": [[1]]}
+            line = line_of(derivation, "scaled" if scale else "scores", (1, 1), **told)
+            assert "−0 " not in line and "−0/" not in line
+            assert list(faults(line, 4, {})) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "s_11 = 1·2 + 3·4 = 15",
+        "s_11 ≈ 0.3333·3 ≈ 1",
+        "o_11 ≈ 0.3333·0.37035 ≈ 0.1235",
+        "a_11 ≈ e^0.5/(e^0.5 + e^1.5) ≈ 1.65/(1.65 + 4.48) ≈ 0.2689",
+        "z_11 = √2·√2 = 2.0001",
+        "z_11 = 1/3 = 0.3333",
+        "s_11 = −0 = 0",
+        "a_12 = 1 since argmax(1, 2, 3) = 2",
+        "a_11 ≈ max(0, 2.8284 − τ(0, 2.8284, 2.8284, 1)) ≈ 0.4",
+    ],
+)
+def test_a_wrong_line_is_noticed(line: str) -> None:
+    assert list(faults(line, 4, {})) != []
+
+
+@pytest.mark.parametrize(
+    ("stage", "value"),
+    [
+        ("(−3)²·10^(−5)", Fraction(9, 100_000)),
+        ("−(1/2 − 2)² + 2 √4·3", Fraction(39, 4)),
+        ("max(0, 2 − τ(1/3, 2, 1.5, −3))", Fraction(3, 4)),
+        ("σ(−∞) + e^(−∞) + tanh(0)", Fraction(0)),
+        ("s_11 − q^f⁽¹⁾_12", Fraction(1)),
+    ],
+)
+def test_text_is_read_as_it_is_meant(stage: str, value: Fraction) -> None:
+    assert value_of(stage, {"s_11": Fraction(3), "q^f⁽¹⁾_12": Fraction(2)}) == value
