@@ -73,10 +73,10 @@ def test_lines_of_exact_operands_are_exact() -> None:
 
 def test_a_tie_is_given_by_the_numbers_shown() -> None:
     derivation = Attention(source="self", scale=False).derivation()
-    told = {"X": [[1]], "W_Q": [["1/3"]], "W_K": [["3/2"]], "W_V": [[1]]}
+    told = {"X": [[1]], "W_Q": [["1/3"]], "W_K": [["1.05"]], "W_V": [[1]]}  # 0.35
     scores = derivation.evaluate(**told)["scores"]
-    line = text(scores.worked(1, 1, notation=Notation(digits=0)))
-    assert line == "s_11 = (1/3)·1.5 ≈ 1"  # 0.3333·1.5 would give 0
+    line = text(scores.worked(1, 1, notation=Notation(digits=1)))
+    assert line == "s_11 = (1/3)·1.05 ≈ 0.4"  # 0.3333·1.05 would give 0.3
     cosine = Attention(score="cosine", scale=False).derivation()
     unit = cosine.evaluate(Q=[[1, 1]], K=[[1, 1]], V=[[1]])["scores"]
     assert text(unit.worked(1, 1)) == "s_11 = (1/√2)·(1/√2) + (1/√2)·(1/√2) = 1"

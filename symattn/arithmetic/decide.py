@@ -162,8 +162,8 @@ def _scientific(value: Any, size: int, digits: int) -> Digits | None:
             return None
     if units >= 10 ** (digits + 1):
         return _scientific(value, size + 1, digits)
-    sign = "-" if value < 0 else ""
-    return Digits(f"{sign}{_fixed(units, digits)}e{size}", False)
+    minus = "-" if value < 0 else ""
+    return Digits(f"{minus}{_fixed(units, digits)}e{size}", False)
 
 
 def _ten(places: int) -> Any:

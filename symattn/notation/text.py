@@ -123,7 +123,7 @@ class _Layout:
             case Script():
                 return self._script(tree)
             case Frac(num, den):
-                left = bracketed(num, MULTIPLICATIVE)
+                left = bracketed(num, ATOM if isinstance(num, Frac) else MULTIPLICATIVE)
                 right = den if is_bare_sum(den) else bracketed(den, ATOM)
                 slash = Box((self._slash(left, right),))
                 return beside(self.box(left), slash, self.box(right))
