@@ -238,50 +238,6 @@ def test_published_ones_are_cut_off_before_they_are_early() -> None:
     assert verdicts(found)["weights"] == ["truncated", "right", "right"]
 
 
-# ---- degenerate claims ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("weights", "output", "words"),
-    [
-        (["0", "0"], "0.00", "weights[1,:], which is all zeros and earns nothing"),
-        (["0.50", "0.50"], "1.50", "weights[1,:], which is all alike and earns nothing"),
-    ],
-)
-def test_degenerate_claims_earn_nothing(weights: list[str], output: str, words: str) -> None:
-    given = {"scores": [[3, 1]], "V": [[1], [2]]}
-    found = check(given, {"weights": weights, "output": output})
-    (entry,) = found.steps[-1].entries
-    assert entry.verdict == "wrong"
-    assert entry.remark == f"follows only from {words}"
-    assert any(words in note for note in found.notes)
-
-
-def test_rows_that_are_rightly_alike_are_not_degenerate() -> None:
-    found = check(THIRDS, {"weights": ["0.33"] * 3, "output": "2.97"})
-    assert verdicts(found) == {"weights": ["right"] * 3, "output": ["rounded-early"]}
-    given = {"scores": [[3, 1]], "V": [[1], [2]]}
-    found = check(given, {"weights": ["0.51", "0.50"], "output": "1.51"})
-    assert verdicts(found)["output"] == ["carried"]
-
-
-def test_claims_that_make_no_sense_lead_nowhere() -> None:
-    ratio = {"scale": False, "normaliser": "sum"}
-    claims = {"scores": ["0", "0"], "weights": ["0.5", "0.5"]}
-    given = {"Q": [[1, 2]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
-    found = verdicts(check(given, claims, ratio))
-    assert found == {"scores": ["wrong", "wrong"], "weights": ["wrong", "wrong"]}
-
-
-@pytest.mark.parametrize("score", ["1e300", "-1e300", "1e399", "-inf"])
-def test_enormous_claims_are_followed(score: str) -> None:
-    weights = ["0.0", "1.0"] if score[0] == "-" else ["1.0", "0.0"]
-    found = verdicts(check(PAIR, {"scores": [score, "0"], "weights": weights}))
-    assert found == {"scores": ["wrong", "right"], "weights": ["carried"] * 2}
-    found = verdicts(check(PAIR, {"scores": [score, "0"], "weights": weights[::-1]}))
-    assert found["weights"] == ["wrong"] * 2
-
-
 # ---- truncated, last digit, wrong, undecided -------------------------------------------------
 
 

@@ -142,6 +142,13 @@ def test_undecided_says_how_many_bits_were_tried() -> None:
     assert rounds_to(lost, written("0.1"))  # which needs no more
 
 
+def test_an_exact_claim_without_an_exact_value_is_undecided() -> None:
+    root = Quantity(exactly(sympy.sqrt(2)).ball_at, lambda: None)
+    with pytest.raises(Undecided, match="undecided at 1,024 bits"):
+        rounds_to(root, written("sqrt(2)"))
+    assert not rounds_to(root, written("sqrt(2)+10^-200"))
+
+
 @pytest.mark.parametrize(
     ("value", "claim", "same"),
     [
