@@ -122,3 +122,13 @@ def test_a_wrong_line_is_noticed(line: str) -> None:
 )
 def test_text_is_read_as_it_is_meant(stage: str, value: Fraction) -> None:
     assert value_of(stage, {"s_11": Fraction(3), "q^f⁽¹⁾_12": Fraction(2)}) == value
+
+
+@pytest.mark.parametrize(
+    ("score", "result"),
+    [("1e80", "1.0000"), ("1e300", "1.0000"), ("-1e80", "0.0000"), ("1e-80", "0.5000")],
+)
+def test_numbers_too_large_to_be_written_out_are_not(score: str, result: str) -> None:
+    """Their lines cannot be worked out again, and end in the proven result all the same."""
+    evaluation = Attention(scale=False).derivation(["scores"]).evaluate(scores=[[score, 0]])
+    assert text(evaluation["weights"].worked(1, 1)).endswith(f"≈ {result}")

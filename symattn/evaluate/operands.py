@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -177,7 +177,7 @@ class Numbers:
             return self.exact_stage(rule)
         for guard in range(_GUARD + 1):
             put, stage = self._shown(rule, (), self.notation.digits + guard)
-            if "?" in put.values() or self.exact(rule, _as_rationals(put)) == best:
+            if not _can_be_read(put.values()) or self.exact(rule, _as_rationals(put)) == best:
                 return stage.tree
         return self._exactly(rule, ())[0].tree
 
@@ -196,8 +196,11 @@ class Numbers:
         return bool(value.is_finite() and abs(abs(value).log()) < _LARGEST_EXPONENT)
 
     def _gives(self, rule: Rule, put: dict[Rule, str], result: Digits) -> bool:
-        """Whether the printed numbers, worked out again, give the printed result."""
-        if "?" in (result.text, *put.values()):
+        """Whether the printed numbers, worked out again, give the printed result.
+
+        Those that cannot be read back are taken as they stand.
+        """
+        if not _can_be_read((result.text, *put.values())):
             return True
         shown = _as_rationals(put)
 
@@ -211,7 +214,7 @@ class Numbers:
             self.notation.digits,
             self.notation.rounding,
         )
-        if "?" in again.text:
+        if not _can_be_read((again.text,)):
             return False
         return bool(_as_rational(again.text) == _as_rational(result.text))
 
@@ -329,6 +332,11 @@ class Numbers:
 def _holds_function(rule: Rule) -> bool:
     """Whether the part is a function of its operands that no fraction or root is."""
     return any(isinstance(part, Exp | Apply | OfRow) for part in parts(rule))
+
+
+def _can_be_read(texts: Iterable[str]) -> bool:
+    """Whether these decimals can be written out: each one known, and no power of ten enormous."""
+    return all("?" not in text and len(text.partition("e")[2]) <= 5 for text in texts)
 
 
 def _as_rationals(put: Mapping[Rule, str]) -> dict[Rule, sympy.Expr]:
