@@ -145,7 +145,9 @@ def test_latex_documents_show_every_formula_in_order(notation: str) -> None:
         sections = (*pages.given, *pages.steps)
         lines = [latex(each.tree) for section in sections for each in section.lines]
         shown = "".join(in_one_line(display) for display in displays(document))
-        assert shown == re.sub(r"\s", "", "".join(lines))
+        wanted = re.sub(r"\s", "", "".join(lines))
+        # an empty group keeps a bracket that begins a row from being an option of the row before
+        assert shown.replace("{}[", "[") == wanted.replace("{}[", "[")
         words = [part for section in sections for part in (*section.why, *section.shape)]
         signs = [latex(part) for part in words if not isinstance(part, str)]
         assert len(signs) + len(lines) == len([*trees(pages)])

@@ -201,7 +201,10 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         name = match[1] if match else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
             raise ReadError(f"{shown(key)} in [given] is not a known name{nearest(name, SYMBOLS)}")
-        held = _from_file(key, value, folder) if isinstance(value, str) else value
+        start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
+        held = value
+        if isinstance(value, str) and not start:
+            held = _from_file(key, value, folder)
         if match:
             if int(match[2]) in heads.setdefault(name, {}):
                 raise ReadError(f"{name}[{int(match[2])}]: is given twice; keep one")

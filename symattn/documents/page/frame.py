@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def page(
     style = stylesheet() + _file("page.css")
     code = ['"use strict";', program, _file("rules.js"), _file("page.js")]
     script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
+    script = re.sub(r"(?m)^ +", "", script)  # indentation is a tenth of the page
     title = outline.title or "Attention, step by step"
     policy = "; ".join([
         "default-src 'none'", f"style-src '{_digest(style)}'",
