@@ -8,11 +8,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from symattn.worksheet.check import Marking
+from symattn.worksheet.check import Marking, check_worksheet
 from symattn.worksheet.explain import cannot_tell
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
 from symattn.worksheet.misconceptions.inventing import HABITS
-from tests.checking import check, verdicts
+from symattn.worksheet.read import worksheet_of
+from tests.checking import check, toml, verdicts
 
 Array: TypeAlias = Any
 Ways: TypeAlias = Mapping[str, Callable[..., Any]]
@@ -318,8 +319,20 @@ def test_tiled_groups_are_named_first() -> None:
         assert names(found) == expected
 
 
-REACHED = {*CASES, *HEAD_CASES, "projection-transposed", "tokens-as-values", "scaled-by-d_model",
-           "positions-from-1", "no-positions", "other-rotary-pairs", "groups-tiled"}  # fmt: skip
+def test_a_padding_mask_on_the_queries_is_named() -> None:
+    weights = softmax(Q @ K.T / np.sqrt(D))
+    weights[2] = 1 / 3
+    made = {"scores": Q @ K.T, "weights": weights, "output": weights @ V}
+    given = dict(zip("QKV", map(exactly, USUAL), strict=True))
+    claims = {step: spelled(value) for step, value in made.items()}
+    sheet = "[attention]\nmask = {padding = 2}\n" + toml(given, claims, {})
+    found = check_worksheet(worksheet_of(sheet))
+    assert names(found) == ["mask-on-queries"]
+
+
+REACHED = {*CASES, *HEAD_CASES, "mask-on-queries", "projection-transposed", "tokens-as-values",
+           "scaled-by-d_model", "positions-from-1", "no-positions", "other-rotary-pairs",
+           "groups-tiled"}  # fmt: skip
 
 
 def test_every_misconception_is_reached() -> None:

@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.elementwise import SoftCap
 from symattn.nodes.masks import Kept, Masked
-from symattn.nodes.positions import Causal
+from symattn.nodes.positions import Causal, Padding
 from symattn.worksheet.misconceptions.steps import (
     REPORTED,
     Change,
@@ -86,6 +86,12 @@ def _mask_after(s: Steps) -> Change | None:
     return {"masked": s.before_mask, "weights": Kept(unmasked, s.mask)}
 
 
+def _mask_on_queries(s: Steps) -> Change | None:
+    if s.mask is None or not square(s.mask) or not isinstance(s.expr("mask"), Padding):
+        return None
+    return {"masked": MaskedTo(s.before_mask, s.mask.T, -(10**9))}
+
+
 def _causal_mask(s: Steps) -> MatrixExpr | None:
     """The causal part of the mask, under its own name or as the step `mask`."""
     mask = s.expr("mask") if "mask" in s.steps else s.mask
@@ -130,6 +136,13 @@ MASKING: tuple[Misconception, ...] = (
         "Rows are queries: row i may see the keys up to i, below the diagonal.",
         "Vaswani et al. 2017, section 3.2.3",
         _masked_with(sympy.Transpose),
+    ),
+    Misconception(
+        "mask-on-queries",
+        "the padding mask is put on the queries: a padded row spreads evenly over all keys",
+        "Padding hides keys, column by column; every query still shares out its attention.",
+        REPORTED,
+        _mask_on_queries,
     ),
     Misconception(
         "mask-strict",
