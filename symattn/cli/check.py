@@ -39,12 +39,21 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     if form == "json":
         from symattn.cli.screen import write
 
-        markings = {one.name: list(one.markings) for one in checked}
-        single = len(checked) == 1 and len(checked[0].markings) == 1
-        write(json_report(checked[0].markings[0]) if single else json_reports(markings), output)
+        if len(checked) == 1 and not _is_page(checked[0].name):
+            write(json_report(checked[0].markings[0]), output)
+        else:
+            markings = {one.name: one.markings for one in checked}
+            findings = {one.name: one.findings for one in checked}
+            write(json_reports(markings, findings), output)
     else:
         _show(checked, form, options["full"], output)
     return 0 if all(one.passes for one in checked) else 1
+
+
+def _is_page(name: str) -> bool:
+    from symattn.worksheet.pages import SYNTAXES
+
+    return Path(name).suffix.lower() in SYNTAXES
 
 
 def _checked(paths: tuple[str, ...], explain: bool, if_any: bool) -> Iterator[Checked]:
@@ -95,11 +104,10 @@ def _lines(
     full: bool,
     charset: Literal["unicode", "ascii"],
 ) -> Iterator[tuple[str, str]]:
-    from symattn.worksheet.pages import SYNTAXES
     from symattn.worksheet.report import MEANINGS
     from symattn.worksheet.reporting import styled_report
 
-    alone = len(reports) == 1 and Path(checked[0].name).suffix.lower() not in SYNTAXES
+    alone = len(reports) == 1 and not _is_page(checked[0].name)
     if alone or full:
         for name, page in reports:
             if not alone:

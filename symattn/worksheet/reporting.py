@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from typing import Any
 
 from symattn.documents.data import written
 from symattn.notation.latex import escape_controls, latex
@@ -15,16 +16,29 @@ from symattn.worksheet.report import MEANINGS, SIGNS, Cell, Report, StepReport, 
 _ASCII_SIGNS = {"⌊": "_", "≈": "~", "?": "?", "±": "+", "→": ">", "✗": "x", " ": " "}
 _INDENT = "   "
 
+#: What is told of a number where it stands in a file.
+_PLACED = ("line", "column", "entry", "claimed", "true", "verdict", "passes")
+
 
 def json_report(marking: Marking) -> str:
     """The marking as indented JSON."""
     return written(as_data(marking)) + "\n"
 
 
-def json_reports(markings: Mapping[str, Sequence[Marking]]) -> str:
-    """Several files' markings as one JSON object: by file name, a list of its worksheets."""
+def json_reports(
+    markings: Mapping[str, Sequence[Marking]], findings: Mapping[str, Sequence[Any]] | None = None
+) -> str:
+    """Several files' markings as one JSON object: by file name, a list of its worksheets.
+
+    `findings` are the claimed numbers of each file where they stand, by line and column.
+    """
     files = {name: [as_data(one) for one in found] for name, found in markings.items()}
-    return written({"schema": 1, "files": files}) + "\n"
+    placed = {
+        name: [{key: getattr(one, key) for key in _PLACED} for one in found]
+        for name, found in (findings or {}).items()
+    }
+    passes = all(one["passes"] for found in placed.values() for one in found)
+    return written({"schema": 1, "files": files, "findings": placed, "passes": passes}) + "\n"
 
 
 # ---- terminal ----------------------------------------------------------------------------
