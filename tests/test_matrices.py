@@ -18,6 +18,8 @@ from safetensors.numpy import save_file
 from symattn import SymattnError
 from symattn.worksheet import Worksheet, read_worksheet
 from symattn.worksheet.matrices import MAX_CSV_BYTES, MAX_NUMBERS
+from symattn.worksheet.prepared import prepared
+from symattn.worksheet.read import worksheet_of
 
 Matrix = NDArray[np.float64]
 Q, K, V = (np.array(rows) for rows in ([[1.0, 0.1]], [[1, 0], [0.5, 2]], [[1, 2], [3, 4.25]]))
@@ -177,3 +179,12 @@ def test_only_files_beside_the_worksheet(reference: str, tmp_path: Path) -> None
     with pytest.raises(SymattnError, match="beside the worksheet"):
         sheet(inner, f'"{reference}"')
     assert MAX_NUMBERS < 3000 * 3000
+
+
+def test_forms_with_large_matrices_from_files_are_told_apart(tmp_path: Path) -> None:
+    forms = []
+    for rows in (300, 301):
+        np.save(tmp_path / f"{rows}.npy", np.zeros((rows, 300)))
+        text = f'[given]\nQ = "{rows}.npy"\nK = "{rows}.npy"\n'
+        forms.append(prepared(worksheet_of(text, str(tmp_path / "sheet.toml"))))
+    assert forms[0] is not forms[1]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+
 from symattn.derivation import Derivation, Evaluation
 from symattn.worksheet.explain import Explainer
 from symattn.worksheet.read import Worksheet
@@ -60,6 +62,8 @@ def _frozen(value: Any) -> Any:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
+    if isinstance(value, np.ndarray):  # from a file, too large for nested lists
+        return tuple(value.shape)
     shape: list[int] = []
     while isinstance(value, list | tuple):
         shape.append(len(value))
