@@ -104,6 +104,7 @@ def _lines(
     full: bool,
     charset: Literal["unicode", "ascii"],
 ) -> Iterator[tuple[str, str]]:
+    from symattn.errors import counted
     from symattn.worksheet.report import MEANINGS
     from symattn.worksheet.reporting import styled_report
 
@@ -135,19 +136,15 @@ def _lines(
     total = sum(counts.values())
     others = [f"{count} {verdict}" for verdict, count in counts.items() if verdict != "right"]
     passes = all(one.passes for one in checked)
-    words = f"{_count(len(checked), 'file')}, {_count(total, 'number')}: "
+    words = f"{counted(len(checked), 'file')}, {counted(total, 'number')}: "
     words += ", ".join([f"{counts.get('right', 0)} right", *others]) if total else "none claimed"
     yield ("good" if passes else "bad"), words
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _mend(checked: list[Checked], diff: bool, fix: bool, output: str | None) -> int:
     """Show, or make, the changes that put wrong numbers right; 1 where some are left wrong."""
     from symattn.cli.screen import replace_file, write
-    from symattn.errors import SymattnError
+    from symattn.errors import SymattnError, counted
 
     left = 0
     shown: list[str] = []
@@ -167,6 +164,6 @@ def _mend(checked: list[Checked], diff: bool, fix: bool, output: str | None) -> 
         ]  # fmt: skip
     mended = sum(1 for one in checked for f in one.findings if not f.passes and f.mend is not None)
     if not diff:
-        shown.append(f"{_count(mended, 'number')} put right\n")
+        shown.append(f"{counted(mended, 'number')} put right\n")
     write("".join(shown), output)
     return 1 if left else 0

@@ -178,7 +178,7 @@ class Marker:
                 continue
             row = [entry for entry in self.claims[letter][place[:-1]] if entry is not None]
             if len({entry.value for entry in row}) == 1 and (len(row) > 1 or row[0].value == 0):
-                name = next(n for n in self.evaluation if self.evaluation[n].step.letter == letter)
+                name = self.evaluation[letter].name
                 where = f"{name}[{','.join(str(i + 1) for i in place[:-1])},:]"
                 alike = "all zeros" if row[0].value == 0 else "all alike"
                 return f"follows only from {where}, which is {alike} and earns nothing"

@@ -68,8 +68,8 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
     if not isinstance(expr, Normaliser) or not isinstance(expr.args[0], sympy.MatrixSymbol):
         return
     logits, before = str(expr.args[0].name), claims.get(str(expr.args[0].name))
-    name = next(n for n in evaluation if evaluation[n].step.letter == logits)
-    if before is None and evaluation[name].step.letter not in evaluation.given:
+    name = evaluation[logits].name
+    if before is None and logits not in evaluation.given:
         return
     for row in full_rows(mark):
         line = row[0].place[:-1]

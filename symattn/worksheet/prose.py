@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError
@@ -187,28 +187,26 @@ class _Sheet:
         evaluation = form.evaluate(self.sheet)
         claims = read_claims(self.sheet.claims, evaluation, self.origins)
         for anchor in self.anchors:
-            letter, place, written = self._in_prose(anchor, evaluation)
+            letter, place, claimed = self._in_prose(anchor, evaluation)
+            written = claimed[place]
             self.claimed.append((anchor, letter, place, written))
-            if letter not in claims:
-                claims |= read_claims({anchor.key: anchor.number}, evaluation)
-            elif claims[letter][place] is None:
+            if claims.setdefault(letter, claimed)[place] is None:
                 claims[letter][place] = written
         self.marker = Marker(evaluation, claims, self.sheet.policy)
         return mark_claims(self.sheet.title, form, self.marker, explain)
 
-    def _in_prose(self, anchor: Anchor, evaluation: Evaluation) -> tuple[str, Place, Written]:
-        """The entry that a claim in prose means, and its number."""
+    def _in_prose(self, anchor: Anchor, evaluation: Evaluation) -> tuple[str, Place, Array]:
+        """The entry that a claim in prose means, and its step's claims with that one in it."""
+        origins: Origins = {}
         try:
-            ((letter, claimed),) = read_claims({anchor.key: anchor.number}, evaluation).items()
+            claims = read_claims({anchor.key: anchor.number}, evaluation, origins)
+            if len(origins) != 1:
+                raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
         except SymattnError as error:
             line, column = place_of(self.text, anchor.start)
             raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
-        places = [place for place, entry in _entries(claimed) if entry is not None]
-        if len(places) != 1:
-            line, column = place_of(self.text, anchor.start)
-            raise ReadError(f"{self.name}:{line}:{column}: {anchor.key}: claims no number; "
-                            "write e.g. weights[1,2] = 0.47")  # fmt: skip
-        return letter, places[0], claimed[places[0]]
+        ((letter, place),) = origins
+        return letter, place, claims[letter]
 
     def findings(self, marking: Marking) -> Iterator[Finding]:
         """Every claimed number where it stands in the file."""
@@ -243,10 +241,3 @@ class _Sheet:
             mend = rewritten(marking.evaluation, mark.letter, entry, text, marking.policy.rounding)
         true = shown_true(marking, mark, entry)
         return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
-
-
-def _entries(claimed: Any) -> Iterator[tuple[Place, Written | None]]:
-    import numpy as np
-
-    for place in np.ndindex(*claimed.shape):
-        yield place, claimed[place]

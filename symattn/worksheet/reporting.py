@@ -7,7 +7,9 @@ from html import escape
 from typing import Any
 
 from symattn.documents.data import written
+from symattn.errors import counted
 from symattn.notation.latex import escape_controls, latex
+from symattn.notation.markdown import words as in_markdown
 from symattn.notation.mathml import math
 from symattn.notation.text import Charset, box, in_ascii, line, width
 from symattn.worksheet.check import Marking
@@ -94,7 +96,7 @@ def _counted(step: StepReport) -> str:
     counts = dict(step.counts)
     total = sum(counts.values())
     if counts.get("right") == total:
-        return f"right ({total} number{'' if total == 1 else 's'})"
+        return f"right ({counted(total, 'number')})"
     others = ", ".join(f"{n} {verdict}" for verdict, n in step.counts if verdict != "right")
     return f"{step.verdict} ({counts.get('right', 0)} of {total} right, {others})"
 
@@ -159,10 +161,8 @@ def markdown_report(found: Report) -> str:
     return "\n".join(out).rstrip() + "\n"
 
 
-def _md(words: str) -> str:
-    """Words that Markdown leaves as they are."""
-    plain = " ".join(escape_controls(words).split())
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|~$" else c for c in plain)
+def _md(text: str) -> str:
+    return in_markdown(text).strip()
 
 
 def _md_cell(cell: Cell) -> str:

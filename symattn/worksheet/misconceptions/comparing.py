@@ -96,7 +96,7 @@ def _scaled_by_width_of(name: str) -> Callable[[Steps], Change | None]:
 def _scaled_by_all_heads(s: Steps) -> Change | None:
     """√(h d_k), the width of all heads together."""
     width = _by_root(s)
-    count = next((n for size, n in s.derivation.sizes.items() if size.name == "h"), 1)
+    count = s.derivation.known_sizes.get("h", 1)
     if width is None or count == 1:
         return None
     return {"scaled": Quotient(s.symbols["scores"], sympy.sqrt(count * width))}

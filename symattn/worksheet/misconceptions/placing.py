@@ -76,7 +76,7 @@ def _joined(make: Callable[..., MatrixExpr]) -> Callable[[Steps], Change | None]
 
 def _tiled(s: Steps) -> Change | None:
     """Query head i with key head i mod g instead of ⌊i g/h⌋."""
-    groups = next((n for size, n in s.derivation.sizes.items() if size.name == "g"), None)
+    groups = s.derivation.known_sizes.get("g")
     if groups in (None, 1):
         return None
     changes = {}

@@ -43,30 +43,28 @@ def _columns(s: Steps) -> Change | None:
     return None
 
 
-def _over_everything(s: Steps) -> Change | None:
+def _shared_out(s: Steps) -> MatrixExpr | None:
+    """What each row's weights are shares of: exponentials, or the scores themselves."""
     weights = s.expr("weights")
     if s.softmax is not None:
-        parts: MatrixExpr = Exponential(s.softmax)
-    elif isinstance(weights, RowRatio):
-        parts = weights.args[0]
-    else:
+        return Exponential(s.softmax)
+    return weights.args[0] if isinstance(weights, RowRatio) else None
+
+
+def _over_everything(s: Steps) -> Change | None:
+    parts = _shared_out(s)
+    if parts is None or parts.shape[0] == 1:
         return None
-    rows = parts.shape[0]
-    if rows == 1:
-        return None
-    ones = sympy.ImmutableDenseMatrix(rows, 1, [1] * int(rows))
+    rows = int(parts.shape[0])
+    ones = sympy.ImmutableDenseMatrix(rows, 1, [1] * rows)
     return {"weights": LineQuotient(parts, ones * LineSum(LineSum(parts), 0))}
 
 
 def _row_sums_along_columns(s: Steps) -> Change | None:
-    weights = s.expr("weights")
-    if s.softmax is not None:
-        parts: MatrixExpr = Exponential(s.softmax)
-    elif isinstance(weights, RowRatio):
-        parts = weights.args[0]
-    else:
+    parts = _shared_out(s)
+    if parts is None or not square(parts):
         return None
-    return {"weights": LineQuotient(parts, LineSum(parts).T, 0)} if square(parts) else None
+    return {"weights": LineQuotient(parts, LineSum(parts).T, 0)}
 
 
 def _ones(logits: MatrixExpr) -> MatrixExpr:
