@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,11 +20,12 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn import VARIANTS
+from symattn import VARIANTS, Attention
 from symattn.arithmetic.base import Array
-from symattn.attention.example import small_example
+from symattn.arithmetic.exact import FUNCTIONS
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.code.document import code_document
+from symattn.documents.code.general import _expressions, _Merging, _trials, _Unknown
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.spell import spelled
 from symattn.documents.code.trace import TEMPERATURE, Program, Tracing, traced
@@ -36,35 +38,75 @@ NAMES = tuple(row.name for row in VARIANTS)
 _FLAGS = ("allowed", "one_hot")
 
 
+#: Sizes that are all different, none of which a program was made at.
+SIZES = {
+    "n": 5, "m": 7, "p": 3, "d_model": 6, "d_k": 4, "d_v": 11, "d_mem": 9, "d_c": 13, "d_cq": 15,
+    "d_r": 8, "d_a": 17, "d_out": 19, "n_vocab": 21, "k": 2, "h": 6, "g": 3,
+}  # fmt: skip
+
+
 @cache
-def example(name: str) -> tuple[Derivation, Evaluation]:
-    """A variant on numbers that are all different, so that no two entries can be mixed up."""
+def derived(name: str) -> Derivation:
     spec = next(row.spec for row in VARIANTS if row.name == name)
-    derivation, values = small_example(spec, tokens=3, d_k=4)
-    numbers = random.Random(name)
-    changed = {}
+    return spec.derivation(title=f"{name}, step by step")
+
+
+@cache
+def example(name: str, sizes: tuple[tuple[str, int], ...] = ()) -> tuple[Derivation, Evaluation]:
+    """A variant on numbers that are all different, so that no two entries can be mixed up."""
+    return with_numbers(derived(name), dict(sizes))
+
+
+def with_numbers(derivation: Derivation, sizes: dict[str, int]) -> tuple[Derivation, Evaluation]:
+    told = SIZES | sizes
+    known = {s: told[s.name] for s in derivation.size_symbols}
+    numbers = random.Random(str(derivation))
+    given = {}
     for item in derivation.inputs:
-        table = values.given[item.letter]
-        if item.name not in _FLAGS:
-            flat = [sympy.Rational(numbers.randint(1, 400), 256) for _ in range(table.size)]
-            table = np.array(flat, dtype=object).reshape(table.shape)
-        changed[item.name] = table.tolist()
-    return derivation, derivation.evaluate(**changed)
+        shape = tuple(int(size.subs(known)) for size in item.shape)
+        shape = (told[item.group], *shape) if item.per_head else shape
+        if item.name == "one_hot":
+            rows, columns = shape
+            table = np.eye(rows, columns, dtype=int)
+        elif item.name == "allowed":
+            table = (np.indices(shape).sum(axis=0) % 3 != 1).astype(int)
+        else:
+            flat = [sympy.Rational(numbers.randint(1, 400), 1024) for _ in range(np.prod(shape))]
+            table = np.array(flat, dtype=object).reshape(shape)
+        given[item.name] = table.tolist()
+    return derivation, derivation.evaluate(**given)
+
+
+#: What programs of a variant keep of the sizes that they were made at.
+KEPT = {
+    "alibi": ("h = 2",), "t5": ("n = 3",), "sinusoidal": ("even d_model",),
+    "llama": ("even d_k",), "transformer-xl": ("even d_model",), "rotary": ("even d_k",),
+    "deepseek": ("even d_r",), "cached-llama": ("even d_k",),
+}  # fmt: skip
+
+#: The sizes at which they are made, and so must be run where they are kept.
+MADE_AT = (("n", 3), ("m", 4), ("p", 2), ("d_model", 2), ("d_k", 2), ("d_v", 2), ("h", 2), ("g", 1))
+
+
+def sizes_for(name: str) -> tuple[tuple[str, int], ...]:
+    """Sizes that were not seen, but for those that a program keeps."""
+    kept = [part.split(" = ") for part in KEPT.get(name, ()) if "=" in part]
+    return tuple((size, int(value)) for size, value in kept)
 
 
 def program_of(name: str, **options: Any) -> Program:
     return traced(example(name)[1], **options)
 
 
-def inputs_of(name: str) -> dict[str, Array]:
-    derivation, values = example(name)
+def inputs_of(name: str, sizes: tuple[tuple[str, int], ...] = ()) -> dict[str, Array]:
+    derivation, values = example(name, sizes)
     return {item.letter: values.array(item.letter) for item in derivation.inputs}
 
 
 def run_numpy(code: str, inputs: dict[str, Any]) -> dict[str, Array]:
     room: dict[str, Any] = {}
     language = LANGUAGES["numpy"]
-    exec("".join([language.imports["np"], *language.helpers.values(), code]), room)
+    exec("\n".join([language.imports["np"], *language.helpers.values(), code]), room)
     with np.errstate(all="ignore"):
         found: dict[str, Array] = room["attention"](**inputs)
     return found
@@ -84,24 +126,38 @@ def as_jax(values: Array) -> Any:
 
 @cache
 def written(name: str, language: str) -> str:
-    """The whole file for a variant."""
-    return code_document(*example(name), language)
+    """The whole file for a variant, made at other sizes than it is run at."""
+    return code_document(*example(name, MADE_AT), language)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("language", "array"), [("torch", as_torch), ("jax", as_jax)])
-def test_files_run_and_agree(name: str, language: str, array: Callable[[Array], Any]) -> None:
+@pytest.mark.parametrize(
+    ("language", "array"),
+    [("python", np.ndarray.tolist), ("numpy", np.asarray), ("torch", as_torch), ("jax", as_jax)],
+)
+def test_files_run_at_other_sizes_and_agree(
+    name: str, language: str, array: Callable[[Array], Any]
+) -> None:
     import jax
 
     room: dict[str, Any] = {}
     exec(written(name, language), room)
-    with jax.enable_x64(True):
-        given = {letter: array(values) for letter, values in inputs_of(name).items()}
+    sizes = sizes_for(name)
+    with jax.enable_x64(True), np.errstate(all="ignore"):
+        given = {letter: array(values) for letter, values in inputs_of(name, sizes).items()}
         found = room["attention"](**given)
-    assert faults(name, {letter: np.asarray(value) for letter, value in found.items()}) == []
+    values = {letter: np.asarray(value) for letter, value in found.items()}
+    assert faults(name, values, sizes) == []
 
 
-@pytest.mark.parametrize("language", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_sizes_a_program_keeps_is_said(name: str) -> None:
+    code = written(name, "numpy")
+    said = re.search(r"Written for (.*)\.", code)
+    assert (said[1].split(", ") if said else []) == list(KEPT.get(name, ()))
+
+
+@pytest.mark.parametrize("language", ["python", "numpy", "torch", "jax"])
 def test_python_is_formatted_as_black_does(language: str, tmp_path: Path) -> None:
     for name in NAMES:
         (tmp_path / f"{name}.py").write_text(written(name, language), encoding="utf-8")
@@ -140,9 +196,11 @@ def test_a_hostile_title_stays_in_the_description() -> None:
             assert code.index("exit(1)") < code.index("*/", code.index("/**"))
 
 
-def faults(name: str, found: dict[str, Array]) -> list[str]:
+def faults(
+    name: str, found: dict[str, Array], sizes: tuple[tuple[str, int], ...] = ()
+) -> list[str]:
     """The steps whose values are not those of the derivation, to 1e-12 of the largest entry."""
-    derivation, values = example(name)
+    derivation, values = example(name, sizes)
     out = []
     for step in derivation.steps:
         wanted, got = values.array(step.letter), np.asarray(found[step.letter], dtype=float)
@@ -161,14 +219,14 @@ def test_numpy_runs_and_agrees(name: str) -> None:
 
 
 def test_javascript_runs_and_agrees(tool: Callable[[str], str], tmp_path: Path) -> None:
-    language = LANGUAGES["javascript"]
-    parts = [language.prelude, "const plain = (key, x) => ArrayBuffer.isView(x) ? Array.from(x) : "
+    parts = ["const plain = (key, x) => ArrayBuffer.isView(x) ? Array.from(x) : "
              "x === -Infinity ? '-inf' : x !== x ? 'nan' : x;"]  # fmt: skip
     for name in NAMES:
+        inputs = inputs_of(name, sizes_for(name))
         told = ", ".join(f"{letter}: matrix({json.dumps(values.tolist())})"
-                         for letter, values in inputs_of(name).items())  # fmt: skip
+                         for letter, values in inputs.items())  # fmt: skip
         call = f"console.log(JSON.stringify(attention({{ {told} }}), plain));"
-        parts.append(f"{{\n{spelled(program_of(name), language)}\n{call}\n}}")
+        parts.append(f"{{\n{written(name, 'javascript')}\n{call}\n}}")
     script = tmp_path / "programs.js"
     script.write_text("\n".join(parts), encoding="utf-8")
     run = subprocess.run([tool("node"), script], capture_output=True, text=True, check=True)
@@ -178,7 +236,7 @@ def test_javascript_runs_and_agrees(tool: Callable[[str], str], tmp_path: Path) 
     for name, told in zip(NAMES, lines, strict=True):
         found = {letter: np.array([float(x) for x in value["data"]]).reshape(value["shape"])
                  for letter, value in json.loads(told).items()}  # fmt: skip
-        wrong[name] = faults(name, found)
+        wrong[name] = faults(name, found, sizes_for(name))
     assert {name: steps for name, steps in wrong.items() if steps} == {}
 
 
@@ -195,27 +253,40 @@ def test_a_wrong_program_is_noticed() -> None:
 
 
 def test_the_program_reads_like_one_written_by_hand() -> None:
-    _, values = small_example(next(row.spec for row in VARIANTS if row.name == "causal"))
-    code = spelled(traced(values), LANGUAGES["numpy"])
+    code = written("causal", "numpy")
     assert (
         code
         == """\
+import numpy as np
+
+
 def attention(X, W_Q, W_K, W_V):
-    Q = X @ W_Q  # 3 × 2
-    K = X @ W_K  # 3 × 2
-    V = X @ W_V  # 3 × 2
-    S = Q @ K.T  # scores, 3 × 3
-    Z = S / np.sqrt(2)  # scaled, 3 × 3
-    M = np.array([[0, -np.inf, -np.inf], [0, 0, -np.inf], [0, 0, 0]])  # mask, 3 × 3
-    hidden = np.isneginf(M)  # 3 × 3
-    # masked, 3 × 3
-    G = np.where(hidden, -np.inf, np.where(hidden, 0, Z) + np.where(hidden, 0, M))
-    nothing = np.isneginf(G).all(axis=-1, keepdims=True)  # 3 × 1
-    kept = np.where(nothing, 0, G)  # 3 × 3
-    powers = np.exp(kept - kept.max(axis=-1, keepdims=True))  # 3 × 3
-    # weights, 3 × 3
+    \"""causal, step by step
+
+    X: token vectors, one for each token (n × d_model)
+    W_Q: query weights (d_model × d_k)
+    W_K: key weights (d_model × d_k)
+    W_V: value weights (d_model × d_v)
+
+    Returns every step by its letter.
+    \"""
+    n = X.shape[0]
+    d_k = W_Q.shape[1]
+    Q = X @ W_Q  # n × d_k
+    K = X @ W_K  # n × d_k
+    V = X @ W_V  # n × d_v
+    S = Q @ K.T  # scores, n × n
+    Z = S / np.sqrt(d_k)  # scaled, n × n
+    i = np.arange(n)[:, None]
+    j = np.arange(n)
+    M = np.where(j <= i, 0, -np.inf)  # mask, n × n
+    G = np.where(np.isneginf(M), -np.inf, Z + M)  # masked, n × n
+    nothing = np.isneginf(G).all(axis=-1, keepdims=True)  # n × 1
+    kept = np.where(nothing, 0, G)  # n × n
+    powers = np.exp(kept - kept.max(axis=-1, keepdims=True))  # n × n
+    # weights, n × n
     A = np.where(nothing, 0, powers / powers.sum(axis=-1, keepdims=True))
-    O = A @ V  # output, 3 × 2
+    O = A @ V  # output, n × d_v
     return {"Q": Q, "K": K, "V": V, "S": S, "Z": Z, "M": M, "G": G, "A": A, "O": O}
 """
     )
@@ -226,7 +297,7 @@ def test_a_step_may_be_given_and_a_temperature_divides() -> None:
     code = spelled(program, LANGUAGES["numpy"])
     assert f"def attention(X, W_Q, W_K, W_V, M, {TEMPERATURE}):" in code
     _, values = example("causal")
-    open_mask = np.zeros((3, 3))
+    open_mask = np.zeros((5, 5))
     found = run_numpy(code, {**inputs_of("causal"), "M": open_mask, TEMPERATURE: 0.5})
     scores = values.array("Z") / 0.5
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -283,3 +354,85 @@ def test_joined_and_interleaved_lines_are_seen() -> None:
     crossed = np.array([[one[0, 0], other[0, 1]], [other[1, 0], one[1, 1]]])
     assert view(crossed, shapes).kind == "gather"
     assert view(-one.T, shapes).kind == "negative"
+
+
+#: Masks of all kinds, alone and joined; `documents` says itself how many tokens there are.
+MASKS = (
+    "causal", {"causal": 1}, {"window": 2}, {"window": [1, 3]}, {"window": [2, 0]}, {"prefix": 2},
+    {"dilated": [2, 2]}, {"strided": 2}, {"strided": 1}, {"global": [1, 3]}, {"padding": 3},
+    {"any": [{"window": 1}, {"global": [1]}]}, {"any": ["causal", {"prefix": 2}]},
+    {"all": ["causal", {"window": 2}]}, {"all": ["causal", {"padding": 2}]},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["self", "given"])
+@pytest.mark.parametrize("mask", MASKS, ids=str)
+def test_masks_are_for_any_number_of_tokens(mask: Any, source: Any) -> None:
+    derivation = Attention(source=source, mask=mask).derivation()
+    code = code_document(*with_numbers(derivation, dict(MADE_AT)), "numpy")
+    assert "Written for" not in code
+    _, values = with_numbers(derivation, {})
+    given = {item.letter: values.array(item.letter) for item in derivation.inputs}
+    room: dict[str, Any] = {}
+    exec(code, room)
+    assert np.array_equal(room["attention"](**given)["M"], values.array("M"))
+
+
+def test_a_mask_that_lists_its_tokens_is_for_that_many() -> None:
+    derivation = Attention(source="self", mask={"documents": [1, 1, 2]}).derivation()
+    code = code_document(*with_numbers(derivation, dict(MADE_AT)), "numpy")
+    assert "Written for n = 3." in code
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_backward_passes_run_and_agree(name: str) -> None:
+    backward = derived(name).gradient()
+    code = code_document(*with_numbers(backward, dict(MADE_AT)), "numpy")
+    said = re.search(r"Written for (.*)\.", code)
+    kept = [part.split(" = ") for part in (said[1].split(", ") if said else []) if "=" in part]
+    _, values = with_numbers(backward, {size: int(value) for size, value in kept})
+    given = {item.letter: values.array(item.letter) for item in backward.inputs}
+    room: dict[str, Any] = {}
+    exec(code, room)
+    with np.errstate(all="ignore"):
+        found = room["attention"](**given)
+    for step in backward.steps:
+        wanted = values.array(step.letter)
+        close = np.allclose(found[step.letter], wanted, rtol=1e-9, atol=1e-12)
+        assert close, (step.name, code)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_function_of_an_entry_has_a_spelling(language: str) -> None:
+    assert set(FUNCTIONS) <= set(LANGUAGES[language].operations)
+
+
+def test_sizes_that_are_traced_tell_all_expressions_apart() -> None:
+    for names in ("n", "hg", "n d_k d_v", "n m p d_model d_mem d_k d_r d_v d_out h g k"):
+        symbols = [sympy.Symbol(name, positive=True) for name in
+                   (names.split() if " " in names else names)]  # fmt: skip
+        for even in (False, True):
+            trials = _trials(symbols, even)
+            values = [told for told, _ in _expressions(trials)]
+            assert len(values) == len(set(values)) > 0
+            assert not even or all(trial[s] % 2 == 0 for trial in trials
+                                   for s in symbols if s.name not in "hgk")  # fmt: skip
+
+
+def test_a_number_that_follows_from_no_size_is_not_made_up() -> None:
+    n = sympy.Symbol("n", positive=True)
+    trials = _trials([n], even=False)
+    merging = _Merging(trials, {})
+    assert merging.number([trial[n] - 1 for trial in trials]).expr == n - 1  # type: ignore[attr-defined]
+    with pytest.raises(_Unknown):
+        merging.number([trial[n] ** 2 + 3 for trial in trials])
+
+
+def test_the_module_runs_as_a_program() -> None:
+    told = [sys.executable, "-m", "symattn", "derive", "causal", "--format", "python"]
+    ran = subprocess.run(told, capture_output=True, text=True, check=True)
+    room: dict[str, Any] = {}
+    exec(ran.stdout, room)
+    found = room["attention"]([[1], [2]], [[1]], [[0]], [[3]])
+    assert found["A"] == [[1.0, 0.0], [0.5, 0.5]]
+    assert found["O"] == [[3.0], [4.5]]

@@ -162,8 +162,14 @@ def _of_variant(
         )
         code += _backward_code(options["gradient"])
         return [Job(derivation, None, notation, options, [], code=code)]
-    from symattn.attention.example import small_example
+    from symattn.attention.example import small_example, small_inputs
 
+    if form in CODE:  # which is for any number of heads
+        _, given = small_inputs(row.spec, gradient=options["gradient"], **sized)
+        derivation = row.spec.derivation(title=title)
+        if options["gradient"] is not None:
+            derivation = derivation.gradient(options["gradient"] or None)
+        return [Job(derivation, derivation.evaluate(**given), notation, options, [])]
     derivation, evaluation = small_example(
         row.spec, title=title, gradient=options["gradient"], **sized
     )

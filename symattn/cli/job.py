@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Formats that show one derivation only: the page and pictures, and programs.
 PAGES = ("html", "svg", "png", "tikz")
-CODE = ("numpy", "torch", "jax", "javascript")
+CODE = ("python", "numpy", "torch", "jax", "javascript")
 SINGLE = ("ipynb", *PAGES, *CODE)
 PICTURES = ("heat", "lines", "falk", "steps")
 VIEWS = ("all", "formula", "entry", "worked", "value")

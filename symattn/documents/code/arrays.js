@@ -1,11 +1,14 @@
 // Arrays of numbers in rows: { shape, data }. A plain number stands for an array without axes.
 // The last axis of `data` runs fastest; shapes are broadcast from the back, as in NumPy.
 const all = "all";
+
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
+
 const array = (shape, data) => ({
   shape,
   data: data || new Float64Array(count(shape)),
 });
+
 const asArray = (x) => (typeof x === "number" ? array([], [x]) : x);
 
 function matrix(nested) {
@@ -67,24 +70,52 @@ function each(f, ...operands) {
 }
 
 const add = (a, b) => each((x, y) => x + y, a, b);
+
 const subtract = (a, b) => each((x, y) => x - y, a, b);
+
 const multiply = (a, b) => each((x, y) => x * y, a, b);
+
 const divide = (a, b) => each((x, y) => x / y, a, b);
+
 const negative = (a) => each((x) => -x, a);
+
 const equals = (a, b) => each((x, y) => +(x === y), a, b);
+
 const or = (a, b) => each((x, y) => +(x || y), a, b);
+
 const and = (a, b) => each((x, y) => +(x && y), a, b);
+
 const not = (a) => each((x) => +!x, a);
+
 const hidden = (a) => each((x) => +(x === -Infinity), a);
+
 const where = (condition, a, b) =>
   each((c, x, y) => (c ? x : y), condition, a, b);
+
 const exp = (a) => each(Math.exp, a);
+
 const tanh = (a) => each(Math.tanh, a);
+
 const sqrt = (a) => each(Math.sqrt, a);
+
 const cos = (a) => each(Math.cos, a);
+
 const sin = (a) => each(Math.sin, a);
+
 const relu = (a) => each((x) => Math.max(x, 0), a);
+
+const log = (a) => each(Math.log, a);
+
+const absolute = (a) => each(Math.abs, a);
+
+const atMost1 = (a) => each((x) => Math.min(x, 1), a);
+
+const above0 = (a) => each((x) => +(x > 0), a);
+
+const below1 = (a) => each((x) => +(x < 1), a);
+
 const elu1 = (a) => each((x) => (x >= 0 ? x + 1 : Math.exp(x)), a);
+
 const sigmoid = (a) =>
   each(
     (x) => (x < 0 ? Math.exp(x) / (1 + Math.exp(x)) : 1 / (1 + Math.exp(-x))),
@@ -110,30 +141,35 @@ const rowSum = (x) =>
     () => 1,
     (row) => [row.reduce((a, b) => a + b, 0)],
   );
+
 const rowMax = (x) =>
   rows(
     x,
     () => 1,
     (row) => [Math.max(...row)],
   );
+
 const every = (x) =>
   rows(
     x,
     () => 1,
     (row) => [+row.every(Boolean)],
   );
+
 const some = (x) =>
   rows(
     x,
     () => 1,
     (row) => [+row.some(Boolean)],
   );
+
 const firstLargest = (x) =>
   rows(
     x,
     (n) => n,
     (row) => row.map((_, k) => +(k === row.indexOf(Math.max(...row)))),
   );
+
 const threshold = (x) =>
   rows(
     x,
@@ -176,7 +212,9 @@ function moved(shape, place) {
 }
 
 const reshape = (x, shape) => array(shape, x.data);
+
 const broadcast = (x, shape) => each((value) => value, x, array(shape));
+
 function transpose(x) {
   const [n, m] = x.shape.slice(-2);
   const out = array([...x.shape.slice(0, -2), m, n]);
@@ -246,6 +284,51 @@ function take(x, chosen, axis) {
   return out;
 }
 
+const repeat = (x, times, axis) => {
+  const size = x.shape[axis + x.shape.length];
+  const places = range(0, size * times, 1).map((k) => Math.floor(k / times));
+  return take(x, places, axis);
+};
+
+// Whole numbers from start to before stop.
+const range = (start, stop, step) =>
+  Array.from(
+    { length: Math.ceil((stop - start) / step) },
+    (_, k) => start + k * step,
+  );
+
+// Rows from a rule for their entries, counted from 0.
+const table = (rows, columns, entry) =>
+  range(0, rows, 1).map((i) => range(0, columns, 1).map((j) => entry(i, j)));
+
+// 0 where a rule holds, −∞ elsewhere.
+const mask = (rows, columns, seen) =>
+  matrix(table(rows, columns, (i, j) => (seen(i, j) ? 0 : -Infinity)));
+
+// In each row the entries at the places of the same row.
+function pickAlong(x, places) {
+  const at = broadcast(matrix(places), [
+    ...x.shape.slice(0, -1),
+    places[0].length,
+  ]);
+  const [width, wide] = [x.shape[x.shape.length - 1], places[0].length];
+  return array(
+    at.shape,
+    at.data.map((place, k) => x.data[Math.floor(k / wide) * width + place]),
+  );
+}
+
+// Each row made a matrix, of its entries at these places.
+function spread(x, places) {
+  const width = x.shape[x.shape.length - 1];
+  const flat = places.flat();
+  const out = array([...x.shape.slice(0, -1), places.length, places[0].length]);
+  for (let k = 0; k < out.data.length; k++)
+    out.data[k] =
+      x.data[Math.floor(k / flat.length) * width + flat[k % flat.length]];
+  return out;
+}
+
 function join(parts, axis) {
   const at = axis + parts[0].shape.length;
   const shape = parts[0].shape.map((n, k) =>
@@ -287,8 +370,22 @@ const interleave = (a, b) => {
   return out;
 };
 
+// (…, rows, heads · columns) as (…, heads, rows, columns)
+function apart(x, heads) {
+  const [n, wide] = x.shape.slice(-2);
+  const d = wide / heads;
+  const lead = x.shape.slice(0, -2);
+  return moved([...lead, heads, n, d], (at) => {
+    const [h, i, c] = at.slice(-3);
+    const block = at
+      .slice(0, -3)
+      .reduce((sum, k, axis) => sum * lead[axis] + k, 0);
+    return x.data[(block * n + i) * wide + h * d + c];
+  });
+}
+
 // (…, heads, rows, columns) as (…, rows, heads · columns)
-function besideEachOther(x) {
+function beside(x) {
   const [h, n, d] = x.shape.slice(-3);
   return moved([...x.shape.slice(0, -3), n, h * d], (at) => {
     const [i, c] = at.slice(-2);

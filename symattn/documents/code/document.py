@@ -5,34 +5,37 @@ from __future__ import annotations
 import re
 
 from symattn.derivation import Derivation, Evaluation
+from symattn.documents.code.general import generalised
 from symattn.documents.code.languages import LANGUAGES
+from symattn.documents.code.positions import Positions
 from symattn.documents.code.spell import spelled
-from symattn.documents.code.trace import traced
 from symattn.notation.prose import read_prose
 from symattn.notation.text import line
 
 
 def code_document(derivation: Derivation, evaluation: Evaluation, language: str) -> str:
-    """The file in a language of `LANGUAGES`, at the shapes of what was given.
+    """The file in a language of `LANGUAGES`, for any sizes as far as that can be.
 
     Raises `CannotSpell` for a derivation that cannot be followed.
     """
     spoken = LANGUAGES[language]
-    program = traced(evaluation)
+    program, fixed = generalised(derivation, evaluation)
     docs = [" ".join(derivation.title.split()) or "Attention, step by step.", ""]
+    shapes = {each.name: each.shape for each in program.lines if each.operation == "input"}
     for item in program.inputs:
-        shape = " × ".join(map(str, evaluation.array(item.letter).shape))
         meaning = "".join(
             part if isinstance(part, str) else line(part) for part in read_prose(item.meaning)
         )
-        docs.append(f"{item.letter}: {meaning} ({shape})")
-    docs += ["", "Returns every step by its letter."]
+        shape = shapes.get(item.letter, evaluation.shape(item.letter))
+        docs.append(f"{item.letter}: {meaning} ({Positions.told(shape)})")
+    written_for = f"Written for {', '.join(fixed)}." if fixed else ""
+    told = ["Returns every step by its letter.", spoken.note, written_for]
+    docs += ["", " ".join(filter(None, told))]
     code = spelled(program, spoken, docs=docs)
-    helpers = "".join(
-        text for name, text in spoken.helpers.items() if re.search(rf"\b{name}\(", code)
-    )
-    imports = "".join(
-        text for name, text in spoken.imports.items() if re.search(rf"\b{name}\.", helpers + code)
-    )
-    before = spoken.prelude + imports + helpers
-    return f"{before}{spoken.between}{code}" if before else code
+    parts = [*spoken.needed(code), code]
+    imports = [
+        text for name, text in spoken.imports.items()
+        if any(re.search(rf"\b{name}\.", part) for part in parts)
+    ]  # fmt: skip
+    separator = "" if language == "python" else "\n"
+    return spoken.between.join([separator.join(imports), *parts] if imports else parts)

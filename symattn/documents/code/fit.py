@@ -11,6 +11,9 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 #: Two rows of at least two numbers each.
 _ROWS = re.compile(r"\[[^][]+,[^][]+\], \[")
 
+#: A function of one expression that gets a name.
+_ARROW = re.compile(r"const \w+ = \([^()]*\) => ")
+
 
 @dataclass(frozen=True)
 class Style:
@@ -37,6 +40,9 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
     fits = len(indent) + len(code) <= style.width and not (style.tall and _ROWS.search(code))
     if fits and not broken:
         return [indent + code]
+    if style.tall and _ARROW.match(code):
+        head, body = code.split("=> ", 1)
+        return [f"{indent}{head}=>", indent + style.indent + body]
     tail = ";" if code.endswith(";") else "," if code.endswith(",") else ""
     start = _opening(code.removesuffix(tail))
     if start is None:
@@ -52,8 +58,10 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
             return [indent + head + first.lstrip(), *rest, last + closing]
     if not style.tall and code[start] != "{" and len(inside) + len(body) <= style.width:
         lines = [inside + body]
-    elif len(parts) == 1 and not style.tall:
+    elif len(parts) == 1 and not style.tall and " for " not in body:
         lines = fitted(body, style, inside)
+    elif not style.tall and (runs := _runs(body)) is not None:
+        lines = [line for part in runs for line in fitted(part, style, inside)]
     else:
         lines = [line for part in parts for line in fitted(f"{part},", style, inside)]
     return [indent + code[: start + 1], *lines, indent + closing]
@@ -79,3 +87,13 @@ def _split(body: str) -> Iterator[str]:
             start = place + 1
     if body[start:].strip():
         yield body[start:].strip()
+
+
+def _runs(body: str) -> list[str] | None:
+    """What a comprehension collects, and what it runs through; None for what is none."""
+    depth = 0
+    for place, character in enumerate(body):
+        depth += (character in "([{") - (character in ")]}")
+        if depth == 0 and body.startswith(" for ", place):
+            return [body[:place], body[place + 1 :]]
+    return None

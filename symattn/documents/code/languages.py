@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from symattn.documents.code.fit import PRETTIER
 from symattn.documents.code.spell import Language
 
 
-def _python(
+def _functions(file: str, begin: str) -> dict[str, str]:
+    """The functions of a file by name, each with the comment above it."""
+    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
+    parts = re.split(r"\n\n+(?=\S)", text)
+    named = [(re.search(rf"^{begin}", part, re.MULTILINE), part) for part in parts]
+    return {match[1]: part.rstrip() + "\n" for match, part in named if match}
+
+
+#: What all languages of Python share.
+_PYTHON: dict[str, Any] = {
+    "slices": (":", "{0}:{1}", "{0}:{1}:{2}"),
+    "ends": False,
+    "new": "None",
+    "logic": (" & ", " | "),
+    "same": "==",
+    "half": "{0:a} // {1:a}",
+    "assignment": "{name} = {code}",
+    "comment": "# {0}",
+    "header": "def {name}({arguments}):",
+    "returned": "return {{{pairs}}}",
+    "known": {"pair": '"{0}": {0}'},
+}
+
+
+def _arrays(
     name: str, module: str, alias: str, *,
     helpers: dict[str, str], operations: dict[str, str], views: dict[str, str],
+    grid: str = "",
 ) -> Language:  # fmt: skip
     """A language of Python with arrays from the module `alias`; NumPy unless said otherwise."""
 
     def renamed(table: dict[str, str]) -> dict[str, str]:
         return {key: template.replace("np.", f"{alias}.") for key, template in table.items()}
 
+    counted = f"{alias}.arange({{0}})"
     return Language(
         name=name,
         operations=renamed(_OPERATIONS) | operations,
         views=renamed(_VIEWS) | views,
-        slices=(":", "{0}:{1}", "{0}:{1}:{2}"),
-        new="None",
         infinity=f"{alias}.inf",
         root="np.sqrt({0})" if alias == "np" else "math.sqrt({0})",
-        assignment="{name} = {code}",
-        comment="# {0}",
-        header="def {name}({arguments}):",
-        returned="return {{{pairs}}}",
-        imports={"math": "import math\n\n", alias: f"{module}\n"},
+        grids=(f"{grid or counted}[:, None]", grid or counted),
+        imports={"math": "import math\n", alias: f"{module}\n"},
         table=f"{alias}.{'tensor' if alias == 'torch' else 'array'}({{0}})",
         helpers=helpers,
         reserved=(alias, "math", "x"),
-        known={"pair": '"{0}": {0}'},
+        **_PYTHON,
     )
 
 
@@ -52,6 +76,11 @@ _OPERATIONS = {
     "max0": "np.maximum({0}, 0)",
     "σ": "0.5 * (1 + np.tanh(0.5 * {0:a}))",
     "elu1": "np.where({0:a} >= 0, {0:a} + 1, np.exp(np.minimum({0}, 0)))",
+    "ln": "np.log({0})",
+    "abs": "np.abs({0})",
+    "min1": "np.minimum({0}, 1)",
+    "above0": "({0:a} > 0) * 1.0",
+    "below1": "({0:a} < 1) * 1.0",
     "hidden": "np.isneginf({0})",
     "equals": "{0:a} == {1:a}",
     "where": "np.where({0}, {1}, {2})",
@@ -64,6 +93,15 @@ _OPERATIONS = {
     "row_max": "{0:a}.max(axis=-1, keepdims=True)",
     "threshold": "threshold({0})",
     "first_largest": "first_largest({0})",
+    "size": "{0}.shape[{1}]",
+    "power": "{0}**{1}",
+    "size of": "abs({0})",
+    "clip": "np.clip({0}, {1}, {2})",
+    "seen": "np.where({0}, 0, -np.inf)",
+    "table": "{0}",
+    "counted": "np.arange({0})",
+    "counted column": "np.arange({0})[:, None]",
+    "powers": "{0}.0 ** ({3}np.arange(0, {1}, {2}) / {1})",
 }
 _VIEWS = {
     "negative": "-{0:a}",
@@ -71,64 +109,74 @@ _VIEWS = {
     "plain transpose": "{0:a}.T",
     "index": "{0:a}[{details}]",
     "take": "np.take({0}, {details}, axis={axis})",
+    "repeat": "np.repeat({0}, {details}, axis={axis})",
+    "along": "np.take_along_axis({0}, {details}, axis=-1)",
+    "deep along": "np.take_along_axis({0}, {details:a}[{lead}:, :], axis=-1)",
+    "spread": "{0:a}[..., {details}]",
     "reshape": "{0:a}.reshape({shape})",
     "broadcast": "np.broadcast_to({0}, {shape})",
     "heads": "np.moveaxis({0}, -3, -2).reshape({shape})",
+    "apart": "np.moveaxis({0:a}.reshape({wide}), -2, -3)",
     "join": "np.concatenate([{all}], axis={details})",
     "interleave": "np.stack([{all}], axis=-1).reshape({shape})",
     "permute": "{0:a}.transpose({details})",
     "plain gather": "np.ravel({0})[{details}]",
     "gather": "np.concatenate([np.ravel(x) for x in [{all}]])[{details}]",
 }
-_THRESHOLD = '''
-
-def threshold(x):
+_THRESHOLD = '''def threshold(x):
     """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
     ranked = -np.sort(-x, axis=-1)
     counts = np.arange(1, x.shape[-1] + 1)
     return ((np.cumsum(ranked, axis=-1) - 1) / counts).max(axis=-1, keepdims=True)
 '''
-_FIRST_LARGEST = '''
-
-def first_largest(x):
+_FIRST_LARGEST = '''def first_largest(x):
     """1 at the first largest entry of each row, 0 elsewhere."""
     return (np.arange(x.shape[-1]) == x.argmax(axis=-1)[..., None]) * 1.0
 '''
 
-NUMPY = _python(
+NUMPY = _arrays(
     "numpy", "import numpy as np", "np",
     helpers={"threshold": _THRESHOLD, "first_largest": _FIRST_LARGEST}, operations={}, views={},
 )  # fmt: skip
 
-JAX = _python(
+JAX = _arrays(
     "jax", "import jax.numpy as jnp", "jnp",
     helpers={"threshold": _THRESHOLD.replace("np.", "jnp."),
      "first_largest": _FIRST_LARGEST.replace("np.", "jnp.")},
-    operations={"literal": "jnp.array({0}, dtype={like}.dtype)"},
+    operations={
+        "literal": "jnp.array({0}, dtype={like}.dtype)",
+        "seen": "jnp.where({0}, 0, -jnp.inf).astype({like}.dtype)",
+        "counted": "jnp.arange({0}, dtype={like}.dtype)",
+        "counted column": "jnp.arange({0}, dtype={like}.dtype)[:, None]",
+        "powers": "{0}.0 ** ({3}jnp.arange(0, {1}, {2}, dtype={like}.dtype) / {1})",
+    },
     views={"take": "jnp.take({0}, jnp.array({details}), axis={axis})"},
 )  # fmt: skip
 
-TORCH = _python(
+TORCH = _arrays(
     "torch", "import torch", "torch",
     helpers={
-        "threshold": '''
-
-def threshold(x):
+        "threshold": '''def threshold(x):
     """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
     ranked = x.sort(dim=-1, descending=True).values
     counts = torch.arange(1, x.shape[-1] + 1)
     return ((ranked.cumsum(dim=-1) - 1) / counts).amax(dim=-1, keepdim=True)
 ''',
-        "first_largest": '''
-
-def first_largest(x):
+        "first_largest": '''def first_largest(x):
     """1 at the first largest entry of each row, 0 elsewhere."""
     return (torch.arange(x.shape[-1]) == x.argmax(dim=-1, keepdim=True)).to(x.dtype)
 ''',
     },
+    grid="torch.arange({0}, device={like}.device)",
     operations={
         "literal": "{like}.new_tensor({0})",
+        "clip": "torch.clamp({0}, {1}, {2})",
+        "seen": "torch.where({0}, 0.0, -torch.inf).to({like})",
+        "counted": "torch.arange({0}).to({like})",
+        "counted column": "torch.arange({0}).to({like})[:, None]",
+        "powers": "{0}.0 ** ({3}torch.arange(0, {1}, {2}).to({like}) / {1})",
         "max0": "torch.clamp({0}, min=0)",
+        "min1": "torch.clamp({0}, max=1)",
         "σ": "torch.sigmoid({0})",
         "elu1": "torch.where({0:a} >= 0, {0:a} + 1, torch.exp(torch.clamp({0}, max=0)))",
         "all": "{0:a}.all(dim=-1, keepdim=True)",
@@ -138,7 +186,11 @@ def first_largest(x):
     },
     views={
         "take": "torch.index_select({0}, {axis}, torch.tensor({details}))",
+        "repeat": "torch.repeat_interleave({0}, {details}, dim={axis})",
+        "along": "torch.take_along_dim({0}, {details}, dim=-1)",
+        "deep along": "torch.take_along_dim({0}, {details:a}[{lead}:, :], dim=-1)",
         "heads": "torch.movedim({0}, -3, -2).reshape({shape})",
+        "apart": "torch.movedim({0:a}.reshape({wide}), -2, -3)",
         "join": "torch.cat([{all}], dim={details})",
         "interleave": "torch.stack([{all}], dim=-1).reshape({shape})",
         "permute": "{0:a}.permute({details})",
@@ -147,60 +199,120 @@ def first_largest(x):
     },
 )  # fmt: skip
 
-_CALLS = ("add", "subtract", "multiply", "divide", "matmul", "where", "equals", "or", "and")
+_CALLS = ("add", "subtract", "multiply", "divide", "matmul", "equals", "or", "and")
 _SINGLE = {
     "exp": "exp", "tanh": "tanh", "√": "sqrt", "cos": "cos", "sin": "sin", "max0": "relu",
-    "σ": "sigmoid", "elu1": "elu1", "hidden": "hidden", "all": "every", "any": "some",
+    "σ": "sigmoid", "elu1": "elu1", "ln": "log", "abs": "absolute", "min1": "atMost1",
+    "above0": "above0", "below1": "below1", "hidden": "hidden", "all": "every", "any": "some",
     "not": "not", "row_sum": "rowSum", "row_max": "rowMax", "threshold": "threshold",
     "first_largest": "firstLargest", "literal": "matrix",
 }  # fmt: skip
 
 
-def _javascript() -> Language:
-    operations = {name: f"{name}({{0}}, {{1}})" for name in _CALLS}
-    operations |= {name: f"{call}({{0}})" for name, call in _SINGLE.items()}
-    operations["where"] = "where({0}, {1}, {2})"
-    return Language(
-        name="javascript",
-        operations=operations,
-        views={
-            "negative": "negative({0})",
-            "transpose": "transpose({0})",
-            "index": "pick({0}, [{details}])",
-            "take": "take({0}, {details}, {axis})",
-            "reshape": "reshape({0}, {shape})",
-            "broadcast": "broadcast({0}, {shape})",
-            "heads": "besideEachOther({0})",
-            "join": "join([{all}], {details})",
-            "interleave": "interleave({all})",
-            "permute": "permute({0}, {details})",
-            "gather": "gather([{all}], {details})",
-        },
-        slices=("all", "[{0}, {1}, 1]", "[{0}, {1}, {2}]"),
-        new="null",
-        infinity="Infinity",
-        root="Math.sqrt({0})",
-        assignment="const {name} = {code};",
-        comment="// {0}",
-        header="function {name}({{ {arguments} }}) {{",
-        returned="return {{ {pairs} }};",
-        footer="}\n",
-        opening=" {",
-        gap=" ",
-        style=PRETTIER,
-        docs=("/**\n * ", " * ", " */"),
-        docs_first=True,
-        unquoted=("*/", "* /"),
-        between="\n",
-        suffix=".js",
-        prelude=Path(__file__).with_name("arrays.js").read_text(encoding="utf-8"),
-        reserved=("all", *_CALLS, *_SINGLE.values()),
-    )
+def _called(names: Mapping[str, str]) -> dict[str, str]:
+    """Operations on arrays as calls of functions: those of two operands, of one, and a choice."""
+    operations = {name: f"{names.get(name, name)}({{0}}, {{1}})" for name in _CALLS}
+    operations |= {name: f"{names.get(name, call)}({{0}})" for name, call in _SINGLE.items()}
+    return operations | {"where": "where({0}, {1}, {2})"}
 
+
+#: Views as calls of functions; the two languages that have lists only differ in a few.
+_CALLED_VIEWS = {
+    "negative": "negative({0})",
+    "transpose": "transpose({0})",
+    "index": "pick({0}, {details})",
+    "take": "take({0}, {details}, {axis})",
+    "repeat": "repeat({0}, {details}, {axis})",
+    "along": "along({0}, {details})",
+    "spread": "spread({0}, {details})",
+    "reshape": "reshape({0}, {shape})",
+    "broadcast": "broadcast({0}, {shape})",
+    "heads": "beside({0})",
+    "apart": "apart({0}, {count})",
+    "join": "join([{all}], {details})",
+    "interleave": "interleave({all})",
+    "permute": "permute({0}, {details})",
+    "gather": "gather([{all}], {details})",
+}
+
+_LISTS = _functions("lists.py", r"def (\w+)\(")
+_LISTS_NAMES = {
+    "min1": "at_most_1", "or": "either", "and": "both", "not": "negated",
+    "all": "row_all", "any": "row_any", "row_sum": "row_sum", "row_max": "row_max", "first_largest": "first_largest",
+}  # fmt: skip
+
+PYTHON = Language(
+    name="python",
+    operations=_called(_LISTS_NAMES) | {
+        "literal": "{0}",
+        "size": "len({0}{zeros})",
+        "power": "{0}**{1}",
+        "size of": "abs({0})",
+        "clip": "min(max({0}, {1}), {2})",
+        "seen": "[[0 if {0} else -math.inf for j in range({columns})] for i in range({rows})]",
+        "table": "[[{0} for j in range({columns})] for i in range({rows})]",
+        "counted": "list(range({0}))",
+        "counted column": "[[t] for t in range({0})]",
+        "powers": "[{0} ** ({3}t / {1}) for t in range(0, {1}, {2})]",
+    },
+    views=_CALLED_VIEWS,
+    infinity="math.inf",
+    root="math.sqrt({0})",
+    grids=None,
+    note="Matrices are lists of rows.",
+    imports={"math": "import math\n", "operator": "import operator\n"},
+    helpers=_LISTS,
+    reserved=("math", "operator", "i", "j", "t"),
+    **_PYTHON | {
+        "slices": ("slice(None)", "slice({0}, {1})", "slice({0}, {1}, {2})"),
+        "ends": True,
+        "logic": (" and ", " or "),
+    },
+)  # fmt: skip
+
+JAVASCRIPT = Language(
+    name="javascript",
+    operations=_called({}) | {
+        "size": "{0}.shape[{1}]",
+        "power": "{0} ** {1}",
+        "size of": "Math.abs({0})",
+        "clip": "Math.min(Math.max({0}, {1}), {2})",
+        "seen": "mask({rows}, {columns}, {0})",
+        "table": "table({rows}, {columns}, {0})",
+        "rule": "(i, j) => {0}",
+        "counted": "matrix(range({1}, {2}, 1))",
+        "counted column": "transpose(matrix([range({1}, {2}, 1)]))",
+        "powers": "matrix(range(0, {1}, {2}).map((t) => {0} ** ({3}t / {1})))",
+    },
+    views=_CALLED_VIEWS
+    | {"index": "pick({0}, [{details}])", "along": "pickAlong({0}, {details})"},
+    slices=("all", "[{0}, {1}, 1]", "[{0}, {1}, {2}]"),
+    ends=True,
+    new="null",
+    grids=None,
+    logic=(" && ", " || "),
+    same="===",
+    half="{0:a} / {1:a}",
+    infinity="Infinity",
+    root="Math.sqrt({0})",
+    assignment="const {name} = {code};",
+    comment="// {0}",
+    header="function {name}({{ {arguments} }}) {{",
+    returned="return {{ {pairs} }};",
+    footer="}\n",
+    opening=" {",
+    gap=" ",
+    style=PRETTIER,
+    docs=("/**\n * ", " * ", " */"),
+    note="Matrices are made by matrix([[1, 2], [3, 4]]).",
+    docs_first=True,
+    unquoted=("*/", "* /"),
+    between="\n",
+    suffix=".js",
+    helpers=_functions("arrays.js", r"(?:function\*?|const) (\w+)"),
+    reserved=("i", "j", "t"),
+)  # fmt: skip
 
 LANGUAGES: dict[str, Language] = {
-    "numpy": NUMPY,
-    "torch": TORCH,
-    "jax": JAX,
-    "javascript": _javascript(),
+    language.name: language for language in (PYTHON, NUMPY, TORCH, JAX, JAVASCRIPT)
 }

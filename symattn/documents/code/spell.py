@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,11 @@ import sympy
 
 from symattn.arithmetic.arrays import nearest_float
 from symattn.documents.code.fit import BLACK, Style, fitted
+from symattn.documents.code.made import Counted, Powers, Seen, Sized, Table
+from symattn.documents.code.piece import Piece
+from symattn.documents.code.positions import Positions
 from symattn.documents.code.trace import Line, Program, Scalar
 from symattn.documents.code.views import View
-from symattn.errors import CannotSpell
 from symattn.notation.latex import escape_controls
 
 #: Operations entry by entry: their operands need not have the shape of the result.
@@ -24,6 +27,9 @@ _BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "e
 _NAMES = {"hidden": "hidden", "all": "nothing", "exp": "powers", "row_sum": "sums",
           "row_max": "largest", "threshold": "level", "literal": "fixed",
           "places": "places", "cos": "cosines", "sin": "sines", "where": "kept"}  # fmt: skip
+
+#: What is called by what is done to it.
+_ROLES = {"cos": "angles", "sin": "angles"}
 
 #: Inputs that may be given as true and false.
 _FLAGS = ("allowed", "one_hot")
@@ -35,52 +41,28 @@ _LONG = 60
 _SHORT = 30
 
 
-class Piece(str):
-    """Code that stands in other code.
-
-    ``{0:a}`` in a template brackets what is not one atom, ``{0:t}`` what is no term of a sum.
-    """
-
-    def __format__(self, spec: str) -> str:
-        loose = {"a": _LOOSE, "t": _LOOSE - _TIGHT}.get(spec, set())
-        return f"({self})" if _holds(self, loose) else str(self)
-
-
-#: What binds looser than an index or a call does, and what of it binds tighter than + and -.
-_LOOSE, _TIGHT = set(" +*/@<>=|&!~"), set(" */@")
-
-
-def _holds(code: str, signs: set[str]) -> bool:
-    """Whether one of the signs, or a sign of the number, stands outside brackets."""
-    depth = 0
-    for place, character in enumerate(code):
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(character, 0)
-        if (
-            depth == 0
-            and signs
-            and (
-                character in signs
-                or (character == "-" and (place == 0 or code[place : place + 2] == "- "))
-            )
-        ):
-            return True
-    return False
-
-
 @dataclass(frozen=True)
 class Language:
     """How a language spells a program: templates over `Piece`s, and what surrounds the lines.
 
     `operations` are those of `Tracing` and `views` those of `View`; ``{0}`` is the first operand.
     Of an index, `slices` are the ways to say all, a part and a stepped part of an axis, and `new`
-    a new one.
+    a new one; `ends` says whether a slice names its ends even where they are those of the axis.
+    Of positions, `grids` are a column of row numbers and a row of column numbers; where there are
+    none, the templates ``seen`` and ``table`` are given an entry in terms of i and j.
     """
 
     name: str
     operations: Mapping[str, str]
     views: Mapping[str, str]
     slices: tuple[str, str, str]
+    ends: bool
     new: str
+    grids: tuple[str, str] | None
+    #: How conditions hold both, and either.
+    logic: tuple[str, str]
+    same: str
+    half: str
     infinity: str
     root: str
     assignment: str
@@ -95,11 +77,12 @@ class Language:
     style: Style = BLACK
     #: How the lines of the description begin: the first, the others, and the one that ends it.
     docs: tuple[str, str, str] = ('    """', "    ", '    """')
-    #: Whether it stands before the header.
+    #: What a reader has to know of its matrices.
+    note: str = ""
+    #: Whether the description stands before the header.
     docs_first: bool = False
     unquoted: tuple[str, str] = ('"', "'")
-    #: What a file begins with; the imports that it uses, by what they are called.
-    prelude: str = ""
+    #: The imports that a file may use, by what they are called.
     imports: Mapping[str, str] = field(default_factory=dict)
     #: A table of places that entries are picked from.
     table: str = "{0}"
@@ -109,6 +92,16 @@ class Language:
     suffix: str = ".py"
     reserved: tuple[str, ...] = ()
     known: Mapping[str, str] = field(default_factory=dict)
+
+    def needed(self, code: str) -> list[str]:
+        """The helpers that the code calls, and those that they call, in their order."""
+        wanted: set[str] = set()
+        texts = [code]
+        while texts:
+            names = set(re.findall(r"\b\w+\b", texts.pop())) & set(self.helpers) - wanted
+            texts += [self.helpers[name] for name in names]
+            wanted |= names
+        return [text for name, text in self.helpers.items() if name in wanted]
 
 
 def spelled(
@@ -134,6 +127,9 @@ class _Writer:
         self.beside = {number for line in program.lines for part in line.operands
                        if isinstance(part, View) and len(part.parts) > 1
                        for number in _reads(part)}  # fmt: skip
+        self.roles = {number: _ROLES[line.operation] for line in program.lines
+                      if line.operation in _ROLES for part in line.operands
+                      if isinstance(part, View) for number in part.lines}  # fmt: skip
         self.body: list[str] = []
         self.names: dict[int, str] = {}
         self.inlined: dict[int, Piece] = {}
@@ -143,6 +139,12 @@ class _Writer:
         self.like = next((line.name for line in program.lines
                           if line.operation == "input" and line.step is not None
                           and line.step.name not in _FLAGS), "")  # fmt: skip
+        self.positions = Positions(program, language, self.like, self._named, self._tell)
+
+    def _tell(self, name: str, code: str) -> None:
+        """A line of its own, before the line that is being written."""
+        told = self.language.assignment.format(name=name, code=code)
+        self.body += fitted(told, self.language.style, self.language.style.indent)
 
     def function(self, name: str, docs: Sequence[str]) -> str:
         language = self.language
@@ -158,7 +160,7 @@ class _Writer:
             if line.step is None and self.uses[line.number] == 1 and short:
                 self.inlined[line.number] = code
                 continue
-            self.names[line.number] = line.name or self._free(line.operation)
+            self.names[line.number] = line.name or self._free(line)
             told = language.assignment.format(name=self.names[line.number], code=code)
             body += self._with_shape(told, line)
         arguments = [item.letter for item in self.program.inputs] + [*self.program.parameters]
@@ -166,11 +168,15 @@ class _Writer:
         pair = language.known.get("pair", "{0}")
         pairs = ", ".join(pair.format(letter) for letter in returned)
         described = self._described(docs)
+        self.body = []
+        for size, read in self.positions.sizes():
+            self._tell(size, read)
         header = language.header.format(name=name, arguments=", ".join(arguments))
         return "\n".join([
             *(described if language.docs_first else ()),
             *self._header(header),
             *(() if language.docs_first else described),
+            *self.body,
             *body,
             *fitted(language.returned.format(pairs=pairs), language.style, language.style.indent),
             language.footer,
@@ -187,7 +193,7 @@ class _Writer:
         """A line with its shape, and its step's name, in a comment beside or above it."""
         language, step = self.language, line.step
         said = f"{step.name}, " if step and step.name != line.name else ""
-        comment = language.comment.format(said + " × ".join(map(str, line.shape)))
+        comment = language.comment.format(said + self.positions.told(line.shape))
         lines = fitted(told, language.style, language.style.indent)
         if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
             return [f"{lines[0]}{language.gap}{comment}"]
@@ -201,8 +207,12 @@ class _Writer:
         told = [(first if k == 0 else other) + words for k, words in enumerate(clean)]
         return [*map(str.rstrip, told), last] if docs else []
 
-    def _free(self, operation: str) -> str:
-        base = _NAMES.get(operation, "part")
+    def _free(self, line: Line) -> str:
+        """What a line of no step is called: by what it does, or by what is done to it."""
+        return self._named(_NAMES.get(line.operation) or self.roles.get(line.number, "part"))
+
+    def _named(self, base: str) -> str:
+        """The name, numbered if there is one like it."""
         count, name = 1, base
         while name in self.taken:
             count += 1
@@ -212,6 +222,13 @@ class _Writer:
 
     def line(self, line: Line) -> Piece:
         """What a line says, without its name."""
+        match line.made:
+            case Seen():
+                return self.positions.seen(line.made, line.shape)
+            case Counted():
+                return self.positions.counted(line.made, line.shape)
+            case Powers():
+                return self.positions.powers(line.made)
         if line.literal is not None:
             return self._literal(line.literal)
         operands = line.operands
@@ -239,16 +256,30 @@ class _Writer:
         axis: int | str = ""
         if found.kind == "take":
             axis, details = details[0] - len(found.shape), list(details[1])
-        elif found.kind == "gather":
-            details = self._table(np.asarray(details))
+        elif found.kind == "repeat":
+            axis, details = details[0] - len(found.shape), self.positions.size(details[1])
+        elif isinstance(details, Table):
+            details = self.positions.table(details)
+        elif found.kind in ("gather", "along", "spread"):
+            details = Piece(self._table(np.asarray(details)))
         elif found.kind == "permute":
             details = list(details)
         kind = found.kind
-        plain = {"transpose": len(found.shape) == 2, "gather": len(found.parts) == 1}
-        if plain.get(kind) and f"plain {kind}" in self.language.views:
-            kind = f"plain {kind}"
+        apart = {"transpose": "plain transpose" if len(found.shape) == 2 else "",
+                 "gather": "plain gather" if len(found.parts) == 1 else "",
+                 "along": "deep along" if len(found.shape) > 2 else ""}  # fmt: skip
+        if apart.get(kind) in self.language.views:
+            kind = apart[kind]
         template = self.language.views[kind]
-        told = {"all": joined, "details": details, "shape": list(found.shape), "axis": axis}
+        told = {"all": joined, "details": details, "axis": axis}
+        if "{shape}" in template:
+            told["shape"] = self.positions.shape(found.shape)
+        if found.kind == "apart":
+            *first, heads, rows, columns = found.shape
+            told["wide"] = self.positions.shape((*first, rows, heads, columns))
+            told["count"] = self.positions.size(heads)
+        if "{lead}" in template:
+            told["lead"] = "None, " * (len(found.shape) - 2)
         return Piece(template.format(*pieces, **told))
 
     def _table(self, places: Any) -> str:
@@ -256,9 +287,8 @@ class _Writer:
         code = self.language.table.format(places.tolist())
         if len(code) <= _SHORT:
             return code
-        name = self._free("places")
-        told = self.language.assignment.format(name=name, code=code)
-        self.body += fitted(told, self.language.style, self.language.style.indent)
+        name = self._named("places")
+        self._tell(name, code)
         return name
 
     def _index(self, details: Sequence[Any], shape: tuple[int, ...]) -> str:
@@ -276,8 +306,19 @@ class _Writer:
             elif detail == (0, size, 1):
                 told.append(whole)
             else:
-                told.append((part if detail[2] == 1 else stepped).format(*detail))
+                ends = self._ends(detail, size)
+                told.append((part if detail[2] == 1 else stepped).format(*ends).strip())
         return ", ".join(told)
+
+    def _ends(self, detail: tuple[int, int, int], size: int) -> list[str]:
+        """Start, stop and step; without those that say nothing, where a language can leave them."""
+        start, stop, step = map(self.positions.size, detail)
+        if self.language.ends:
+            return [start, stop, step]
+        start, stop = start if detail[0] else "", stop if detail[1] <= size - detail[2] else ""
+        if " " in start + stop:  # then the colon stands apart, as Black has it
+            return [f"{start} ", f" {stop}", step]
+        return [start, stop, step]
 
     def _literal(self, values: Any) -> Piece:
         def nested(values: Any) -> str:
@@ -290,6 +331,9 @@ class _Writer:
 
     def number(self, value: Any) -> Piece:
         """A number exactly where the language has it so, otherwise its nearest float."""
+        if isinstance(value, Sized) or getattr(value, "free_symbols", None):
+            expr = value.expr if isinstance(value, Sized) else value
+            return self.positions.expr(expr, whole=False)
         if value in (sympy.oo, -sympy.oo):
             return Piece(("" if value == sympy.oo else "-") + self.language.infinity)
         if isinstance(value, int | sympy.Integer):
@@ -298,8 +342,6 @@ class _Writer:
             return Piece(f"{value.p} / {value.q}")
         if isinstance(value, sympy.Pow) and value.args[1] == sympy.Rational(1, 2):
             return Piece(self.language.root.format(self.number(value.args[0])))
-        if getattr(value, "free_symbols", None):
-            raise CannotSpell(f"{value} is not known yet, so there is no program; give numbers")
         return Piece(repr(nearest_float(value)))
 
 

@@ -8,18 +8,23 @@ and `symattn.documents.code.views` reads from them how each operand is taken fro
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.exact import EXACT
 from symattn.derivation import Evaluation
 from symattn.documents.code.views import PLACES, View, view
 from symattn.errors import CannotSpell
+from symattn.evaluate.walk import program_of
+from symattn.nodes.masks import AnyOf, Mask
 from symattn.step import Input
 
 #: A parameter that divides what the weights are made of; 1 leaves everything as it is.
@@ -48,6 +53,8 @@ class Line:
     name: str = ""
     step: Input | None = None
     literal: Array | None = None
+    #: What a literal follows from: a mask, or what `general` finds.
+    made: Any = None
 
 
 class References(np.ndarray[Any, Any]):
@@ -89,6 +96,8 @@ class Tracing(Arithmetic):
 
     name = "tracing"
     lines: list[Line] = field(default_factory=list)
+    #: The number of each line by what it says.
+    said: dict[Any, int] = field(default_factory=dict)
 
     def references(self, codes: Array) -> References:
         """The codes as an array that watches over them."""
@@ -105,8 +114,11 @@ class Tracing(Arithmetic):
             arrays = [part.shape for part in views if isinstance(part, View)]
             shape = tuple(np.broadcast_shapes(*arrays))
         line = Line(len(self.lines) + 1, operation, views, shape, **told)
-        self.lines.append(line)
-        return self.references(line.number * PLACES + np.arange(int(np.prod(shape))).reshape(shape))
+        key = _key(line)
+        number = self.said.setdefault(key, line.number)  # nothing is computed twice
+        if number == line.number:
+            self.lines.append(line)
+        return self.references(number * PLACES + np.arange(int(np.prod(shape))).reshape(shape))
 
     def _operand(self, operand: Any) -> View | Scalar:
         if isinstance(operand, Scalar):
@@ -118,6 +130,11 @@ class Tracing(Arithmetic):
 
     def array(self, exact: Array) -> Array:
         return self.record("literal", shape=exact.shape, literal=exact)
+
+    def mask(self, mask: Mask, sizes: Mapping[sympy.Symbol, int]) -> Array:
+        """A mask that follows from positions alone, as a matrix of its own."""
+        exact = program_of(mask, sizes, False)(lambda _: np.array([]), EXACT)
+        return self.record("literal", shape=exact.shape, literal=exact, made=mask)
 
     def exp(self, x: Array) -> Array:
         return self.record("exp", x)
@@ -136,6 +153,9 @@ class Tracing(Arithmetic):
 
     def shift(self, x: Array) -> Array:
         return self.lowered(x)
+
+    def inverse(self, x: Array) -> Array:
+        raise CannotSpell("the inverse of a matrix has no program here")
 
     def lowered(self, x: Array) -> Array:
         return self.record("subtract", x, self._by_row("row_max", x))
@@ -203,14 +223,70 @@ def traced(evaluation: Evaluation, *, given: Collection[str] = (), tempered: str
     for step in steps:
         if step.name in given:
             continue
-        value = evaluation.follow(step, known.__getitem__, tracing)
+        masks = {f"mask {k}": mask for k, mask in enumerate(_masks(step.expr))}
+        known |= {letter: tracing.mask(mask, evaluation.sizes) for letter, mask in masks.items()}
+        named = {mask: sympy.MatrixSymbol(letter, *mask.shape) for letter, mask in masks.items()}
+        apart = replace(step, expr=step.expr.xreplace(named)) if masks else step
+        value = evaluation.follow(apart, known.__getitem__, tracing)
         if step.name == tempered:
             value = tracing.divide(value, Scalar(TEMPERATURE))
         known[step.letter] = tracing.record(
             "is", np.asarray(value), shape=value.shape, name=step.letter, step=step
         )
     parameters = (TEMPERATURE,) if tempered else ()
-    return Program(tuple(taken), _needed(tracing.lines), parameters)
+    return Program(tuple(taken), _needed([*_plainer(tracing.lines)]), parameters)
+
+
+def _masks(expr: MatrixExpr) -> list[MatrixExpr]:
+    """The masks in an expression that follow from positions alone, joined ones as a whole."""
+    joined = [part for part in expr.atoms(AnyOf) if not part.atoms(sympy.MatrixSymbol)]
+    inside = {mask for part in joined for mask in part.atoms(Mask)}
+    return sorted([*joined, *(expr.atoms(Mask) - inside)], key=str)
+
+
+def _key(line: Line) -> Any:
+    """What a line says: two lines with the same key are the same."""
+    if line.name:
+        return line.number
+    literal = None if line.literal is None else tuple(line.literal.ravel().tolist())
+    told = tuple(map(str if isinstance(line.made, MatrixExpr) else repr, [line.made]))
+    return line.operation, tuple(map(_told, line.operands)), line.shape, literal, told
+
+
+def _told(part: View | Scalar) -> Any:
+    if isinstance(part, Scalar):
+        return part
+    details = np.asarray(part.details).tobytes() if isinstance(part.details, np.ndarray) else None
+    told = details or repr(part.details)
+    return part.kind, part.line, part.shape, told, tuple(map(_told, part.parts))
+
+
+def _plainer(lines: Sequence[Line]) -> Iterator[Line]:
+    """Lines in which a choice is not made again where an outer one has made it.
+
+    ``where(c, a, where(c, 0, x) + y)`` is ``where(c, a, x + y)``.
+    """
+    by_number = {line.number: line for line in lines}
+    uses = Counter(number for line in lines for part in line.operands if isinstance(part, View)
+                   for number in part.lines)  # fmt: skip
+
+    def settled(part: View | Scalar, condition: Any) -> View | Scalar:
+        if not isinstance(part, View) or part.kind != "line":
+            return part
+        line = by_number[part.line]
+        if line.operation == "where" and _told(line.operands[0]) == condition:
+            return line.operands[2]
+        if line.operation in ("add", "subtract", "multiply") and uses[line.number] == 1:
+            operands = tuple(settled(inner, condition) for inner in line.operands)
+            by_number[line.number] = replace(line, operands=operands)
+        return part
+
+    for line in lines:
+        if line.operation == "where":
+            chosen, one, other = line.operands
+            other = settled(other, _told(chosen))
+            by_number[line.number] = replace(line, operands=(chosen, one, other))
+    return iter(by_number.values())
 
 
 def _needed(lines: list[Line]) -> tuple[Line, ...]:

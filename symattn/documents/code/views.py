@@ -31,8 +31,11 @@ class View:
     - ``transpose``: the last two axes exchanged; ``index``: ``details`` is an int, None or
       (start, stop, step) for each axis of the part
     - ``take``: details = (axis, indices); ``reshape``: to the shape; ``broadcast``: to the shape
+    - ``repeat``: details = (axis, times); each slice so many times
+    - ``along``: in each row of the last axis the places of a table, which details holds
+    - ``spread``: the last axis becomes two, by a table of places
     - ``permute``: the axes in the order of the details
-    - ``heads``: the last three axes (h, n, d) as (n, h · d)
+    - ``heads``: the last three axes (h, n, d) as (n, h · d); ``apart``: the other way round
     - ``join``: details = axis; ``interleave``: two parts in turn along the last axis
     - ``gather``: details = places in the parts one after the other, each read in rows
     """
@@ -67,7 +70,11 @@ def view(codes: Codes, shapes: Mapping[int, tuple[int, ...]]) -> View:
 
 
 def _carried_out(found: View, places: Codes) -> bool:
-    return found.shape == places.shape and np.array_equal(evaluated(found), places)
+    """Whether a candidate gives these places; one that cannot even be carried out does not."""
+    try:
+        return found.shape == places.shape and np.array_equal(evaluated(found), places)
+    except (ValueError, IndexError):
+        return False
 
 
 def evaluated(found: View) -> Codes:
@@ -84,12 +91,22 @@ def evaluated(found: View) -> Codes:
         case "take":
             axis, indices = found.details
             return np.asarray(np.take(inner, indices, axis=axis))
+        case "repeat":
+            axis, times = found.details
+            return np.repeat(inner, times, axis=axis)
+        case "along":
+            return np.take_along_axis(inner, np.broadcast_to(found.details, found.shape), axis=-1)
+        case "spread":
+            return np.asarray(inner[..., found.details])
         case "reshape":
             return inner.reshape(found.shape)
         case "broadcast":
             return np.broadcast_to(inner, found.shape)
         case "permute":
             return np.transpose(inner, found.details)
+        case "apart":
+            *lead, heads, rows, columns = found.shape
+            return np.moveaxis(inner.reshape(*lead, rows, heads, columns), -2, -3)
         case "heads":
             return np.moveaxis(inner, -3, -2).reshape(found.shape)
     return np.asarray(inner.ravel()[found.details])
@@ -114,9 +131,28 @@ def _candidates(line: View, places: Codes) -> Iterator[View]:
     if len(line.shape) >= 3:
         *lead, heads, rows, columns = line.shape
         yield View("heads", (*lead, rows, heads * columns), (line,))
+    if len(shape) >= 3 and line.shape == (*shape[:-3], shape[-2], shape[-3] * shape[-1]):
+        yield View("apart", shape, (line,))
     if int(np.prod(line.shape)) == places.size:
         yield View("reshape", shape, (line,))
+    yield from _tabled(line, places)
     yield View("gather", shape, (line,), details=places)
+
+
+def _tabled(line: View, places: Codes) -> Iterator[View]:
+    """The same table of places for every block: within its own rows, or over its last axis."""
+    shape = places.shape
+    if len(line.shape) < 2 or len(shape) < 2:
+        return
+    table = places.reshape(-1, *shape[-2:])[0] % line.shape[-1]
+    if len(line.shape) == len(shape) and line.shape[:-1] == shape[:-1]:
+        yield View("along", shape, (line,), details=table)
+    if line.shape[:-1] == shape[:-2]:
+        yield View("spread", shape, (line,), details=table)
+    if line.shape[-1] == 1:  # a column, read as a row
+        index = (*((0, size, 1) for size in line.shape[:-1]), 0)
+        column = View("index", line.shape[:-1], (line,), details=index)
+        yield from _tabled(column, places)
 
 
 def _taken(line: View, places: Codes, axis: int) -> Iterator[View]:
@@ -124,8 +160,12 @@ def _taken(line: View, places: Codes, axis: int) -> Iterator[View]:
     stride = int(np.prod(line.shape[axis + 1 :]))
     first = np.moveaxis(places, axis, 0).reshape(places.shape[axis], -1)[:, 0]
     indices = tuple(int(place) for place in first // stride % line.shape[axis])
-    if places.shape == (*line.shape[:axis], len(indices), *line.shape[axis + 1 :]):
-        yield View("take", places.shape, (line,), details=(axis, indices))
+    if places.shape != (*line.shape[:axis], len(indices), *line.shape[axis + 1 :]):
+        return
+    times, left = divmod(len(indices), line.shape[axis])
+    if times > 1 and not left and indices == tuple(k // times for k in range(len(indices))):
+        yield View("repeat", places.shape, (line,), details=(axis, times))
+    yield View("take", places.shape, (line,), details=(axis, indices))
 
 
 def _indexed(line: View, places: Codes) -> Iterator[View]:

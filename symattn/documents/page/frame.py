@@ -16,6 +16,11 @@ from symattn.documents.page.elements import Markup, el, joined
 _FILES = Path(__file__).parent
 
 
+def scripts() -> str:
+    """What the page does by itself."""
+    return _file("rules.js") + _file("page.js")
+
+
 def page(
     outline: Outline,
     given: Markup,
@@ -28,7 +33,7 @@ def page(
 ) -> str:
     """The whole file. `data` is JSON and `program` JavaScript, both of our own making."""
     style = stylesheet() + _file("page.css")
-    code = ['"use strict";', program, _file("rules.js"), _file("page.js")]
+    code = ['"use strict";', program, scripts()]
     script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
     script = re.sub(r"(?m)^ +", "", script)  # indentation is a tenth of the page
     title = outline.title or "Attention, step by step"

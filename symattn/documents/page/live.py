@@ -8,6 +8,7 @@ from symattn.derivation import Derivation, Evaluation, Step
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.spell import spelled
 from symattn.documents.code.trace import traced
+from symattn.documents.page.frame import scripts
 from symattn.nodes.exponential import Exponential
 from symattn.nodes.normaliser import Normaliser
 
@@ -40,7 +41,8 @@ def live_program(derivation: Derivation, evaluation: Evaluation) -> Live:
     name = "" if tempered is None else tempered.name
     program = traced(evaluation, given=free, tempered=name)
     language = LANGUAGES["javascript"]
-    code = f"{language.prelude}\n{spelled(program, language)}"
+    code = spelled(program, language)
+    code = "\n".join([*language.needed(code + scripts()), code])
     letters = tuple(item.letter for item in program.inputs)
     return Live(code, letters, "" if tempered is None else tempered.letter)
 

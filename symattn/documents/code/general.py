@@ -1,0 +1,337 @@
+"""A program for any sizes: traced at several, and read off how its numbers follow from them.
+
+The same derivation is traced at a few sets of sizes. A whole number that differs between the traces
+becomes the simplest expression in the sizes that gives it in all of them; so do tables of places
+and of positions. A size on which something depends in a way that is not found keeps its value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations, permutations
+from operator import mul, truediv
+from random import Random
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.base import Array
+from symattn.derivation import Derivation, Evaluation
+from symattn.documents.code.made import Counted, Powers, Sized, Table, cut, seen_by
+from symattn.documents.code.trace import Line, Program, Scalar, traced
+from symattn.documents.code.views import View
+from symattn.errors import SymattnError
+
+#: How often sizes are drawn until they tell all expressions apart.
+_SEEDS = 64
+
+#: Heads, groups and the largest distance in each set of sizes that is traced.
+_SMALL = ((4, 2, 1), (6, 3, 2), (10, 2, 2), (9, 3, 3), (8, 4, 1))
+
+
+class _Unknown(Exception):
+    """Something depends on these sizes in a way that is not found; on any, if there are none."""
+
+    def __init__(self, *sizes: Any) -> None:
+        super().__init__()
+        self.symbols: set[sympy.Symbol] = {
+            symbol for size in sizes if isinstance(size, Sized) for symbol in size.expr.free_symbols
+        }
+
+
+def generalised(derivation: Derivation, evaluation: Evaluation) -> tuple[Program, list[str]]:
+    """The program for any sizes as far as it can be, and what it is written for: ``n = 3``.
+
+    Raises `CannotSpell` for a formula that cannot be followed.
+    """
+    fixed = traced(evaluation)
+    free = _free(derivation, evaluation)
+    while free:
+        unknown: set[sympy.Symbol] = set()
+        for even in (False, True):
+            try:
+                found = _read_off(derivation, evaluation, free, even)
+            except _Unknown as problem:
+                unknown |= problem.symbols
+            else:
+                kept = {s.name: v for s, v in evaluation.sizes.items() if s not in free}
+                told = [f"{name} = {v}" for name, v in kept.items() if _matters(name, found)]
+                return found, [*told, *(f"even {name}" for name in _halved(found) if even)]
+        free = [s for s in free if s not in unknown] if unknown else []
+    return fixed, [f"{s.name} = {value}" for s, value in evaluation.sizes.items()]
+
+
+def _halved(program: Program) -> list[str]:
+    """The sizes of which there is half in a shape."""
+    found = {
+        part.args[1].name: None
+        for line in program.lines for size in line.shape if isinstance(size, Sized)
+        for part in sympy.preorder_traversal(size.expr)
+        if isinstance(part, sympy.Mul) and part.args[0] == sympy.Rational(1, 2)
+    }  # fmt: skip
+    return list(found)
+
+
+def _matters(name: str, program: Program) -> bool:
+    """Whether a size that is fixed shows in a shape."""
+    return any(
+        symbol.name == name
+        for item in program.inputs
+        for size in (*item.shape, sympy.Symbol(item.group) if item.per_head else sympy.S.One)
+        for symbol in size.free_symbols
+    )
+
+
+def _free(derivation: Derivation, evaluation: Evaluation) -> list[sympy.Symbol]:
+    """The sizes that shapes alone tell; none where there are batches, which add axes."""
+    for item in derivation.inputs:
+        if len(evaluation.shape(item.letter)) != 2 + item.per_head:
+            return []
+    groups = {item.group for item in derivation.inputs if item.per_head}
+    told = [s for s in derivation.size_symbols if s not in derivation.sizes]
+    return [*told, *(s for s in derivation.sizes if s.name in groups)]
+
+
+def _read_off(
+    derivation: Derivation, evaluation: Evaluation, free: list[sympy.Symbol], even: bool
+) -> Program:
+    trials = _trials(free, even)
+    fixed = {symbol: size for symbol, size in evaluation.sizes.items() if symbol not in free}
+    try:
+        programs = [traced(_at(derivation, fixed | sizes)) for sizes in trials]
+    except (SymattnError, ValueError, IndexError):  # NumPy's are of heads that are fixed
+        raise _Unknown(*(_suspects(free) if even else ())) from None
+    return _Merging(trials, fixed).program(programs)
+
+
+def _suspects(free: Sequence[sympy.Symbol]) -> list[Sized]:
+    """The sizes that a derivation may be written for: its heads, then its tokens."""
+    for names in (("h", "g"), ("n", "m", "p")):
+        found = [Sized(0, symbol) for symbol in free if symbol.name in names]
+        if found:
+            return found
+    return []
+
+
+def _trials(free: Sequence[sympy.Symbol], even: bool) -> list[dict[sympy.Symbol, int]]:
+    """Sets of sizes that differ and follow no pattern; groups divide the heads, distances fit in.
+
+    No two of `_expressions` are equal in all of them.
+    """
+    for seed in range(_SEEDS):
+        numbers = Random(seed)  # noqa: S311  nothing is secret here
+        pool = range(4, 8 + 4 * len(free), 1 + even)
+        trials = []
+        for heads, groups, distance in _SMALL:
+            small = {"h": heads, "g": groups, "k": distance}
+            drawn = zip(free, numbers.sample(pool, len(free)), strict=True)
+            trials.append({symbol: small.get(symbol.name, size) for symbol, size in drawn})
+        known: dict[tuple[int, ...], int] = Counter(values for values, _ in _expressions(trials))
+        if max(known.values()) == 1:
+            return trials
+    raise _Unknown
+
+
+def _at(derivation: Derivation, sizes: Mapping[sympy.Symbol, int]) -> Evaluation:
+    """The derivation with matrices of these sizes; what they hold is not looked at."""
+    by_name = {symbol.name: count for symbol, count in sizes.items()}
+    given = {}
+    for item in derivation.inputs:
+        lead = (by_name[item.group],) if item.per_head else ()
+        given[item.name] = np.ones((*lead, *(int(size.subs(sizes)) for size in item.shape)))
+    known = {symbol: sizes[symbol] for symbol in derivation.sizes}
+    return Evaluation(derivation.inputs, derivation.steps, given, known, {})
+
+
+class _Merging:
+    """Several traces of one derivation made into one, in which numbers follow from sizes."""
+
+    def __init__(
+        self, trials: Sequence[Mapping[sympy.Symbol, int]], fixed: Mapping[sympy.Symbol, int]
+    ) -> None:
+        self.trials, self.fixed = trials, dict(fixed)
+        self.known = dict(_expressions(trials))
+        for number in sorted({*fixed.values()} - {0, 1, 2}):
+            for symbol in trials[0]:
+                values = tuple(number * sizes[symbol] for sizes in trials)
+                self.known.setdefault(values, partial(mul, number, symbol))
+
+    def program(self, programs: Sequence[Program]) -> Program:
+        """The programs as one."""
+        lines = [program.lines for program in programs]
+        if len({len(part) for part in lines}) > 1:
+            raise _Unknown
+        return replace(programs[0], lines=tuple(map(self.line, zip(*lines, strict=True))))
+
+    def line(self, lines: Sequence[Line]) -> Line:
+        """One line of all."""
+        first = lines[0]
+        if len({(line.number, line.operation, line.name) for line in lines}) > 1:
+            raise _Unknown
+        shape = self.shape([line.shape for line in lines])
+        operands = zip(*(line.operands for line in lines), strict=True)
+        made, literal = first.made, first.literal
+        if literal is not None:
+            made = self.made(lines, shape)
+        return replace(first, shape=shape, operands=tuple(map(self.operand, operands)), made=made)
+
+    def shape(self, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """One shape of all."""
+        if len({len(shape) for shape in shapes}) > 1:
+            raise _Unknown
+        return tuple(map(self.number, zip(*shapes, strict=True)))
+
+    def number(self, values: Sequence[int]) -> int:
+        """One number of all: itself, or what it follows from."""
+        numbers = tuple(map(int, values))
+        if len(set(numbers)) == 1:
+            return numbers[0]
+        if numbers not in self.known:
+            raise _Unknown
+        return Sized(numbers[0], self.known[numbers]())
+
+    def operand(self, parts: Sequence[View | Scalar]) -> View | Scalar:
+        """One operand of all."""
+        first = parts[0]
+        if isinstance(first, View):
+            return self.view([part for part in parts if isinstance(part, View)])
+        values: list[Any] = [part.value for part in parts if isinstance(part, Scalar)]
+        if all(value == values[0] for value in values):
+            return first
+        for power in (1, 2, 4, -1, -2, -4):  # √d, 1/√d, …
+            whole = [value**power for value in values]
+            if all(value.is_Integer for value in whole) and tuple(map(int, whole)) in self.known:
+                return Scalar(self.known[tuple(map(int, whole))]() ** sympy.Rational(1, power))
+        raise _Unknown
+
+    def view(self, views: Sequence[View]) -> View:
+        """One view of all."""
+        first = views[0]
+        if len({(found.kind, found.line, len(found.parts)) for found in views}) > 1:
+            raise _Unknown
+        inner = zip(*(found.parts for found in views), strict=True)
+        shape = self.shape([found.shape for found in views])
+        return replace(
+            first, shape=shape, parts=tuple(map(self.view, inner)),
+            details=self.details(first.kind, [found.details for found in views], shape),
+        )  # fmt: skip
+
+    def details(self, kind: str, told: Sequence[Any], shape: tuple[int, ...]) -> Any:
+        """What a view says beside its parts and shape."""
+        if kind in ("along", "spread"):
+            return self.table(told, shape[-2:])
+        if kind == "gather" or (kind == "take" and len({len(part[1]) for part in told}) > 1):
+            if not all(np.array_equal(part, told[0]) for part in told):
+                raise _Unknown(*shape)
+            return told[0]
+        return self.nested(told)
+
+    def nested(self, told: Sequence[Any]) -> Any:
+        """Whole numbers in tuples."""
+        first = told[0]
+        if isinstance(first, tuple):
+            if any(len(part) != len(first) for part in told):
+                raise _Unknown
+            return tuple(self.nested(parts) for parts in zip(*told, strict=True))
+        return None if first is None else self.number(told)
+
+    def table(self, tables: Sequence[Array], shape: tuple[int, ...]) -> Table | Array:
+        """Places by row and column."""
+        if all(np.array_equal(table, tables[0]) for table in tables):
+            return tables[0]
+        for a, b in ((-1, 1), (1, -1), (0, 1), (1, 0)):
+            parts = [cut(table, a, b) for table in tables]
+            if any(part is None for part in parts):
+                continue
+            c, low, high = map(self.number, zip(*(part for part in parts if part), strict=True))
+            whole = all(
+                np.array_equal(table, a * np.arange(len(table))[:, None]
+                               + b * np.arange(table.shape[1]) + part[0])
+                for table, part in zip(tables, parts, strict=True) if part
+            )  # fmt: skip
+            rows, columns = shape
+            return Table(rows, columns, a, b, c, *((None, None) if whole else (low, high)))
+        raise _Unknown(*shape)
+
+    def made(self, lines: Sequence[Line], shape: tuple[int, ...]) -> Any:
+        """What literals that differ follow from; None for one that does not differ."""
+        literals = [np.asarray(line.literal) for line in lines]
+        mask = lines[0].made
+        seen = None if mask is None else seen_by(mask.subs(self.fixed))
+        if seen is not None and all(map(seen.gives, literals, self.trials)):
+            return seen
+        if all(np.array_equal(literal, literals[0]) for literal in literals):
+            return None
+        if all(max(literal.shape, default=0) == literal.size for literal in literals):
+            flat = [list(literal.ravel()) for literal in literals]
+            for found in (self.counted(flat), self.powers(flat)):
+                if found is not None:
+                    return found
+        raise _Unknown(*shape)
+
+    def counted(self, rows: Sequence[list[Any]]) -> Counted | None:
+        """Consecutive whole numbers."""
+        if any(row != list(range(int(row[0]), int(row[0]) + len(row)))
+               for row in rows if row[0].is_Integer) or not all(
+                   row[0].is_Integer for row in rows):  # fmt: skip
+            return None
+        ends = [(int(row[0]), int(row[0]) + len(row)) for row in rows]
+        return Counted(*map(self.number, zip(*ends, strict=True)))
+
+    def powers(self, rows: Sequence[list[Any]]) -> Powers | None:
+        """A geometric row whose ratio is a root of a whole number: 10000^(−2t/d)."""
+        bases = {row[1] ** len(row) if len(row) > 1 else None for row in rows}
+        base = bases.pop()
+        if bases or base is None or not (base.is_Integer or (1 / base).is_Integer):
+            return None
+        if any(row[k] ** len(row) != base**k for row in rows for k in range(len(row))):
+            return None
+        count = self.number([len(row) for row in rows])
+        if not isinstance(count, Sized):
+            return None
+        step, size = (1 / count.expr.as_coeff_Mul()[0], count.expr.as_coeff_Mul()[1])
+        if not step.is_Integer:
+            return None
+        falls = bool(base < 1)
+        whole = int(1 / base if falls else base)
+        return Powers(whole, Sized(int(count) * int(step), size), int(step), falls)
+
+
+def _expressions(
+    trials: Sequence[Mapping[sympy.Symbol, int]],
+) -> Iterator[tuple[tuple[int, ...], Callable[[], sympy.Expr]]]:
+    """What shapes and slices are made of: the values in the trials, and the expression."""
+    sizes = list(trials[0])
+    values = {size: np.array([trial[size] for trial in trials]) for size in sizes}
+
+    def told(formula: Callable[..., Any], *of: sympy.Symbol) -> Any:
+        return tuple(formula(*(values[size] for size in of)).tolist()), lambda: formula(*of)
+
+    for size in sizes:
+        yield from (told(formula, size) for formula in _OF_ONE)
+        if not (values[size] % 2).any():
+            yield tuple((values[size] // 2).tolist()), partial(truediv, size, 2)
+    for pair in combinations(sizes, 2):
+        yield from (told(formula, *pair) for formula in _OF_TWO)
+    for one, other in permutations(sizes, 2):
+        yield from (told(formula, one, other) for formula in _OF_PAIRS)
+        if not (values[one] % values[other]).any():
+            yield tuple((values[one] // values[other]).tolist()), partial(truediv, one, other)
+    for several in combinations(sizes, 3):
+        yield told(lambda a, b, c: a + b + c, *several)
+
+
+_OF_ONE: tuple[Callable[[Any], Any], ...] = (
+    lambda n: n, lambda n: n - 1, lambda n: n + 1, lambda n: 2 * n, lambda n: -n, lambda n: 1 - n,
+    lambda n: 2 * n - 1, lambda n: 2 * n + 1, lambda n: 2 * n - 2, lambda n: n - 2,
+)  # fmt: skip
+_OF_TWO: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda n, m: n + m, lambda n, m: n * m, lambda n, m: n + m - 1, lambda n, m: n + m + 1,
+)  # fmt: skip
+_OF_PAIRS: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda n, m: n - m, lambda n, m: n - m + 1, lambda n, m: n - m - 1, lambda n, m: n + 2 * m,
+)  # fmt: skip

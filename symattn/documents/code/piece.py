@@ -1,0 +1,35 @@
+"""Code that stands in other code, with brackets where it needs them."""
+
+from __future__ import annotations
+
+
+class Piece(str):
+    """Code that stands in other code.
+
+    ``{0:a}`` in a template brackets what is not one atom, ``{0:t}`` what is no term of a sum.
+    """
+
+    def __format__(self, spec: str) -> str:
+        loose = {"a": _LOOSE, "t": _LOOSE - _TIGHT}.get(spec, set())
+        return f"({self})" if _holds(self, loose) else str(self)
+
+
+#: What binds looser than an index or a call does, and what of it binds tighter than + and -.
+_LOOSE, _TIGHT = set(" +*/@<>=|&!~"), set(" */@")
+
+
+def _holds(code: str, signs: set[str]) -> bool:
+    """Whether one of the signs, or a sign of the number, stands outside brackets."""
+    depth = 0
+    for place, character in enumerate(code):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(character, 0)
+        if (
+            depth == 0
+            and signs
+            and (
+                character in signs
+                or (character == "-" and (place == 0 or code[place : place + 2] == "- "))
+            )
+        ):
+            return True
+    return False
