@@ -238,7 +238,8 @@ _CALLED_VIEWS = {
 _LISTS = _functions("lists.py", r"def (\w+)\(")
 _LISTS_NAMES = {
     "min1": "at_most_1", "or": "either", "and": "both", "not": "negated",
-    "all": "row_all", "any": "row_any", "row_sum": "row_sum", "row_max": "row_max", "first_largest": "first_largest",
+    "all": "row_all", "any": "row_any", "row_sum": "row_sum", "row_max": "row_max",
+    "first_largest": "first_largest",
 }  # fmt: skip
 
 PYTHON = Language(
