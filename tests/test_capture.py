@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 from torch.nn.functional import scaled_dot_product_attention
 
 import symattn
-from symattn import SymattnError
+from symattn import SymattnError, document
 from symattn.capturing import Call
+from symattn.worksheet import read_worksheet
 
 
 class ByHand(nn.Module):
@@ -391,6 +393,44 @@ def test_torch_script_is_refused() -> None:
     with pytest.raises(SymattnError, match="0: TorchScript"), symattn.capture(model):
         model(X)
     assert not model._forward_hooks
+
+
+def several_calls() -> list[Call]:
+    """Calls of every kind of mask and of start, in one and two numbers a batch."""
+    model = nn.MultiheadAttention(8, 2, batch_first=True)
+    calls = captured(model, X, X, X, attn_mask=numbers(4, 5, 5) > 1, key_padding_mask=PADDED)
+    calls += captured(model, X, MEMORY, MEMORY + 1)
+    calls += captured(Dots(), QUERIES, KEYS, VALUES, attn_mask=numbers(2, 3, 5), scale=0.3)
+    calls += captured(Dots(), QUERIES, QUERIES, QUERIES, is_causal=True)
+    calls += captured(Dots(), QUERIES, KEYS, VALUES, attn_mask=causal_lower_right(3, 5), scale=1)
+    return calls + captured(ByHand(groups=1).to(torch.bfloat16), X.bfloat16())
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_call_is_saved_as_a_worksheet_that_says_the_same(number: int, tmp_path: Path) -> None:
+    call = several_calls()[number]
+    sheet = read_worksheet(call.save(tmp_path / "layer.toml", batch=1))
+    assert (sheet.title, sheet.spec) == (call.name, call.spec)
+    assert (call.note in sheet.source) is True
+    own, read = call.evaluate(1), sheet.evaluate(dtype=call.output.dtype.name)
+    for name in own:
+        assert np.array_equal(own[name].array, read[name].array)
+    assert np.array_equal(own.exact("S"), read.exact("S"))
+    assert document(read, "latex", title=call.name) == document(own, "latex", title=call.name)
+
+
+def test_a_call_is_a_document_that_says_how_the_model_did() -> None:
+    masked, apart, *_ = several_calls()
+    text = masked.document("text", batch=1, views=["value"], steps=["weights"])
+    assert isinstance(text, str)
+    assert "agrees with the true one" in text.splitlines()[-1]
+    assert "M⁽ⁱ⁾ = allow(B⁽ⁱ⁾)" in str(masked.document("text", views=["formula"]))
+    assert "starts from Q, K and V after the projections: keys and" in str(apart.document("md"))
+    apart.output[0, 1, 2] += 0.5
+    assert "is off by 0.5 at projected[2,3]." in str(apart.document())
+    assert str(masked.document("html")).startswith("<!")
+    with pytest.raises(SymattnError, match=r"layer.txt: .* end in .toml"):
+        masked.save("layer.txt")
 
 
 def test_dropout_in_a_call_and_a_batch_that_is_not_there_are_refused() -> None:
