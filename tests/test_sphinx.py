@@ -200,6 +200,8 @@ Four: :value:`weights[1,2]`.
    * - Label
      - .. attention:: sheet.toml
           :steps: weights
+          :view: formula, value
+          :format: equations
           :label: cell
    * - Number
      - :value:`weights[1,1] to 5`
