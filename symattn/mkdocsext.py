@@ -26,11 +26,11 @@ _log = get_plugin_logger("symattn")
 _NEEDED = "pymdownx.arithmatex"
 
 
-class Options(Config):
+class Options(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
     """None."""
 
 
-class Fills(BasePlugin[Options]):
+class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
     """Fills worksheets, values and claims in, and warns of numbers that are wrong."""
 
     def on_config(self, config: MkDocsConfig) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +65,7 @@ def site(folder: Path, page: str, config: str = CONFIG) -> tuple[int, str]:
 
     The plugin is found as it would be if the package were installed.
     """
-    (folder / "docs").mkdir()
+    (folder / "docs").mkdir(exist_ok=True)
     (folder / "docs" / "index.md").write_text(page, "utf-8")
     (folder / "mkdocs.yml").write_text(config, "utf-8")
     points = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
@@ -105,6 +108,24 @@ def test_a_page_is_filled_in_and_its_formulas_are_unharmed(
     assert len([display for display, _ in found if display]) >= 4
     assert {*katex(found), *mathjax(found)} == {""}
     assert (tmp_path / "docs" / "index.md").read_text("utf-8") == PAGE
+
+
+def test_mathjax_typesets_the_site(
+    tmp_path: Path, browser: Any, node_file: Callable[[str], Path]
+) -> None:
+    script = tmp_path / "docs" / "mathjax"
+    shutil.copytree(node_file("mathjax-full/es5"), script)
+    config = f"{CONFIG}extra_javascript: [mathjax/tex-mml-chtml.js]\nuse_directory_urls: false\n"
+    assert site(tmp_path, PAGE, config) == (0, "")
+    page = browser.new_page()
+    page.goto((tmp_path / "site" / "index.html").as_uri())
+    page.wait_for_selector("mjx-container")
+    page.wait_for_function("MathJax.startup.promise.then(() => true)")
+    wanted = len(formulas(rendered(PAGE, "index.md").split(f"{SHEET}```")[1]))
+    assert page.locator("mjx-container").count() == wanted
+    assert page.locator("mjx-merror").count() == 0
+    assert "\\" not in page.locator("[role=main]").inner_text()
+    page.close()
 
 
 @pytest.mark.parametrize(
