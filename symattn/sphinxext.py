@@ -36,6 +36,7 @@ from symattn.worksheet.prose import check_text
 from symattn.worksheet.quote import quoted
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.report import shown_true
+from symattn.worksheet.source import files_named
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -73,10 +74,14 @@ class _Holding(SphinxDirective):
         if argument.endswith(".toml"):
             relative, absolute = self.env.relfn2path(argument)
             self.env.note_dependency(relative)
-            return read_worksheet(absolute)
-        if self.content:
-            return worksheet_of("\n".join(self.content), *self._first_line())
-        return None
+            sheet = read_worksheet(absolute)
+        elif self.content:
+            sheet = worksheet_of("\n".join(self.content), *self._first_line())
+        else:
+            return None
+        for numbers in files_named(sheet.source, Path(sheet.name).parent):
+            self.env.note_dependency(str(numbers.resolve()))
+        return sheet
 
     def _first_line(self) -> tuple[str, int]:
         """The file and line on which the body begins, whatever included it.

@@ -261,7 +261,8 @@ def test_watching_a_folder_in_a_process_of_its_own(tmp_path: Path) -> None:
         watching.send_signal(signal.SIGINT)
     stdout, stderr = watching.communicate(timeout=60)
     assert watching.returncode == 0
-    assert (stdout.count("other.md: filled in"), stdout.count("page.md: filled in")) == (2, 2)
+    assert stdout.count("page.md: filled in") == 2
+    assert stdout.count("other.md: filled in") >= 1  # ^C may come before it says so again
     assert stderr.count("\n") == 1
     assert "sheet.toml:" in stderr and "Traceback" not in stderr
 

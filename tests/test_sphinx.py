@@ -388,6 +388,21 @@ def test_a_page_is_read_again_when_its_worksheet_changes(tmp_path: Path) -> None
     assert status == 0
 
 
+@pytest.mark.parametrize("held", ["in a file", "in the page", "in what it includes"])
+def test_a_page_is_read_again_when_its_numbers_change(held: str, tmp_path: Path) -> None:
+    sheet = SHEET.replace("K = [[1, 0], [0, 1]]", 'K = "in/keys.csv"')
+    body = ".. attention::\n\n" + sheet.replace("\n", "\n   ") + "\n\n:value:`weights[1,2]`\n"
+    page = {"in a file": ".. attention:: keys.toml\n\n:value:`weights[1,2]`\n",
+            "in the page": body, "in what it includes": ".. include:: part.rst\n"}  # fmt: skip
+    folder = project(tmp_path, index_rst=f"Title\n=====\n\n{page[held]}", part_rst=body)
+    (folder / "keys.toml").write_text(sheet, "utf-8")
+    (folder / "in").mkdir()
+    for rows, weight in (("1,0\n0,1\n", "0.3302"), ("3,0\n0,1\n", "0.1070")):
+        (folder / "in" / "keys.csv").write_text(rows, "utf-8")
+        assert build(folder, "text", "-q") == (0, "")
+        assert (folder / "_out" / "text" / "index.txt").read_text("utf-8").endswith(f"{weight}\n")
+
+
 def test_pages_are_read_in_parallel(tmp_path: Path) -> None:
     pages = {
         f"page{k}_rst": f"Page {k}\n======\n\n.. attention:: sheet.toml\n   :label: p{k}\n\n"

@@ -16,6 +16,7 @@ from symattn.attention.spec import Attention
 from symattn.capturing.call import Call
 from symattn.errors import SymattnError
 
+_DROPOUT = "dropout has no one result; put the model in eval mode"
 NESTED = "nested tensors are not captured; give padded ones and a mask"
 
 
@@ -63,9 +64,6 @@ def dot_product(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tu
     choices, given, axes = _compared(told, result.dtype)
     spec = Attention(source="given", **choices)
     return result, Call(name, spec, given, _array(result), axes, _digits(result))
-
-
-_DROPOUT = "dropout has no one result; put the model in eval mode"
 
 
 def _told(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,7 +125,7 @@ def _mask(
         array = array[..., 0, :, :]
     rows, columns = shape
     if array.dtype == bool and rows > 1:
-        for past in {0, max(columns - rows, 0)}:
+        for past in (0, max(columns - rows, 0)):
             if (array == np.tri(rows, columns, past, dtype=bool)).all():
                 return ({"causal": past} if past else "causal"), {}, 2
     kind, name = ("boolean", "allowed") if array.dtype == bool else ("additive", "mask")
@@ -149,8 +147,8 @@ def _triangle(mask: Any) -> Any:
 def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Call]:
     """A call of multi_head_attention_forward, from its inputs and weights if that can be said.
 
-    Otherwise from the Q, K and V that it projects: the first of what `_projected` cannot say is the
-    note of the call.
+    Otherwise from the Q, K and V that it makes, with the reasons as the note of the call. The mask
+    is what is made of all masks in it.
     """
     from torch.nn import functional
 
@@ -187,7 +185,10 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
 
 
 def _seen(inner: list[dict[str, Any]], part: Mapping[str, Any]) -> Any:
-    """The result of multi_head_attention_forward, which leaves its Q, K, V and mask in `inner`."""
+    """The result of multi_head_attention_forward, which leaves its Q, K, V and mask in `inner`.
+
+    No mode sees what it calls without seeing itself again, so the name it calls is lent out.
+    """
     from torch.nn import functional
 
     whole = functional.scaled_dot_product_attention

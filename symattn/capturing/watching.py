@@ -36,9 +36,10 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
     """
     try:
         import torch
+        from torch.compiler import set_stance
         from torch.overrides import TorchFunctionMode
     except ImportError:
-        raise SymattnError("capture: needs PyTorch; install torch") from None
+        raise SymattnError("capture: needs PyTorch 2.6 or newer; install torch") from None
 
     calls: list[Call] = []
     inside: list[str] = []
@@ -92,7 +93,7 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
             enter = entering(name, part)
             hooks.append(part.register_forward_pre_hook(enter, with_kwargs=True))
             hooks.append(part.register_forward_hook(leaving, always_call=True))
-        with Watching(), torch.compiler.set_stance("force_eager"):
+        with Watching(), set_stance("force_eager"):
             yield calls
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +12,6 @@ import click
 _PAUSE = 0.5
 
 _PAGES = (".md", ".markdown", ".qmd")
-
-#: A worksheet or a file of numbers, as a page or a worksheet names it.
-_NAMED = re.compile(r"[^\s\"'`:]{1,200}\.(?:toml|npy|npz|csv|safetensors)\b")
 
 
 @click.command()
@@ -110,6 +106,8 @@ def _watch(paths: tuple[str, ...], flavor: str) -> int:
 
 def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
     """When each page, and each file that it or its worksheet names, was last written."""
+    from symattn.worksheet.source import files_named
+
     stamps: dict[Path, int] = {}
     files = list(_pages(paths))
     while files:
@@ -118,7 +116,7 @@ def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
             stamp = path.stat().st_mtime_ns
             if path not in stamps and path.suffix.lower() in (*_PAGES, ".toml"):
                 text = path.read_text("utf-8", "replace")
-                files += [path.parent / name for name in _NAMED.findall(text)]
+                files += files_named(text, path.parent)
         except (OSError, ValueError):
             continue  # not there, now
         stamps[path] = stamp
