@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from symattn.attention.variants import VARIANTS, Variant, variant
     from symattn.capturing import capture
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
+    from symattn.documents.job import document
     from symattn.errors import SymattnError
     from symattn.notation.latex import latex
     from symattn.notation.mathml import mathml
@@ -42,6 +43,7 @@ _HOMES = {
     "Variant": "symattn.attention.variants",
     "capture": "symattn.capturing",
     "decode": "symattn.attention.decoding",
+    "document": "symattn.documents.job",
     "latex": "symattn.notation.latex",
     "mathml": "symattn.notation.mathml",
     "text": "symattn.notation.text",
@@ -71,6 +73,7 @@ __all__ = [
     "__version__",
     "capture",
     "decode",
+    "document",
     "equal",
     "latex",
     "mathml",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,16 +23,20 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from symattn import __version__
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.latex import displays
-from symattn.documents.outline import VIEWS, Outline, Section, View, outline
-from symattn.errors import SymattnError, nearest, shown
+from symattn.documents.outline import VIEWS, Outline, Section, outline
+from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.notation.latex import latex
 from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
+from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.pages import SYNTAXES
+from symattn.worksheet.pages.page import anchor
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.quote import quoted
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
+from symattn.worksheet.report import shown_true
+from symattn.worksheet.source import files_named
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -40,6 +45,13 @@ _log = logging.getLogger(__name__)
 
 #: Where a page's worksheet is kept while the page is read.
 _KEY = "symattn_worksheet"
+
+#: Where the page is kept whose own text has been checked. What it includes, and the docstrings that
+#: it shows, are checked as they are met.
+_CHECKED = "symattn_checked"
+
+#: What a checker says before the rest: the file, the line and perhaps the column.
+_PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+):(?:[0-9]+:)? ", re.S)
 
 #: The attribute of a formula that holds it as text.
 _WORDS = "symattn-words"
@@ -59,24 +71,42 @@ class _Holding(SphinxDirective):
     def worksheet(self) -> Worksheet | None:
         """The worksheet; None where a variant is named instead."""
         argument = self.arguments[0].strip() if self.arguments else ""
-        path, _ = self.get_source_info()
         if argument.endswith(".toml"):
             relative, absolute = self.env.relfn2path(argument)
             self.env.note_dependency(relative)
-            return read_worksheet(absolute)
-        if self.content:
-            return worksheet_of("\n".join(self.content), path, self.content_offset + 1)
-        return None
+            sheet = read_worksheet(absolute)
+        elif self.content:
+            sheet = worksheet_of("\n".join(self.content), *self._first_line())
+        else:
+            return None
+        for numbers in files_named(sheet.source, Path(sheet.name).parent):
+            self.env.note_dependency(str(numbers.resolve()))
+        return sheet
 
-    def hold(self, sheet: Worksheet) -> None:
-        """Keep the worksheet for the roles after it."""
+    def _first_line(self) -> tuple[str, int]:
+        """The file and line on which the body begins, whatever included it.
+
+        docutils keeps where each line comes from; MyST counts from the directive.
+        """
+        path, line = self.get_source_info()
+        before = self.content.offset(0)
+        return path, before + 1 if before else line + self.content_offset + 1
+
+    def hold(self, sheet: Worksheet) -> Worksheet:
+        """Keep the worksheet, with the digits asked for, for the roles after it."""
+        if "digits" in self.options:
+            sheet = replace(sheet, notation=sheet.notation.but(digits=self.options["digits"]))
         self.env.temp_data[_KEY] = sheet
+        path, _ = self.get_source_info()
+        if sheet.claims and path != self.env.temp_data.get(_CHECKED):
+            warn_of(sheet, self.get_location())
+        return sheet
 
 
 class Holds(_Holding):
     """``symattn``: a worksheet for the claims and values after it, not shown."""
 
-    option_spec: ClassVar[dict[str, Any]] = {"label": directives.unchanged}
+    option_spec: ClassVar[dict[str, Any]] = {"digits": directives.nonnegative_int}
 
     def run(self) -> list[nodes.Node]:
         """Keep the worksheet and show nothing."""
@@ -131,16 +161,14 @@ class Shows(_Holding):
         for view in views:
             if view not in VIEWS:
                 raise SymattnError(f"view: there is no {shown(view)}{nearest(view, VIEWS)}")
-        derivation, evaluation, notation = self._derived(views)
-        if "digits" in self.options:
-            notation = notation.but(digits=self.options["digits"])
+        derivation, evaluation, notation = self._derived()
         only_steps = self.options.get("steps", [])
         return outline(derivation, evaluation, notation=notation, views=views, only=only_steps)
 
-    def _derived(self, views: tuple[View, ...]) -> tuple[Derivation, Evaluation | None, Notation]:
+    def _derived(self) -> tuple[Derivation, Evaluation | None, Notation]:
         sheet = self.worksheet()
         if sheet is not None:
-            self.hold(sheet)
+            sheet = self.hold(sheet)
             derivation = sheet.in_file(sheet.derivation)
             return derivation, sheet.in_file(sheet.evaluate, derivation), sheet.notation
         from symattn.attention.variants import variant
@@ -212,8 +240,29 @@ def in_words(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             node.parent.replace(node, nodes.literal_block(words, words) if words else [])
 
 
+def in_cells(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """For LaTeX, displays in the cells of a table as formulas of a line.
+
+    TeX looks for the ends of a cell inside a display, and a derivation has an & in most.
+    """
+    if app.builder.format != "latex":
+        return
+    for cell in doctree.findall(nodes.entry):
+        for node in [block for block in cell.findall(nodes.math_block) if _WORDS in block]:
+            formula = rf"\(\displaystyle {{{node.astext()}}}\)"
+            if node["label"]:
+                label = f"equation:{docname}:{node['label']}"
+                formula = (
+                    rf"\refstepcounter{{equation}}\label{{{label}}}{formula}\quad(\theequation)"
+                )
+            node.parent.replace(node, nodes.raw("", f"{formula}\n\n", format="latex"))
+
+
 class ValueRole(SphinxRole):
-    """``value``: one computed number, ``weights[1,2]``, or ``weights[1,2] to 3`` decimals."""
+    """``value``: one computed number, ``weights[1,2]``, or ``weights[1,2] to 3`` decimals.
+
+    Without ``to``, it has the digits of the directive before it.
+    """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """The number as text; a warning where it cannot be told."""
@@ -232,12 +281,41 @@ class ValueRole(SphinxRole):
 
 
 class ClaimRole(SphinxRole):
-    """``claim``: a number in the prose; it was checked when the page was read."""
+    """``claim``: a number in the prose; those of the page were checked when it was read."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """The number alone."""
+        path, _ = self.get_source_info()
+        if path != self.env.temp_data.get(_CHECKED):
+            self._check()
         number = re.split(r"=|≈|≃", self.text)[-1].strip()
         return [nodes.inline("", number, classes=["symattn-claim"])], []
+
+    def _check(self) -> None:
+        try:
+            sheet: Worksheet | None = self.env.temp_data.get(_KEY)
+            if sheet is None:
+                raise ReadError(f"{shown(self.text)}: no worksheet stands before this claim")
+            claim = anchor(self.text, 0, lambda at: 1)
+            warn_of(replace(sheet, claims={claim.key: claim.number}), self.get_location())
+        except SymattnError as problem:
+            _log.warning(f"claim: {problem}", location=self.get_location(), type="symattn",
+                         subtype="claim")  # fmt: skip
+
+
+def warn_of(sheet: Worksheet, location: Any) -> None:
+    """A warning for each number that a worksheet claims and that is wrong."""
+    marking = sheet.in_file(check_worksheet, sheet, False)
+    for step in marking.steps:
+        for entry in step.entries:
+            if not marking.passes(entry):
+                true = shown_true(marking, step, entry)
+                _wrong(str(entry), entry.claimed.text, true, entry.verdict, location)
+
+
+def _wrong(entry: str, claimed: str, true: str, verdict: str, location: Any) -> None:
+    _log.warning(f"{entry} is claimed {claimed}, true is {true}: {verdict}",
+                 location=location, type="symattn", subtype="claim")  # fmt: skip
 
 
 def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -245,17 +323,18 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
     path = Path(str(app.env.doc2path(docname)))
     if path.suffix.lower() not in SYNTAXES:
         return
+    app.env.temp_data[_CHECKED] = str(path)
     try:
         checked = check_text(source[0], str(path), explain=False)
     except SymattnError as problem:
-        _log.warning(str(problem), type="symattn", subtype="claim")
+        place = _PLACE.match(str(problem))
+        told = str(problem)[place.end() :] if place else str(problem)
+        location = f"{place['file']}:{place['line']}" if place else docname
+        _log.warning(told, location=location, type="symattn", subtype="claim")
         return
     for found in checked.findings if checked is not None else ():
         if not found.passes:
-            _log.warning(
-                f"{found.entry} is claimed {found.claimed}, true is {found.true}: {found.verdict}",
-                location=(docname, found.line), type="symattn", subtype="claim",
-            )  # fmt: skip
+            _wrong(found.entry, found.claimed, found.true, found.verdict, (docname, found.line))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -266,4 +345,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("claim", ClaimRole())
     app.connect("source-read", check_page)
     app.connect("doctree-resolved", in_words)
+    app.connect("doctree-resolved", in_cells)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

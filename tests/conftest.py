@@ -6,9 +6,9 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -89,6 +89,19 @@ def node_file(unavailable: Callable[[str], NoReturn]) -> Callable[[str], Path]:
         return unavailable(name)
 
     return find
+
+
+@pytest.fixture(scope="session")
+def browser(tool: Tool, unavailable: Callable[[str], NoReturn]) -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        unavailable("playwright")
+    path = tool("chromium")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 def _judged(program: str, package: str) -> Callable[..., Formulas]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -141,6 +142,74 @@ def test_many_files_end_in_a_summary(tmp_path: Path) -> None:
     assert any(f"{tmp_path / 'c.md'}:10:24: weights[1,2] is claimed 0.4" in line for line in lines)
     data = json.loads(CliRunner().invoke(main, ["check", str(tmp_path), "--format", "json"]).stdout)
     assert sorted(Path(name).name for name in data["files"]) == ["a.toml", "b.toml", "c.md"]
+
+
+def test_a_file_that_cannot_be_used_does_not_hide_the_others(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("[given]\nscores = [[1, \n", "utf-8")
+    (tmp_path / "b.toml").write_text(WRONG, "utf-8")
+    (tmp_path / "c.md").write_bytes(b"```symattn\n\xff")
+    (tmp_path / "d.toml").symlink_to(tmp_path / "none")
+    (tmp_path / "e.toml").write_text(RIGHT, "utf-8")
+    told = [f"{tmp_path}/a.toml:", f"{tmp_path}/c.md:2: not UTF-8", f"{tmp_path}/d.toml: cannot be"]
+
+    def checked(*options: str) -> Result:
+        result = CliRunner().invoke(main, ["check", str(tmp_path), *options])
+        assert result.exit_code == 2
+        lines = result.stderr.splitlines()
+        assert len(lines) == 3
+        assert all(
+            line.startswith(f"symattn: {start}") for line, start in zip(lines, told, strict=True)
+        )
+        return result
+
+    lines = checked().stdout.splitlines()
+    assert f"{tmp_path}/b.toml:7:19: weights[1,1] is claimed 0.43" in "\n".join(lines)
+    assert lines[-1].startswith("2 files, 4 numbers: ")
+    assert lines[-1].endswith("; 3 files could not be used")
+    data = json.loads(checked("--format", "json").stdout)
+    assert (len(data["files"]), len(data["problems"]), data["passes"]) == (2, 3, False)
+    for form in ("html", "md"):
+        report = checked("--format", form, "-o", str(tmp_path / "report.txt"))
+        assert report.stdout == ""
+        page = (tmp_path / "report.txt").read_text("utf-8")
+        assert "Could not be used" in page and "not UTF-8 text" in page
+    assert (
+        "1 number put right" in checked("--fix").stdout
+        or "numbers put right" in checked("--fix").stdout
+    )
+    assert "0.43" not in (tmp_path / "b.toml").read_text("utf-8")
+    named = CliRunner().invoke(
+        main, ["check", *map(str, (tmp_path / "a.toml", tmp_path / "e.toml"))]
+    )
+    assert (named.exit_code, named.stdout.splitlines()[-1][:18]) == (2, "1 file, 1 number: ")
+
+
+def test_all_that_can_be_used_right_and_one_not_is_no_pass(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(RIGHT, "utf-8")
+    assert CliRunner().invoke(main, ["check", str(tmp_path)]).exit_code == 0
+    (tmp_path / "b.toml").write_text("[given]\nX = [", "utf-8")
+    result = CliRunner().invoke(main, ["check", str(tmp_path)])
+    assert result.exit_code == 2
+    assert result.stdout.splitlines()[-1] == ("1 file, 1 number: 1 right; 1 file could not be used")
+
+
+def test_a_folder_that_cannot_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "open.toml").write_text(RIGHT, "utf-8")
+    scan = os.scandir
+
+    def scandir(path: Any) -> Any:
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    result = CliRunner().invoke(main, ["check", str(tmp_path)])
+    assert result.exit_code == 2
+    assert result.stderr == f"symattn: {tmp_path}/closed: cannot be read: permission denied\n"
+    assert result.stdout.startswith("1 file, 1 number: 1 right")
 
 
 def test_files_without_claims(tmp_path: Path) -> None:

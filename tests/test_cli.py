@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from symattn import VARIANTS
+from symattn import VARIANTS, Attention, SymattnError, document
 from symattn.cli import main
+from symattn.documents.job import CODE, FORMATS
+from symattn.worksheet import read_worksheet
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -57,8 +59,32 @@ def test_the_same_digits_everywhere() -> None:
         flat = [x for row in step["decimals"] for x in (row if isinstance(row, list) else [row])]
         numbers = {str(y) for x in flat for y in (x if isinstance(x, list) else [x])}
         for digits in numbers:
-            for form, document in shown.items():
-                assert digits.lstrip("-") in document, (form, digits)
+            for form, page in shown.items():
+                assert digits.lstrip("-") in page, (form, digits)
+
+
+@pytest.mark.parametrize("form", [name for name in FORMATS if name not in ("ipynb", "pdf")])
+def test_python_writes_what_the_command_line_writes(form: str) -> None:
+    path = ROOT / "examples/two_heads.toml"
+    sheet = read_worksheet(path)
+    steps = ["weights"] if form not in CODE else []
+    made = document(sheet.evaluate(), form, title=sheet.title, steps=steps, notation=sheet.notation)
+    wanted = run("derive", str(path), "--format", form, *(f"--step={step}" for step in steps))
+    assert made == (wanted.stdout_bytes if isinstance(made, bytes) else wanted.stdout)
+    if form not in (*CODE, "html", "svg", "png", "tikz"):
+        formulas = document(sheet.derivation(), form, views=["formula"])
+        told = ("--symbolic", "--view", "formula", "--format", form)
+        assert formulas == run("derive", str(path), *told).stdout
+
+
+def test_what_python_cannot_write_is_refused() -> None:
+    derivation = Attention().derivation()
+    for form, why in (("htlm", 'did you mean "html"'), ("ipynb", "a notebook begins with"),
+                      ("numpy", "needs sizes")):  # fmt: skip
+        with pytest.raises(SymattnError, match=why):
+            document(derivation, form)
+    with pytest.raises(SymattnError, match="no flavors"):
+        document(derivation, "html", flavor="github")
 
 
 def test_views_and_steps_are_chosen() -> None:
@@ -222,7 +248,7 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
         ("causal --format numpy --symbolic", "needs sizes"),
         ("causal --format torch --step weights", "function of all steps"),
         ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
-        ("causal --tokens 3 --chunks 1 --format ipynb", "leave out the chunks"),
+        ("causal --tokens 3 --chunks 1 --format html", "leave out the chunks"),
     ],
 )
 def test_formats_refuse_what_they_cannot_show(words: str, complaint: str) -> None:

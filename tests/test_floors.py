@@ -20,7 +20,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("derivation",),
     ("attention", "documents", "algebra"),
     ("worksheet",),
-    ("cli", "pytest_plugin", "capturing", "ipython", "sphinxext"),
+    ("cli", "pytest_plugin", "capturing", "ipython", "mkdocsext", "sphinxext"),
+    ("__main__",),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from symattn.cli import main
+from symattn.worksheet import read_worksheet
 from tests.gates import EXAMPLES
 
 nbformat: Any = untyped
@@ -35,10 +36,15 @@ def written(*arguments: str) -> Any:
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A notebook after nbclient has run it, in a process of its own."""
     folder = tmp_path_factory.mktemp("notebook")
-    nbformat.write(written(str(CAUSAL)), folder / "causal.ipynb")
+    return ran(written(str(CAUSAL)), folder)
+
+
+def ran(book: Any, folder: Path) -> Path:
+    """The notebook after nbclient has run it."""
+    nbformat.write(book, folder / "book.ipynb")
     code = (
         "import nbformat, nbclient\n"
-        "book = nbformat.read('causal.ipynb', as_version=4)\n"
+        "book = nbformat.read('book.ipynb', as_version=4)\n"
         "nbclient.NotebookClient(book, timeout=120).execute()\n"
         "nbformat.write(book, 'done.ipynb')\n"
     )
@@ -63,6 +69,43 @@ def test_a_notebook_runs_and_shows_the_digits(executed: Path) -> None:
         assert number in last["text/latex"]
         assert number in last["text/plain"]
         assert number in book.cells[-2].source
+
+
+def test_a_notebook_of_chunks_runs_and_shows_the_digits(tmp_path: Path) -> None:
+    decoding = str(ROOT / "examples" / "decoding.toml")
+    book = nbformat.read(
+        ran(written(decoding, "--chunks", "2,1,1", "--step", "output", "--step", "K_cached"),
+            tmp_path), as_version=4,
+    )  # fmt: skip
+    headings = [cell.source.splitlines()[0] for cell in book.cells if cell.source[0] == "#"]
+    assert headings == [
+        "# Decoding over a cache",
+        '## Decoding over a cache, tokens 1 to 2 of 4: "the cat"', "### 8. output",
+        '## Decoding over a cache, token 3 of 4: "sat"', "### 4. K\\_cached", "### 10. output",
+        '## Decoding over a cache, token 4 of 4: "down"', "### 4. K\\_cached", "### 10. output",
+    ]  # fmt: skip
+    shown = [out.data for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
+    chunks = read_worksheet(decoding).decode([2, 1, 1])
+    assert len(shown) == 5
+    for data, chunk, name in zip(
+        shown, (chunks[0], *chunks[1:2] * 2, *chunks[2:] * 2),
+        ("output", *("K_cached", "output") * 2), strict=True,
+    ):  # fmt: skip
+        for row in chunk.evaluation[name].decimals():
+            assert all(number in data["text/plain"] for number in row)
+
+
+def test_a_notebook_of_formulas_in_chunks_runs() -> None:
+    book = written("llama", "--chunks", "2", "--symbolic", "--view", "formula", "--tokens", "3")
+    room: dict[str, Any] = {}
+    made = []
+    for cell in book.cells:
+        if cell.source.startswith("derivation["):
+            made.append(str(eval(cell.source, room)))
+        elif cell.cell_type == "code":
+            exec(cell.source, room)
+    assert made == [str(step) for chunk in room["chunks"] for step in chunk.derivation]
+    assert len(room["chunks"]) == 2
 
 
 def test_a_notebook_is_exported_to_html(executed: Path, tmp_path: Path) -> None:
@@ -95,14 +138,15 @@ def test_a_notebook_is_exported_to_pdf(
     assert source.count(r"\begin{aligned}") == source.count(r"\end{aligned}") >= 9
 
 
-@pytest.mark.parametrize("source", [*(str(path) for path in EXAMPLES if path.stem != "decoding"),
-                                    "causal", "grouped-query"])  # fmt: skip
+@pytest.mark.parametrize("source", [*map(str, EXAMPLES), "causal", "grouped-query"])
 def test_every_notebook_is_sound_and_its_first_cell_runs(source: str) -> None:
     book = written(source, "--view", "value" if source.endswith(".toml") else "formula")
     room: dict[str, Any] = {}
     exec(next(cell.source for cell in book.cells if cell.cell_type == "code"), room)
     for cell in book.cells[2:]:
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and " = " in cell.source:  # of a chunk
+            exec(cell.source, room)
+        elif cell.cell_type == "code":
             assert eval(cell.source, room) is not None
 
 

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,19 +60,6 @@ def sheet(name: str) -> tuple[Derivation, Evaluation]:
     found = read_worksheet(path)
     derivation = found.derivation()
     return derivation, found.evaluate(derivation)
-
-
-@pytest.fixture(scope="module")
-def browser(tool: Callable[[str], str], unavailable: Callable[[str], NoReturn]) -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        unavailable("playwright")
-    path = tool("chromium")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -29,25 +29,37 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
 
     Pages are Markdown, MyST, reStructuredText, LaTeX and notebooks; folders are searched. Exit
-    status: 0 if every number is right or within its worksheet's policy, 1 if one is not.
+    status: 0 if every number is right or within its worksheet's policy, 1 if one is not, 2 if a
+    file cannot be used; among several the others are marked all the same.
     """
+    from symattn.cli.screen import refused
     from symattn.worksheet.reporting import json_report, json_reports
 
-    checked = list(_checked(paths, explain=not options["no_explain"], if_any=options["if_any"]))
+    problems: list[str] = []
+    named = len(paths) == 1 and not _is_folder(paths[0])
+    checked = list(_checked(paths, problems, explain=not options["no_explain"],
+                            if_any=options["if_any"], named=named))  # fmt: skip
+    status = 0 if all(one.passes for one in checked) else 1
     if options["diff"] or options["fix"]:
-        return _mend(checked, options["diff"], options["fix"], output)
-    if form == "json":
+        status = _mend(checked, options["diff"], options["fix"], output)
+    elif form == "json":
         from symattn.cli.screen import write
 
-        if len(checked) == 1 and not _is_page(checked[0].name):
+        if len(checked) == 1 and not problems and not _is_page(checked[0].name):
             write(json_report(checked[0].markings[0]), output)
         else:
             markings = {one.name: one.markings for one in checked}
             findings = {one.name: one.findings for one in checked}
-            write(json_reports(markings, findings), output)
+            write(json_reports(markings, findings, problems), output)
     else:
-        _show(checked, form, options["full"], output)
-    return 0 if all(one.passes for one in checked) else 1
+        _show(checked, problems, form, options["full"], output)
+    for problem in problems:
+        click.echo(refused(problem), err=True)
+    return 2 if problems else status
+
+
+def _is_folder(path: str) -> bool:
+    return path != "-" and Path(path).is_dir()
 
 
 def _is_page(name: str) -> bool:
@@ -56,27 +68,44 @@ def _is_page(name: str) -> bool:
     return Path(name).suffix.lower() in SYNTAXES
 
 
-def _checked(paths: tuple[str, ...], explain: bool, if_any: bool) -> Iterator[Checked]:
-    """Every file that holds claims. Raises `ReadError` for a named file that holds none."""
-    from symattn.errors import ReadError
+def _checked(
+    paths: tuple[str, ...], problems: list[str], explain: bool, if_any: bool, named: bool
+) -> Iterator[Checked]:
+    """Every file that holds claims; what is wrong with a file that cannot be used is a problem.
+
+    Raises it where that file alone is `named`. A file that is named and holds no claim is one.
+    """
+    from symattn.errors import ReadError, SymattnError
     from symattn.worksheet.prose import check_file, files_in
 
     for path in paths:
-        folder = path != "-" and Path(path).is_dir()
-        for name in files_in(path) if folder else (path,):
-            one = check_file(name, explain)
-            if one is not None and one.markings:
-                yield one
-            elif not (folder or if_any):
-                raise ReadError(f"{path}: claims: nothing is claimed; add [claims] to a worksheet, "
-                                "or a claim to the prose after one")  # fmt: skip
+        folder = _is_folder(path)
+        for name in files_in(path, problems) if folder else (path,):
+            try:
+                one = check_file(name, explain)
+                if one is not None and one.markings:
+                    yield one
+                elif not (folder or if_any):
+                    raise ReadError(f"{path}: claims: nothing is claimed; add [claims] to a "
+                                    "worksheet, or a claim to the prose after one")  # fmt: skip
+            except SymattnError as error:
+                if named:
+                    raise
+                problems.append(str(error))
 
 
-def _show(checked: list[Checked], form: str, full: bool, output: str | None) -> None:
+def _show(
+    checked: list[Checked], problems: list[str], form: str, full: bool, output: str | None
+) -> None:
     """Reports in full for a single worksheet, else a line a wrong number."""
     from symattn.cli.screen import can_show_unicode, print_lines, write
     from symattn.worksheet.report import report
-    from symattn.worksheet.reporting import html_report, markdown_report
+    from symattn.worksheet.reporting import (
+        html_problems,
+        html_report,
+        markdown_problems,
+        markdown_report,
+    )
 
     reports: list[tuple[str, Report]] = []
     for one in checked:
@@ -84,14 +113,16 @@ def _show(checked: list[Checked], form: str, full: bool, output: str | None) -> 
             notation = sheet.notation.but(**({"limit": 0} if full else {}))
             reports.append((one.name, sheet.in_file(report, marking, notation)))
     if form == "html":
-        write("".join(html_report(found) for _, found in reports), output)
+        pages = [html_report(found) for _, found in reports]
+        write("".join([*pages, html_problems(problems)]), output)
         return
     if form == "md":
-        write("\n".join(markdown_report(found) for _, found in reports), output)
+        pages = [markdown_report(found) for _, found in reports]
+        write("\n".join(filter(None, [*pages, markdown_problems(problems)])), output)
         return
     plain = output is not None or can_show_unicode()
     charset: Literal["unicode", "ascii"] = "unicode" if plain else "ascii"
-    lines = _lines(checked, reports, full, charset)
+    lines = _lines(checked, problems, reports, full, charset)
     if output is None:
         print_lines(lines)
     else:
@@ -100,6 +131,7 @@ def _show(checked: list[Checked], form: str, full: bool, output: str | None) -> 
 
 def _lines(
     checked: list[Checked],
+    problems: list[str],
     reports: list[tuple[str, Report]],
     full: bool,
     charset: Literal["unicode", "ascii"],
@@ -108,7 +140,7 @@ def _lines(
     from symattn.worksheet.report import MEANINGS
     from symattn.worksheet.reporting import styled_report
 
-    alone = len(reports) == 1 and not _is_page(checked[0].name)
+    alone = len(reports) == 1 and not problems and not _is_page(checked[0].name)
     if alone or full:
         for name, page in reports:
             if not alone:
@@ -138,7 +170,9 @@ def _lines(
     passes = all(one.passes for one in checked)
     words = f"{counted(len(checked), 'file')}, {counted(total, 'number')}: "
     words += ", ".join([f"{counts.get('right', 0)} right", *others]) if total else "none claimed"
-    yield ("good" if passes else "bad"), words
+    if problems:
+        words += f"; {counted(len(problems), 'file')} could not be used"
+    yield ("good" if passes and not problems else "bad"), words
 
 
 def _mend(checked: list[Checked], diff: bool, fix: bool, output: str | None) -> int:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from symattn.cli.job import (
+from symattn.cli.screen import print_text, write
+from symattn.documents.job import (
     CODE,
     FORMATS,
     PICTURES,
     VIEWS,
     Job,
+    Series,
     check_format,
     document_of,
-    print_text,
 )
-from symattn.cli.screen import write
 
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
@@ -46,7 +46,7 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("--flavor", metavar="NAME",
               help="Of md: github, katex, quarto or sphinx. Of tex and pdf: article, standalone, "
               "beamer; of tex also fragment.")  # fmt: skip
-@click.option("--view", type=click.Choice(VIEWS), default="all", show_default=True,
+@click.option("--view", type=click.Choice(("all", *VIEWS)), default="all", show_default=True,
               help="Show one view of every step instead of all four.")  # fmt: skip
 @click.option("--step", "steps", metavar="NAME", multiple=True,
               help="Show this step only; may be repeated.")  # fmt: skip
@@ -116,16 +116,27 @@ def _jobs(
         ]  # fmt: skip
         if chunks is not None or sheet.chunks is not None:
             made = sheet.in_file(lambda: sheet.decode(chunks, options["dtype"]))
-            return _series(made, sheet.title, symbolic, notation, options, notes), sheet.in_file
+            told = "" if chunks is None else repr(chunks)
+            series = Series(sheet.title, f"{_sheet_code(sheet)}\nchunks = sheet.decode({told})")
+            return _series(made, series, symbolic, notation, options, notes), sheet.in_file
         derivation = sheet.in_file(sheet.derivation)
         # --symbolic shows no numbers, but wrong ones are still refused
         evaluation = sheet.in_file(lambda: sheet.evaluate(derivation, options["dtype"]))
         shown_values = None if symbolic else evaluation
-        code = _sheet_code(sheet, options["gradient"], symbolic)
-        job = Job(derivation, shown_values, notation, options, notes, code=code)
-        return [job], sheet.in_file
+        code = _derived_code(sheet, options["gradient"], symbolic)
+        how = _how(options)
+        return [
+            Job(derivation, shown_values, notation, **how, notes=notes, code=code)
+        ], sheet.in_file
     jobs = _of_variant(source, form, symbolic, chunks, Notation().but(**changes), options)
     return jobs, lambda make: make()
+
+
+def _how(options: dict[str, Any]) -> dict[str, Any]:
+    """How the options of the command line show a derivation."""
+    views = VIEWS if options["view"] == "all" else (options["view"],)
+    return {"views": views, "only": options["steps"], "flavor": options["flavor"],
+            "picture": options["picture"]}  # fmt: skip
 
 
 def _of_variant(
@@ -152,7 +163,14 @@ def _of_variant(
 
         spec, given = small_inputs(row.spec, **sized)
         made = decode(spec, chunks, title=title, dtype=options["dtype"], **given)
-        return _series(made, title, symbolic, notation, options, [])
+        arguments = "".join(f", {name}={value!r}" for name, value in sized.items())
+        code = (
+            "from symattn import decode, variant\n"
+            "from symattn.attention.example import small_inputs\n\n"
+            f'spec, given = small_inputs(variant("{row.name}").spec{arguments})\n'
+            f"chunks = decode(spec, {chunks!r}, title={title!r}, **given)"
+        )
+        return _series(made, Series(title, code), symbolic, notation, options, [])
     if symbolic or not sized:
         derivation = row.spec.derivation(title=title)
         if options["gradient"] is not None:
@@ -161,7 +179,7 @@ def _of_variant(
             f'from symattn import variant\n\nderivation = variant("{row.name}").spec.derivation()'
         )
         code += _backward_code(options["gradient"])
-        return [Job(derivation, None, notation, options, [], code=code)]
+        return [Job(derivation, None, notation, **_how(options), code=code)]
     from symattn.attention.example import small_example, small_inputs
 
     if form in CODE:  # which is for any number of heads
@@ -169,7 +187,7 @@ def _of_variant(
         derivation = row.spec.derivation(title=title)
         if options["gradient"] is not None:
             derivation = derivation.gradient(options["gradient"] or None)
-        return [Job(derivation, derivation.evaluate(**given), notation, options, [])]
+        return [Job(derivation, derivation.evaluate(**given), notation, **_how(options))]
     derivation, evaluation = small_example(
         row.spec, title=title, gradient=options["gradient"], **sized
     )
@@ -179,16 +197,21 @@ def _of_variant(
         "from symattn import variant\nfrom symattn.attention.example import small_example\n\n"
         f'derivation, values = small_example(variant("{row.name}").spec{arguments})'
     )
-    return [Job(derivation, evaluation, notation, options, [], code=code)]
+    return [Job(derivation, evaluation, notation, **_how(options), code=code)]
 
 
-def _sheet_code(sheet: Worksheet, gradient: Any, symbolic: bool) -> str:
-    """Python that reads the worksheet, whose text it holds, and derives from it."""
+def _sheet_code(sheet: Worksheet) -> str:
+    """Python that reads the worksheet, whose text it holds."""
     text = sheet.source.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').rstrip("\n")
-    lines = [
-        "from symattn.worksheet import worksheet_of", "",
-        f'sheet = worksheet_of("""\\\n{text}\n""", {sheet.name!r})',
-    ]  # fmt: skip
+    return (
+        "from symattn.worksheet import worksheet_of\n\n"
+        f'sheet = worksheet_of("""\\\n{text}\n""", {sheet.name!r})'
+    )
+
+
+def _derived_code(sheet: Worksheet, gradient: Any, symbolic: bool) -> str:
+    """Python that derives from a worksheet."""
+    lines = [_sheet_code(sheet)]
     if gradient is not None:
         lines.append(f"sheet = sheet.backward({gradient!r})")
     lines.append("derivation = sheet.derivation()")
@@ -202,14 +225,18 @@ def _backward_code(gradient: Any) -> str:
 
 
 def _series(
-    made: Sequence[Chunk], title: str, symbolic: bool, notation: Notation,
+    made: Sequence[Chunk], series: Series, symbolic: bool, notation: Notation,
     options: dict[str, Any], notes: list[str],
 ) -> list[Job]:  # fmt: skip
     """A job for each chunk; a step asked for is shown where there is one."""
+    code = "derivation = chunks[{0}].derivation" if symbolic else "values = chunks[{0}].evaluation"
     jobs = [
-        Job(c.derivation, None if symbolic else c.evaluation, notation, options, [], title)
-        for c in made
-    ]
+        Job(
+            c.derivation, None if symbolic else c.evaluation, notation, **_how(options),
+            series=series, code=code.format(number),
+        )
+        for number, c in enumerate(made)
+    ]  # fmt: skip
     if options["steps"]:
         there = [{item.name for item in (*c.derivation.inputs, *c.derivation)} for c in made]
         missing = tuple(name for name in options["steps"] if name not in set().union(*there))

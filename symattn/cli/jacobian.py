@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from symattn.cli.job import FORMATS, Job, document_of, print_text
-from symattn.cli.screen import write
+from symattn.cli.screen import print_text, write
+from symattn.documents.job import FORMATS, Job, document_of
 
 
 @click.command()
@@ -23,14 +23,13 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> int:
     row = read_row(logits.split(","))
     derivation = softmax_jacobian()
     evaluation = derivation.evaluate(scaled=[row])
-    options = {"steps": (), "view": "all", "picture": "heat"}
     code = (
         "from symattn.attention.jacobian import read_row, softmax_jacobian\n\n"
         "derivation = softmax_jacobian()\n"
         f"values = derivation.evaluate(scaled=[read_row({logits!r}.split(','))])"
     )
     notation, notes = Notation(exact=exact), growth_notes(row)
-    job = Job(derivation, evaluation, notation, options, notes, code=code)
+    job = Job(derivation, evaluation, notation, notes=notes, code=code)
     job.check = evaluation.check()
     if output is None and form == "text":
         print_text([job.outline()])

@@ -8,9 +8,12 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+
+if TYPE_CHECKING:
+    from symattn.documents.outline import Outline
 
 _LONGEST_MESSAGE = 400
 
@@ -33,6 +36,18 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
     document = "\n".join(words for _, words in lines) + "\n"
     click.echo(document.encode(encoding, "replace").decode(encoding), nl=False)
     sys.stdout.flush()
+
+
+def print_text(pages: Iterable[Outline]) -> None:
+    """Text for the screen: coloured in a terminal, ASCII where the terminal has no Unicode."""
+    from symattn.documents.text import styled_lines
+
+    charset: Any = "unicode" if can_show_unicode() else "ascii"
+    lines: list[tuple[str, str]] = []
+    for page in pages:
+        lines += [("plain", "")] if lines else []
+        lines += styled_lines(page, charset)
+    print_lines(lines)
 
 
 def can_show_unicode() -> bool:

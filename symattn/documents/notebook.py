@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from symattn.documents.markdown import markdown_section
@@ -11,9 +11,13 @@ from symattn.errors import SymattnError
 from symattn.notation.markdown import words
 
 
-def notebook_document(outline: Outline, code: str, values: bool) -> str:
-    """The notebook as JSON; `code` makes ``derivation`` and, where there are `values`, those.
+def notebook_document(
+    title: str, code: str, parts: Sequence[tuple[Outline, str]], values: bool
+) -> str:
+    """The notebook as JSON: `code`, which runs first, and the steps of each outline.
 
+    The code beside an outline makes its ``derivation`` and, where there are `values`, those; none
+    where what runs first has made them. An outline with code of its own has its title as a heading.
     Raises `SymattnError` where nbformat is missing.
     """
     try:
@@ -21,9 +25,9 @@ def notebook_document(outline: Outline, code: str, values: bool) -> str:
     except ImportError:
         raise SymattnError("ipynb: needs nbformat; install symattn[notebook]") from None
     v4: Any = nbformat.v4  # which has no types
-    cells: list[Any] = [v4.new_markdown_cell(f"# {words(outline.title or 'Attention')}")]
+    cells: list[Any] = [v4.new_markdown_cell(f"# {words(title or 'Attention')}")]
     cells.append(v4.new_code_cell(code))
-    for kind, source in _parts(outline, values):
+    for kind, source in (cell for part in parts for cell in _part(*part, values)):
         made = v4.new_markdown_cell if kind == "markdown" else v4.new_code_cell
         cells.append(made(source))
     for number, cell in enumerate(cells):
@@ -34,12 +38,18 @@ def notebook_document(outline: Outline, code: str, values: bool) -> str:
     return str(v4.nbjson.writes(notebook)) + "\n"
 
 
-def _parts(outline: Outline, values: bool) -> Iterator[tuple[str, str]]:
+def _part(outline: Outline, code: str, values: bool) -> Iterator[tuple[str, str]]:
+    """The cells of one outline, each with its kind."""
+    level = "##"
+    if code:
+        yield "markdown", f"## {words(outline.title)}"
+        yield "code", code
+        level = "###"
     if outline.given:
         given = (markdown_section(section, "github") for section in outline.given)
-        yield "markdown", "\n\n".join(["## Given", *given])
+        yield "markdown", "\n\n".join([f"{level} Given", *given])
     for section in outline.steps:
-        heading = f"## {section.number}. {words(section.name)}"
+        heading = f"{level} {section.number}. {words(section.name)}"
         yield "markdown", f"{heading}\n\n{markdown_section(section, 'github')}"
         shown = f'values["{section.name}"]' if values else f'derivation["{section.name}"]'
         yield "code", shown

@@ -97,9 +97,19 @@ def check_text(text: str, name: str, explain: bool = True) -> Checked | None:
     return _checked(name, text, found, explain)
 
 
-def files_in(path: str | Path) -> Iterator[Path]:
-    """The files of a folder that may hold claims, in order; hidden and built ones left out."""
-    for folder, inside, names in os.walk(path):
+def files_in(path: str | Path, problems: list[str] | None = None) -> Iterator[Path]:
+    """The files of a folder that may hold claims, in order; hidden and built ones left out.
+
+    A folder in it that cannot be read is one of the `problems`. Raises `ReadError` without these.
+    """
+
+    def unread(error: OSError) -> None:
+        told = f"{error.filename}: cannot be read: {(error.strerror or str(error)).lower()}"
+        if problems is None:
+            raise ReadError(told)
+        problems.append(told)
+
+    for folder, inside, names in os.walk(path, onerror=unread):
         inside[:] = sorted(name for name in inside if not _left_out(name))
         for name in sorted(names):
             if not _left_out(name) and Path(name).suffix.lower() in (".toml", *SYNTAXES):

@@ -28,19 +28,23 @@ def json_report(marking: Marking) -> str:
 
 
 def json_reports(
-    markings: Mapping[str, Sequence[Marking]], findings: Mapping[str, Sequence[Any]] | None = None
+    markings: Mapping[str, Sequence[Marking]],
+    findings: Mapping[str, Sequence[Any]] | None = None,
+    problems: Sequence[str] = (),
 ) -> str:
     """Several files' markings as one JSON object: by file name, a list of its worksheets.
 
-    `findings` are the claimed numbers of each file where they stand, by line and column.
+    `findings` are the claimed numbers of each file where they stand, by line and column; `problems`
+    a line for each file that could not be used, which lets nothing pass.
     """
     files = {name: [as_data(one) for one in found] for name, found in markings.items()}
     placed = {
         name: [{key: getattr(one, key) for key in _PLACED} for one in found]
         for name, found in (findings or {}).items()
     }
-    passes = all(one["passes"] for found in placed.values() for one in found)
-    return written({"schema": 1, "files": files, "findings": placed, "passes": passes}) + "\n"
+    passes = not problems and all(one["passes"] for found in placed.values() for one in found)
+    told = {"files": files, "findings": placed, "problems": list(problems), "passes": passes}
+    return written({"schema": 1, **told}) + "\n"
 
 
 # ---- terminal ----------------------------------------------------------------------------
@@ -161,6 +165,13 @@ def markdown_report(found: Report) -> str:
     return "\n".join(out).rstrip() + "\n"
 
 
+def markdown_problems(problems: Sequence[str]) -> str:
+    """The files that could not be used, as Markdown."""
+    if not problems:
+        return ""
+    return "\n".join(["## Could not be used", "", *(f"- {_md(told)}" for told in problems)]) + "\n"
+
+
 def _md(text: str) -> str:
     return in_markdown(text).strip()
 
@@ -214,6 +225,14 @@ def html_report(found: Report) -> str:
         items = [f"<li>{_html(note)}</li>" for note in found.notes]
         out.append(f"<h3>Notes</h3><ul>{''.join(items)}</ul>")
     return "\n".join([*out, "</section>"]) + "\n"
+
+
+def html_problems(problems: Sequence[str]) -> str:
+    """The files that could not be used, as an HTML section."""
+    if not problems:
+        return ""
+    items = "".join(f"<li>{_html(told)}</li>" for told in problems)
+    return f'<section class="symattn-report"><h2>Could not be used</h2><ul>{items}</ul></section>\n'
 
 
 def _html_table(name: str, table: Table) -> str:

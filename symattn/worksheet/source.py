@@ -18,6 +18,8 @@ from symattn.errors import ReadError
 MAX_BYTES = 2_000_000
 MAX_DOTS = 20
 _BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
+#: A worksheet or a file of numbers, as a page or a worksheet names it.
+_NAMED = re.compile(r"[^\s\"'`:]{1,200}\.(?:toml|npy|npz|csv|safetensors)\b")
 _HEADER = re.compile(r"[ \t]*\[+([^\]\n]*)\]")
 _KEY = re.compile(r"""[ \t]*("[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_.\-]+)[ \t]*=""")
 
@@ -35,6 +37,12 @@ def parse(source: str, name: str) -> dict[str, Any]:
         raise ReadError(f"{name}: brackets are nested too deep") from None
     except (ValueError, ArithmeticError):
         raise ReadError(f"{name}: a number has too many digits to read") from None
+
+
+def files_named(text: str, folder: Path) -> list[Path]:
+    """The worksheets, and files of numbers, that a text names and that lie where it says."""
+    paths = (folder / name for name in dict.fromkeys(_NAMED.findall(text)))
+    return [path for path in paths if path.is_file()]
 
 
 def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:

@@ -91,9 +91,10 @@ def _free(derivation: Derivation, evaluation: Evaluation) -> list[sympy.Symbol]:
     for item in derivation.inputs:
         if len(evaluation.shape(item.letter)) != 2 + item.per_head:
             return []
+    shapes = {s for item in derivation.inputs for size in item.shape for s in size.free_symbols}
     groups = {item.group for item in derivation.inputs if item.per_head}
-    told = [s for s in derivation.size_symbols if s not in derivation.sizes]
-    return [*told, *(s for s in derivation.sizes if s.name in groups)]
+    sizes = dict.fromkeys([*derivation.size_symbols, *evaluation.sizes])
+    return [symbol for symbol in sizes if symbol in shapes or symbol.name in groups]
 
 
 def _read_off(
@@ -143,8 +144,7 @@ def _at(derivation: Derivation, sizes: Mapping[sympy.Symbol, int]) -> Evaluation
     for item in derivation.inputs:
         lead = (by_name[item.group],) if item.per_head else ()
         given[item.name] = np.ones((*lead, *(int(size.subs(sizes)) for size in item.shape)))
-    known = {symbol: sizes[symbol] for symbol in derivation.sizes}
-    return Evaluation(derivation.inputs, derivation.steps, given, known, {})
+    return Evaluation(derivation.inputs, derivation.steps, given, sizes, {})
 
 
 class _Merging:

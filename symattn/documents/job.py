@@ -1,11 +1,13 @@
-"""What a command that derives shows: a derivation, its values, and how."""
+"""Every format by its name: a derivation, its values and how they are shown, as one document.
+
+What a format needs is loaded when it is written, so that listing them costs nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
-
-from symattn.cli.screen import can_show_unicode, print_lines
 
 if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Evaluation
@@ -15,29 +17,38 @@ if TYPE_CHECKING:
 #: Formats that show one derivation only: the page and pictures, and programs.
 PAGES = ("html", "svg", "png", "tikz")
 CODE = ("python", "numpy", "torch", "jax", "javascript")
-SINGLE = ("ipynb", *PAGES, *CODE)
+SINGLE = (*PAGES, *CODE)
 PICTURES = ("heat", "lines", "falk", "steps")
-VIEWS = ("all", "formula", "entry", "worked", "value")
+VIEWS = ("formula", "entry", "worked", "value")
 
 
+@dataclass(frozen=True)
+class Series:
+    """What several derivations are parts of: its title, and Python that makes what they need."""
+
+    title: str
+    code: str
+
+
+@dataclass
 class Job:
-    """One derivation of a call of ``derive``: what is shown, and how.
+    """One derivation to show, and how.
 
-    `series` is the title of the whole where it is one of several; `code` is Python that makes
-    ``derivation`` and, where there are numbers, ``values``.
+    `series` is the whole where it is one of several; `code` is Python that makes ``derivation``
+    and, where there are numbers, ``values``.
     """
 
-    def __init__(
-        self, derivation: Derivation, evaluation: Evaluation | None, notation: Notation,
-        options: dict[str, Any], notes: list[str], series: str | None = None, code: str = "",
-    ) -> None:  # fmt: skip
-        self.derivation, self.evaluation = derivation, evaluation
-        self.notation, self.notes, self.series, self.code = notation, notes, series, code
-        self.picture: str = options["picture"]
-        self.flavor: str | None = options.get("flavor")
-        self.only: tuple[str, ...] = options["steps"]
-        self.views: tuple[Any, ...] = VIEWS[1:] if options["view"] == "all" else (options["view"],)
-        self.check: Check | None = None
+    derivation: Derivation
+    evaluation: Evaluation | None
+    notation: Notation
+    views: Sequence[Any] = VIEWS
+    only: Sequence[str] = ()
+    flavor: str | None = None
+    picture: str = "heat"
+    notes: Sequence[str] = ()
+    series: Series | None = None
+    code: str = ""
+    check: Check | None = None
 
     def outline(self) -> Outline:
         """The document before any format."""
@@ -47,6 +58,48 @@ class Job:
             self.derivation, self.evaluation, notation=self.notation, views=self.views,
             only=self.only, check=self.check, notes=self.notes,
         )  # fmt: skip
+
+
+def document(
+    what: Derivation | Evaluation,
+    form: str = "text",
+    *,
+    title: str = "",
+    views: Sequence[str] = VIEWS,
+    steps: Sequence[str] = (),
+    notation: Notation | None = None,
+    flavor: str | None = None,
+    picture: str = "heat",
+    notes: Sequence[str] = (),
+) -> str | bytes:
+    """A derivation, or its values, as a document in one of the formats of ``symattn derive``.
+
+    `form` is a row of `FORMATS`; bytes for ``pdf`` and ``png``. `title` is that of the derivation
+    where it is not said; `steps` are shown alone; `notes` stand at the end; `flavor` and `picture`
+    are those of the command line. Raises `SymattnError` for what the format cannot show.
+
+    >>> from symattn import Attention, document
+    >>> values = Attention(scale=False).derivation().evaluate(Q=[[1]], K=[[1], [0]], V=[[2], [4]])
+    >>> print(document(values, "md", views=["value"], steps=["weights"]).splitlines()[0])
+    ## 2. weights
+    """
+    from symattn.derivation import Derivation
+    from symattn.errors import SymattnError, nearest, shown
+    from symattn.notation.options import Notation
+
+    if form not in FORMATS:
+        raise SymattnError(f"there is no format {shown(form)}{nearest(form, FORMATS)}")
+    if isinstance(what, Derivation):
+        derivation, evaluation = what, None
+    else:
+        derivation, evaluation = Derivation(what.inputs, what.steps, labels=what.labels), what
+    job = Job(
+        replace(derivation, title=title or derivation.title), evaluation, notation or Notation(),
+        tuple(views), tuple(steps), flavor, picture, tuple(notes),
+    )  # fmt: skip
+    if evaluation is not None:
+        job.check = evaluation.check()
+    return document_of(form, [job])
 
 
 def check_format(form: str, jobs: Sequence[Job]) -> None:
@@ -90,7 +143,7 @@ def _json(form: str, jobs: Sequence[Job]) -> str:
     job = jobs[0]
     if job.series is not None:
         parts = [(each.derivation, each.evaluation, each.check, each.only) for each in jobs]
-        return json_series(parts, job.series, notation=job.notation, notes=jobs[-1].notes)
+        return json_series(parts, job.series.title, notation=job.notation, notes=jobs[-1].notes)
     return json_document(
         job.derivation, job.evaluation, notation=job.notation, only=job.only,
         check=job.check, notes=job.notes,
@@ -127,9 +180,19 @@ def _flavor(form: str, job: Job, flavors: tuple[str, ...], usual: str) -> str:
 
 def _notebook(form: str, jobs: Sequence[Job]) -> str:
     from symattn.documents.notebook import notebook_document
+    from symattn.errors import SymattnError
 
     job = jobs[0]
-    return notebook_document(job.outline(), job.code, values=job.evaluation is not None)
+    if not job.code:
+        raise SymattnError(
+            "ipynb: a notebook begins with what makes the derivation; write a worksheet, and use "
+            "symattn derive"
+        )
+    values = job.evaluation is not None
+    if job.series is None:
+        return notebook_document(job.derivation.title, job.code, [(job.outline(), "")], values)
+    parts = [(each.outline(), each.code) for each in jobs]
+    return notebook_document(job.series.title, job.series.code, parts, values)
 
 
 def _code(form: str, jobs: Sequence[Job]) -> str:
@@ -170,15 +233,3 @@ FORMATS: Mapping[str, _Writer] = {
     **dict.fromkeys(CODE, _code),
 }
 FLAVORED = ("tex", "pdf", "md")
-
-
-def print_text(pages: Iterable[Outline]) -> None:
-    """Text for the screen: coloured in a terminal, ASCII where the terminal has no Unicode."""
-    from symattn.documents.text import styled_lines
-
-    charset: Any = "unicode" if can_show_unicode() else "ascii"
-    lines: list[tuple[str, str]] = []
-    for page in pages:
-        lines += [("plain", "")] if lines else []
-        lines += styled_lines(page, charset)
-    print_lines(lines)

@@ -1,0 +1,138 @@
+"""`Call`: one attention that a model computed, with the derivation of what it should have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symattn.arithmetic.balls import BITS
+from symattn.arithmetic.base import Array
+from symattn.attention.spec import Attention
+from symattn.derivation import Derivation, Evaluation, StepCheck
+from symattn.documents.job import document
+from symattn.errors import SymattnError
+from symattn.evaluate.check import compare
+
+
+@dataclass(frozen=True, repr=False)
+class Call:
+    """One attention that a model computed: where, which, with which numbers, and its result."""
+
+    name: str
+    spec: Attention
+    given: dict[str, Array]
+    output: Array
+    #: How many axes stand behind the batches of each matrix, and of the output.
+    axes: dict[str, int] = field(default_factory=dict)
+    #: Significant binary digits of the model's numbers where NumPy has no such dtype.
+    digits: int | None = None
+    #: Why the derivation starts later than the module does, where it has to.
+    note: str = ""
+
+    @property
+    def batches(self) -> int:
+        """How many calculations were done at once."""
+        return int(np.prod(self._lead, dtype=int))
+
+    @property
+    def _lead(self) -> tuple[int, ...]:
+        return self.output.shape[: self.output.ndim - self.axes["output"]]
+
+    def __repr__(self) -> str:
+        batches = "1 batch" if self.batches == 1 else f"{self.batches} batches"
+        told = "; ".join(filter(None, (", ".join(self.derivation().names), batches, self.note)))
+        return f"<Call of {self.name}: {told}>"
+
+    def derivation(self) -> Derivation:
+        """The steps of this attention."""
+        return self.spec.derivation(list(self.given), title=self.name)
+
+    def evaluate(self, batch: int = 0) -> Evaluation:
+        """The derivation with the captured numbers of one batch."""
+        given = {name: self._one(name, array, batch) for name, array in self.given.items()}
+        return self.derivation().evaluate(dtype=self.output.dtype, **given)
+
+    def _one(self, name: str, array: Array, batch: int) -> Array:
+        """One batch of a matrix; weights of a module are the same for all."""
+        if not 0 <= batch < self.batches:
+            raise SymattnError(f"{self.name}: there is no batch {batch}; it has {self.batches}")
+        own = array.shape[array.ndim - self.axes.get(name, array.ndim) :]
+        if own == array.shape:
+            return array
+        whole = np.broadcast_to(array, (*self._lead, *own))
+        return np.asarray(whole.reshape(self.batches, *own)[batch])
+
+    def check(self, batch: int = 0) -> StepCheck:
+        """The model's own result held against the true one, as `Evaluation.check` does NumPy's."""
+        evaluation = self.evaluate(batch)
+        name = self._last
+        letter = evaluation[name].step.letter
+        output = self._one("output", self.output, batch)
+        allowed = evaluation.rounded(letter, self.digits)
+        found = compare(name, output, evaluation.balls(letter, BITS[1]), allowed)
+        if self.digits is None:
+            return found
+        finer = np.finfo(output.dtype).nmant + 1 - self.digits
+        return replace(found, ulps=found.ulps / 2.0**finer)
+
+    @property
+    def _last(self) -> str:
+        """The step that the model's output is: heads are put side by side by whoever called."""
+        return [name for name in self.derivation().names if name != "concat"][-1]
+
+    def document(self, form: str = "text", batch: int = 0, **how: Any) -> str | bytes:
+        """One batch as a document, with how the model did at the end; see `symattn.document`."""
+        told = (*filter(None, (self._start,)), self._verdict(self.check(batch)))
+        return document(self.evaluate(batch), form, title=self.name, notes=told, **how)
+
+    @property
+    def _start(self) -> str:
+        return f"The derivation starts {self.note}." if self.note else ""
+
+    def _verdict(self, found: StepCheck) -> str:
+        if found.agrees:
+            return (
+                f"The model's own output agrees with the true one ({found.ulps:.2g} ulps at most)."
+            )
+        place = ",".join(str(index + 1) for index in found.worst)
+        return f"The model's own output is off by {found.error:.2g} at {self._last}[{place}]."
+
+    def save(self, path: str | Path, batch: int = 0) -> Path:
+        """One batch as a worksheet, its numbers in an ``.npz`` beside it; the path of the first.
+
+        What a worksheet can become (``symattn derive layer.toml --format pdf``), this can. Raises
+        `SymattnError` if the file is not to end in ``.toml``.
+        """
+        path = Path(path)
+        if path.suffix != ".toml":
+            raise SymattnError(f"{path}: is to hold a worksheet; let its name end in .toml")
+        given = {name: self._one(name, array, batch) for name, array in self.given.items()}
+        numbers = path.with_suffix(".npz")
+        np.savez_compressed(numbers, **given)  # type: ignore[arg-type]  # of arrays by name
+        lines = [f"title = {json.dumps(self.name)}", "", "[attention]", *_axes(self.spec), "",
+                 "[given]", *(f'{name} = "{numbers.name}:{name}"' for name in given)]  # fmt: skip
+        remark = [f"# {self._start}"] if self._start else []
+        path.write_text("\n".join([*remark, *lines, ""]), "utf-8")
+        return path
+
+
+def _axes(spec: Attention) -> Iterator[str]:
+    """The choices that are not the usual ones, as TOML."""
+    usual = Attention()
+    for axis in (each.name for each in fields(spec)):
+        chosen = getattr(spec, axis)
+        if chosen == getattr(usual, axis):
+            continue
+        if axis == "mask":
+            masks = (f'"{name}"' if value is True else f"{{ {name} = {json.dumps(value)} }}"
+                     for name, value in chosen)  # fmt: skip
+            yield f"mask = [{', '.join(masks)}]"
+        elif axis == "scale":
+            yield "scale = false" if chosen is None else f'scale = "{chosen}"'
+        else:
+            yield f"{axis} = {json.dumps(chosen)}"

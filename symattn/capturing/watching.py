@@ -1,0 +1,118 @@
+"""`capture`: every attention that a PyTorch model computes, recorded.
+
+PyTorch is imported when it is used. Whatever calls ``scaled_dot_product_attention`` is seen, and
+every ``nn.MultiheadAttention`` (or call of ``multi_head_attention_forward``) with its projections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from symattn.capturing.call import Call
+from symattn.capturing.reading import NESTED, dot_product, is_nested, multi_head
+from symattn.errors import SymattnError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+@contextmanager
+def capture(module: nn.Module) -> Iterator[list[Call]]:
+    """Record every attention that `module` computes inside the block.
+
+    ::
+
+        with symattn.capture(model) as calls:
+            model(x)
+        calls[0].derivation(), calls[0].evaluate(batch=0), calls[0].check()
+
+    Whatever was compiled by torch.compile runs as it is written meanwhile, and PyTorch's fast paths
+    are off, since neither calls what could be seen.
+
+    Raises `SymattnError` where PyTorch is missing, for dropout, which has no one result, for what
+    is no plain array (nested tensors, vmap) or module (TorchScript), and if no attention was seen.
+    """
+    try:
+        import torch
+        from torch.compiler import set_stance
+        from torch.overrides import TorchFunctionMode
+    except ImportError:
+        raise SymattnError("capture: needs PyTorch 2.6 or newer; install torch") from None
+
+    calls: list[Call] = []
+    inside: list[str] = []
+
+    class Watching(TorchFunctionMode):
+        """Sees the two functions however they were imported; what they call is theirs."""
+
+        def __torch_function__(
+            self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+        ) -> Any:
+            read = readers.get(func)
+            if read is None:
+                return func(*args, **(kwargs or {}))
+            name = _numbered(inside, calls)
+            try:
+                result, call = read(name, args, kwargs or {})
+            except SymattnError as error:
+                raise SymattnError(f"{name}: {error}") from None
+            calls.append(call)
+            return result
+
+    def entering(name: str, part: nn.Module) -> Callable[..., None]:
+        takes_nested = isinstance(part, torch.nn.MultiheadAttention | torch.nn.TransformerEncoder
+                                  | torch.nn.TransformerEncoderLayer)  # fmt: skip
+
+        def enter(part: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+            inside.append(name)
+            if takes_nested and any(is_nested(told) for told in (*args, *kwargs.values())):
+                raise SymattnError(f"{name}: {NESTED}")
+
+        return enter
+
+    def leaving(part: Any, args: Any, result: Any) -> None:
+        inside.pop()
+
+    readers = {
+        torch.nn.functional.scaled_dot_product_attention: dot_product,
+        torch.nn.functional.multi_head_attention_forward: multi_head,
+    }
+    hooks: list[Any] = []
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        for path, part in module.named_modules():
+            if isinstance(part, torch.jit.ScriptModule):
+                raise SymattnError(
+                    f"{path or 'capture'}: TorchScript is not captured; give the module that it "
+                    "was made from"
+                )
+            name = path.replace("_orig_mod.", "").removesuffix("_orig_mod") or _kind(part)
+            enter = entering(name, part)
+            hooks.append(part.register_forward_pre_hook(enter, with_kwargs=True))
+            hooks.append(part.register_forward_hook(leaving, always_call=True))
+        with Watching(), set_stance("force_eager"):
+            yield calls
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+        for hook in hooks:
+            hook.remove()
+    if not calls:
+        raise SymattnError(
+            "capture: no attention ran in the block; seen are nn.MultiheadAttention and calls of "
+            "scaled_dot_product_attention, not products written out or flex_attention"
+        )
+
+
+def _kind(part: Any) -> str:
+    """The name of a module that has no path: its class, below what torch.compile wraps it in."""
+    return type(getattr(part, "_orig_mod", part)).__name__
+
+
+def _numbered(inside: Sequence[str], calls: Sequence[Call]) -> str:
+    """The name of the module that is running, numbered if it calls attention more than once."""
+    name = inside[-1] if inside else "attention"
+    before = sum(call.name.split(" #")[0] == name for call in calls)
+    return f"{name} #{before + 1}" if before else name

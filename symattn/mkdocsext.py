@@ -1,0 +1,73 @@
+"""MkDocs: pages filled in while the site is built, as ``symattn render`` fills files in.
+
+The page itself stays as it is. A wrong number is a warning with its line, and so fails
+``mkdocs build --strict``. Python-Markdown takes the backslashes out of LaTeX unless it knows where
+formulas are, so the extension ``pymdownx.arithmatex`` has to be on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.base import Config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import ConfigurationError
+from mkdocs.plugins import BasePlugin, get_plugin_logger
+from mkdocs.structure.pages import Page
+
+from symattn.errors import SymattnError
+from symattn.worksheet.pages.markdown import markdown as found_in
+from symattn.worksheet.pages.page import Anchor
+from symattn.worksheet.prose import check_text
+from symattn.worksheet.render import rendered
+
+_log = get_plugin_logger("symattn")
+_NEEDED = "pymdownx.arithmatex"
+
+
+class Options(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
+    """None."""
+
+
+class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
+    """Fills worksheets, values and claims in, and warns of numbers that are wrong."""
+
+    def on_config(self, config: MkDocsConfig) -> None:
+        """Refuse to spoil formulas."""
+        if _NEEDED not in config.markdown_extensions:
+            raise ConfigurationError(
+                f"symattn: formulas need {_NEEDED}; add it to markdown_extensions, with "
+                "generic: true"
+            )
+
+    def on_page_markdown(self, markdown: str, /, *, page: Page, **_: Any) -> str:
+        """The page with its derivations and numbers; as it is where it cannot be used."""
+        name = str(page.file.abs_src_path or page.file.src_uri)
+        before = _lines_before(page.file.content_string, markdown)
+        text = "\n" * before + markdown
+        try:
+            checked = check_text(text, name, explain=False)
+            filled = rendered(_plain(text), name)
+        except SymattnError as problem:
+            _log.warning(str(problem))
+            return markdown
+        for one in checked.findings if checked is not None else ():
+            if not one.passes:
+                _log.warning(f"{Path(name)}:{one.line}: {one.entry} is claimed {one.claimed}, "
+                             f"true is {one.true}: {one.verdict}")  # fmt: skip
+        return filled[before:]
+
+
+def _lines_before(source: str, markdown: str) -> int:
+    """The lines of the front matter, which MkDocs takes off."""
+    return max(source.count("\n") - markdown.count("\n"), 0) if source.endswith(markdown) else 0
+
+
+def _plain(text: str) -> str:
+    """The page with the number alone where a claim stands, and as many lines."""
+    for claim in reversed([found for found in found_in(text) if isinstance(found, Anchor)]):
+        start = text.rindex("{claim}", 0, claim.start)
+        end = text.index("`", claim.start + len(claim.number)) + 1
+        text = text[:start] + claim.number + "\n" * text.count("\n", start, end) + text[end:]
+    return text
