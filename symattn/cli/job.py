@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from symattn.cli.screen import can_show_unicode, print_lines
 
 if TYPE_CHECKING:
-    from symattn.derivation import Check, Derivation, Evaluation
+    from symattn.derivation import Check, Derivation, Evaluation, Place
     from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
 
 #: Formats that show one derivation only: the page and pictures, and programs.
-PAGES = ("html", "svg", "png", "tikz")
+DRAWN = ("svg", "png", "tikz")
+PAGES = ("html", *DRAWN)
 CODE = ("python", "numpy", "torch", "jax", "javascript")
 SINGLE = ("ipynb", *PAGES, *CODE)
 PICTURES = ("heat", "lines", "falk", "steps")
+LAYOUTS = ("matrix", "falk")
+
+#: Formats whose matrices can be laid out and have entries boxed.
+LAID = ("text", "latex", "tex", "pdf", "md", "ipynb", "mathml")
 VIEWS = ("all", "formula", "entry", "worked", "value")
 
 
@@ -35,9 +40,11 @@ class Job:
         self.notation, self.notes, self.series, self.code = notation, notes, series, code
         self.picture: str = options["picture"]
         self.flavor: str | None = options.get("flavor")
+        self.layout: str | None = options.get("layout")
         self.only: tuple[str, ...] = options["steps"]
         self.views: tuple[Any, ...] = VIEWS[1:] if options["view"] == "all" else (options["view"],)
         self.check: Check | None = None
+        self.entries: dict[str, Place] = {}
 
     def outline(self) -> Outline:
         """The document before any format."""
@@ -45,8 +52,36 @@ class Job:
 
         return outline(
             self.derivation, self.evaluation, notation=self.notation, views=self.views,
-            only=self.only, check=self.check, notes=self.notes,
+            only=self.only, check=self.check, notes=self.notes, entries=self.entries,
         )  # fmt: skip
+
+
+def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
+    """Give the jobs the entries that are named, as in ``weights[1,2]``; ``first``: of every step.
+
+    Raises `SymattnError` for an entry that no job has.
+    """
+    from symattn.errors import SymattnError
+    from symattn.worksheet.quote import entry_named
+
+    for words in entries:
+        refused = None
+        found = False
+        for job in jobs:
+            if job.evaluation is None:
+                raise SymattnError("--entry: needs numbers; give a worksheet")
+            if words == "first":
+                firsts = {s.name: (0,) * (2 + s.per_head) for s in job.derivation.steps}
+                job.entries, found = firsts | job.entries, True
+                continue
+            try:
+                name, place = entry_named(words, job.evaluation)
+            except SymattnError as error:  # another chunk may have it
+                refused = refused or error
+                continue
+            job.entries[name], found = place, True
+        if refused is not None and not found:
+            raise SymattnError(f"--entry {refused}")
 
 
 def check_format(form: str, jobs: Sequence[Job]) -> None:
@@ -58,6 +93,10 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         raise SymattnError(f"--format {form}: shows one derivation; leave out the chunks")
     if job.flavor is not None and form not in FLAVORED:
         raise SymattnError(f"--flavor: {form} has no flavors; leave it out, or use md, tex or pdf")
+    if form not in LAID and (job.entries or job.layout):
+        what = "--layout" if job.layout else "--entry"
+        instead = "use --picture falk" if form in DRAWN else f"use {', '.join(LAID)}"
+        raise SymattnError(f"{what}: {form} cannot do that; {instead}")
 
 
 def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:

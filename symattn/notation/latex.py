@@ -22,11 +22,14 @@ from symattn.notation.tree import (
     Marked,
     Num,
     Op,
+    Picked,
     Root,
     Row,
+    Scheme,
     Script,
     Text,
     Tree,
+    ruled,
 )
 
 _OPERATORS = {
@@ -59,6 +62,9 @@ _OPERATORS = {
     "′": r"\prime",
     "?": "?",
 }
+
+#: What a box is wider than its body on either side, taken back: its 3 pt and its line.
+_GAP = r"\mkern-6mu"
 
 #: Functions that have a command of their own, which keeps them off what stands before.
 _FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
@@ -129,6 +135,10 @@ def _latex(tree: Tree) -> str:
             return f"{{{source}}}"
         case Marked(mark, body):
             return f"{_latex(mark)} {_latex(body)}"
+        case Picked(body, boxed):
+            return _boxed(body) if boxed else rf"\mathbf{{{_latex(body)}}}"
+        case Scheme():
+            return _scheme(tree)
 
 
 def _is_simple(tree: Tree) -> bool:
@@ -174,7 +184,7 @@ def is_tall(tree: Tree) -> bool:
             return any(is_tall(item) for item in items)
         case Script(base, _, _):
             return base == SUM or is_tall(base)
-        case Marked(_, body):
+        case Marked(_, body) | Picked(body, _):
             return is_tall(body)
         case _:
             return False
@@ -204,6 +214,21 @@ def _array(body: list[list[str]], align: str) -> str:
     return rf"\begin{{array}}{{{columns}}} {_lines(body)} \end{{array}}"
 
 
+def _scheme(scheme: Scheme) -> str:
+    """One array with two rules, so that whatever sets it lines up rows and columns."""
+    table = ruled(scheme)
+    body = [[_latex(cell) for cell in line] for line in table.lines]
+    above, below = _lines(body[: table.above]), _lines(body[table.above :])
+    columns = f"{table.align[: table.before]}|{table.align[table.before :]}"
+    return rf"\begin{{array}}{{{columns}}} {above} \\ \hline {below} \end{{array}}"
+
+
+def _boxed(body: Tree) -> str:
+    """A box that takes no room: it reaches into the gaps about a cell."""
+    box = rf"\boxed{{{_latex(body)}}}"
+    return box if is_tall(body) else rf"\smash{{{_GAP}{box}{_GAP}}}"
+
+
 def _labelled(grid: Grid, left: str, right: str) -> str:
     """A matrix in brackets, the names of its columns above and of its rows behind them.
 
@@ -230,7 +255,7 @@ def _labelled(grid: Grid, left: str, right: str) -> str:
 
 def _length(source: str) -> int:
     """About how many characters wide a formula is."""
-    return len(re.sub(r"\\[a-zA-Z]+|[{}^_ ]", "", source))
+    return len(re.sub(r"\\[a-zA-Z]+|[{}^_ ]", "", source.replace(_GAP, "")))
 
 
 def _height(cells: tuple[Tree, ...]) -> str:
