@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from symattn.documents.outline import Line, Outline, Section
+from symattn.documents.wrap import wrapped
 from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
-from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Tree
+from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
 #: A display does not break across pages; a row wider than this many characters breaks at = and ≈.
 _MOST_LINES, _WIDE = 9, 80
@@ -76,7 +77,7 @@ def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
     group: list[Line] = []
     height = 0
     for each in lines:
-        if _has_grid(each.tree):
+        if has_grid(each.tree):
             if group:
                 yield group
             yield [each]
@@ -92,14 +93,15 @@ def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
         yield group
 
 
-def _has_grid(tree: Tree) -> bool:
+def has_grid(tree: Tree) -> bool:
+    """Whether a formula is, or holds, a matrix in full."""
     match tree:
-        case Grid(align="r"):
+        case Grid(align="r") | Scheme():
             return True
         case Fenced(body, _, _):
-            return _has_grid(body)
+            return has_grid(body)
         case Row(items):
-            return any(_has_grid(item) for item in items)
+            return any(has_grid(item) for item in items)
         case _:
             return False
 
@@ -115,12 +117,17 @@ def _display(group: list[Line]) -> str:
 
 
 def _rows(tree: Tree) -> Iterator[str]:
-    """The equation in one row, or, where it is wide, in a row for each relation but the first."""
+    """The equation in one row, or, where it is wide, in a row for each relation but the first.
+
+    A side that is still too wide goes on in further rows.
+    """
     items = tree.items if isinstance(tree, Row) else (tree,)
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
-    breaks = starts[1:] if len(line(tree)) > _WIDE and not _has_grid(tree) else []
+    breaks = starts[1:] if len(line(tree)) > _WIDE and not has_grid(tree) else []
     left = latex(t.row(*items[: starts[0]]))
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
-        row = f"{left} &{latex(Row(items[start:stop]))}".strip()
-        yield f"{{}}{row}" if row.startswith("[") else row  # no option of the display
-        left = ""
+        lead = ""
+        for piece in wrapped(items[start:stop]):
+            row = f"{left} &{lead}{piece}".strip()
+            yield f"{{}}{row}" if row.startswith("[") else row  # no option of the display
+            left, lead = "", r"\qquad {}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from symattn.documents.latex import displays, latex_document, sentence
+from symattn.documents.latex import displays, has_grid, latex_document, sentence
 from symattn.documents.outline import Outline, Section
-from symattn.notation.latex import prose
+from symattn.notation.latex import latex, prose
+from symattn.notation.text import box
+from symattn.notation.tree import Tree
 
 _PACKAGES = r"\usepackage[T1]{fontenc}" "\n" r"\usepackage{amsmath,amssymb}"
 
@@ -63,16 +65,16 @@ def _beamer(*outlines: Outline) -> str:
     ])  # fmt: skip
 
 
-#: How many matrices stand on one slide, and how many of them side by side.
-_ON_A_SLIDE, _IN_A_ROW = 6, 3
+#: About how many characters a slide is wide, and lines high, for matrices.
+_WIDE, _HIGH = 72, 16
 
 
 def _frames(outline: Outline) -> Iterator[str]:
     if outline.title:
         yield rf"\begin{{frame}}\centering\Large {prose(outline.title)}\end{{frame}}"
-    given = [body for section in outline.given for body in displays(section.lines)]
-    for some in _some(given, _ON_A_SLIDE):
-        yield _frame("Given", "", some)
+    given = [each.tree for section in outline.given for each in section.lines]
+    for rows in _slides(given):
+        yield _frame("Given", "", rows)
     for section in outline.steps:
         yield from _step(section)
 
@@ -81,25 +83,39 @@ def _step(section: Section) -> Iterator[str]:
     """A slide with the sentence and the formulas, then the values, several on a slide."""
     title = f"{section.number}. {prose(section.name)}"
     words = f"{sentence(section.why)} ({sentence(section.shape)})"
-    bodies = list(displays(section.lines))
-    formulas = [body for body in bodies if body.startswith(r"\begin{aligned}")]
-    values = [body for body in bodies if body not in formulas]
-    for body in formulas:
-        yield _frame(title, words, [body])
-        words = ""
-    for some in _some(values, _ON_A_SLIDE):
-        yield _frame(title, words, some)
+    formulas = tuple(each for each in section.lines if not has_grid(each.tree))
+    values = [each.tree for each in section.lines if has_grid(each.tree)]
+    for rows in (*([[body]] for body in displays(formulas)), *_slides(values)):
+        yield _frame(title, words, rows)
         words = ""
 
 
-def _some(bodies: list[str], count: int) -> Iterator[list[str]]:
-    for start in range(0, len(bodies), count):
-        yield bodies[start : start + count]
+def _slides(trees: list[Tree]) -> Iterator[list[list[str]]]:
+    """Matrices in rows side by side, as many as a slide has room for; one too large is alone."""
+    slide: list[list[str]] = []
+    left = high = tallest = 0
+    for tree in trees:
+        size = box(tree)
+        width, height = size.width + 4, len(size.lines) + 1
+        beside = slide and width <= left and high - tallest + max(tallest, height) <= _HIGH
+        if beside:
+            slide[-1].append(latex(tree))
+            left, high, tallest = (
+                left - width, high - tallest + max(tallest, height), max(tallest, height),
+            )  # fmt: skip
+            continue
+        if slide and high + height > _HIGH:
+            yield slide
+            slide, high = [], 0
+        slide.append([latex(tree)])
+        left, high, tallest = _WIDE - width, high + height, height
+    if slide:
+        yield slide
 
 
-def _frame(title: str, words: str, bodies: list[str]) -> str:
-    rows = (r" \qquad ".join(row) for row in _some(bodies, _IN_A_ROW))
-    shown = "\n\\par\\bigskip\n".join(rf"\fitted{{{row}}}" for row in rows)
+def _frame(title: str, words: str, rows: list[list[str]]) -> str:
+    bodies = (r" \qquad ".join(row) for row in rows)
+    shown = "\n\\par\\bigskip\n".join(rf"\fitted{{{body}}}" for body in bodies)
     return "\n".join([
         rf"\begin{{frame}}{{{title}}}", words, r"\par\medskip\begin{center}", shown,
         r"\end{center}\end{frame}",

@@ -31,7 +31,7 @@ def kept(count: int, limit: int, wanted: int | None = None) -> list[int | None]:
     head = max(limit - 2, 0)
     if wanted is None or wanted < head or wanted == count - 1:
         return [*range(head), None, count - 1]
-    head = min(max(limit - 4, 0), wanted)
+    head = min(max(limit - 4, 1), wanted)
     before = [None] if head < wanted else []
     behind = [None] if wanted < count - 2 else []
     return [*range(head), *before, wanted, *behind, count - 1]

@@ -220,7 +220,8 @@ def _scheme(scheme: Scheme) -> str:
     body = [[_latex(cell) for cell in line] for line in table.lines]
     above, below = _lines(body[: table.above]), _lines(body[table.above :])
     columns = f"{table.align[: table.before]}|{table.align[table.before :]}"
-    return rf"\begin{{array}}{{{columns}}} {above} \\ \hline {below} \end{{array}}"
+    room = r"\rule{0pt}{2.6ex}"  # between the rule and a box below it
+    return rf"\begin{{array}}{{{columns}}} {above} \\[2pt] \hline {room} {below} \end{{array}}"
 
 
 def _boxed(body: Tree) -> str:

@@ -1,0 +1,109 @@
+"""A side of an equation that is wider than a page, cut into rows before its + and −."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from symattn.notation import tree as t
+from symattn.notation.latex import is_tall, latex
+from symattn.notation.text import line
+from symattn.notation.tree import Fenced, Frac, Num, Op, Root, Row, Script, Tree
+
+#: About how many digits wide a row may be: those of an article's narrowest page.
+ROOM = 66
+
+#: Signs with a gap on either side.
+_SPACED = "=≈+−<>≤≥≠∈∘"
+
+
+class _Piece(NamedTuple):
+    """What stays together: its LaTeX, and about how many digits wide it is."""
+
+    source: str
+    size: float
+
+
+def wrapped(items: Sequence[Tree]) -> list[str]:
+    """The LaTeX of the items in one row, or, where they are wider than `ROOM`, in several.
+
+    A fraction that is too wide by itself is written with a slash, so that it can be cut as well.
+    """
+    whole = Row(tuple(items))
+    if size_of(whole) <= ROOM:
+        return [latex(whole)]
+    rows: list[_Piece] = []
+    for piece in _pieces(tuple(items)):
+        if rows and rows[-1].size + piece.size <= ROOM:
+            last = rows.pop()
+            rows.append(_Piece(f"{last.source} {piece.source}", last.size + piece.size))
+        else:
+            rows.append(piece)
+    return [row.source for row in rows]
+
+
+def size_of(tree: Tree) -> float:
+    """About how many digits wide a formula is when it is set."""
+    match tree:
+        case Row(items):
+            signs = sum(item == t.MINUS and (k == 0 or isinstance(items[k - 1], Op))
+                        for k, item in enumerate(items))  # fmt: skip
+            return sum(map(size_of, items)) - signs  # which have no gaps about them
+        case Num(digits):
+            return len(digits) - digits.count(".") / 2
+        case Frac(num, den):
+            return max(size_of(num), size_of(den))
+        case Fenced(body, _, _) if not isinstance(body, t.Grid):
+            return size_of(body) + 2
+        case Root(body):
+            return size_of(body) + 2
+        case Script(base, sub, sup):
+            scripts = [size_of(each) for each in (sub, sup) if each is not None]
+            return size_of(base) + 0.7 * max(scripts, default=0)
+        case Op(symbol):
+            return 2.5 if symbol in _SPACED else len(line(tree))
+    return len(line(tree))
+
+
+def _pieces(items: tuple[Tree, ...]) -> Iterator[_Piece]:
+    """The items cut before each + and −, and inside brackets and fractions that are too wide."""
+    cuts = [k for k, item in enumerate(items)
+            if k and item in (t.PLUS, t.MINUS) and not isinstance(items[k - 1], Op)]  # fmt: skip
+    for start, stop in zip((0, *cuts), (*cuts, len(items)), strict=True):
+        part = items[start:stop]
+        size = size_of(Row(part))
+        wide = max(range(len(part)), key=lambda k: size_of(part[k]))
+        inside = part[wide]
+        if size <= ROOM / 2:
+            yield _piece(part)
+        elif isinstance(inside, Frac):
+            flat = t.row(t.inline(inside))
+            yield from _pieces((*part[:wide], *_items(flat), *part[wide + 1 :]))
+        elif isinstance(inside, Fenced) and not is_tall(inside.body):
+            yield from _bracketed(part[:wide], inside, part[wide + 1 :])
+        else:
+            yield _piece(part)
+
+
+def _bracketed(
+    before: tuple[Tree, ...], fenced: Fenced, after: tuple[Tree, ...]
+) -> Iterator[_Piece]:
+    """A long bracket in pieces, the first with what stands before it, the last with the rest."""
+    empty = latex(Fenced(t.EMPTY, fenced.open, fenced.close))
+    opening, closing = empty[: len(empty) // 2], empty[len(empty) // 2 :]
+    first, *rest = _pieces(_items(fenced.body))
+    head = _piece(before)
+    pieces = [_Piece(f"{head.source} {opening}{first.source}", head.size + 1 + first.size), *rest]
+    tail, last = _piece(after), pieces.pop()
+    pieces.append(_Piece(f"{last.source}{closing} {tail.source}", last.size + 1 + tail.size))
+    yield from pieces
+
+
+def _items(tree: Tree) -> tuple[Tree, ...]:
+    return tree.items if isinstance(tree, Row) else (tree,)
+
+
+def _piece(items: tuple[Tree, ...]) -> _Piece:
+    """Items that stay together; what begins with a sign goes on from the piece before it."""
+    goes_on = "{} " if items and items[0] in (t.PLUS, t.MINUS) else ""
+    return _Piece(f"{goes_on}{latex(Row(items))}".strip(), size_of(Row(items)))
