@@ -9,48 +9,52 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from symattn.documents.outline import Line, Outline, Section
-from symattn.documents.wrap import wrapped
+from symattn.documents.wrap import Piece, size_of, wrapped
 from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
-#: A display does not break across pages; a row wider than this many characters breaks at = and ≈.
-_MOST_LINES, _WIDE = 9, 80
+#: A display does not break across pages; a row wider than this many characters breaks at = and ≈;
+#: one that is narrower than the last fits every page.
+_MOST_LINES, _WIDE, _NARROW = 9, 80, 56
 _RELATIONS = (EQUALS, APPROX)
 
 
-def latex_document(*outlines: Outline, labels: bool = False) -> str:
+def latex_document(*outlines: Outline, labels: bool = False, fitted: bool = False) -> str:
     r"""The fragment, with a blank line between paragraphs; several derivations in a row.
 
     With `labels` the first display of each step is numbered, for ``\eqref{eq:scores}``; of the
-    second derivation in a row, ``eq:2-scores``.
+    second derivation in a row, ``eq:2-scores``. With `fitted` a display that may be wider than a
+    page stands in ``\fitted``, which the host has to define.
     """
     prefixes = ["eq:", *(f"eq:{number}-" for number in range(2, len(outlines) + 1))]
     pairs = zip(outlines, prefixes, strict=False)
-    parts = (part for each, label in pairs for part in _paragraphs(each, label if labels else ""))
+    parts = (
+        part for each, label in pairs for part in _paragraphs(each, label if labels else "", fitted)
+    )
     return "\n\n".join(parts) + "\n"
 
 
-def _paragraphs(outline: Outline, prefix: str) -> Iterator[str]:
+def _paragraphs(outline: Outline, prefix: str, fitted: bool) -> Iterator[str]:
     if outline.title:
         yield rf"\section*{{\raggedright {prose(outline.title)}}}"
     if outline.given:
         yield r"\subsection*{Given}"
         for section in outline.given:
-            yield _section(section, "")
+            yield _section(section, "", fitted)
     for section in outline.steps:
         yield rf"\subsection*{{{section.number}. {prose(section.name)}}}"
-        yield _section(section, f"{prefix}{section.name}" if prefix else "")
+        yield _section(section, f"{prefix}{section.name}" if prefix else "", fitted)
     for note in outline.notes:
         yield prose(note)
 
 
-def _section(section: Section, label: str) -> str:
+def _section(section: Section, label: str, fitted: bool) -> str:
     shape, why = sentence(section.shape), sentence(section.why)
     words = rf"\noindent {why} ({shape})" if why else rf"\noindent ({shape})"
-    shown = [f"\\[\n{display}\n\\]" for display in displays(section.lines)]
+    shown = [f"\\[\n{display}\n\\]" for display in displays(section.lines, fitted)]
     if label and shown:
         numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
         shown[0] = rf"\begin{{equation}}\label{{{label}}}{numbered}\end{{equation}}"
@@ -64,12 +68,19 @@ def sentence(parts: Prose) -> str:
     return "".join(prose(part) if isinstance(part, str) else f"${latex(part)}$" for part in parts)
 
 
-def displays(lines: tuple[Line, ...]) -> Iterator[str]:
-    """What stands inside each display of a section, without the delimiters of a host."""
-    return map(_display, _groups(lines))
+def displays(
+    lines: tuple[Line, ...], fitted: bool = False, most: int = _MOST_LINES
+) -> Iterator[str]:
+    """What stands inside each display of a section, without the delimiters of a host.
+
+    At most so many lines stand in one; for `fitted` see `latex_document`.
+    """
+    for group in _groups(lines, most):
+        body, size = _display(group)
+        yield rf"\fitted{{{body}}}" if fitted and size > _NARROW else body
 
 
-def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
+def _groups(lines: tuple[Line, ...], most: int) -> Iterator[list[Line]]:
     """Equations that stand together aligned at their first relation; a matrix stands alone.
 
     A display is never broken across pages, so that a long group becomes several.
@@ -84,7 +95,7 @@ def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
             group, height = [], 0
             continue
         rows = max(len([*_rows(each.tree)]), len(box(each.tree).lines))
-        if group and height + rows > _MOST_LINES:
+        if group and height + rows > most:
             yield group
             group, height = [], 0
         group.append(each)
@@ -106,17 +117,20 @@ def has_grid(tree: Tree) -> bool:
             return False
 
 
-def _display(group: list[Line]) -> str:
+def _display(group: list[Line]) -> Piece:
     rows = [row for each in group for row in _rows(each.tree)]
     if len(rows) == 1:
-        return latex(group[0].tree)
-    body = rows[0]
-    for before, row in pairwise(rows):
+        tree = group[0].tree
+        wide = box(tree).width if has_grid(tree) else rows[0].size
+        return Piece(latex(tree), wide)
+    body = rows[0].source
+    for (before, _), (row, _) in pairwise(rows):
         body += (r" \\[6pt]" if "frac" in before + row else r" \\") + "\n" + row
-    return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+    widest = max(row.size for row in rows)
+    return Piece(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", widest)
 
 
-def _rows(tree: Tree) -> Iterator[str]:
+def _rows(tree: Tree) -> Iterator[Piece]:
     """The equation in one row, or, where it is wide, in a row for each relation but the first.
 
     A side that is still too wide goes on in further rows.
@@ -124,10 +138,11 @@ def _rows(tree: Tree) -> Iterator[str]:
     items = tree.items if isinstance(tree, Row) else (tree,)
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
     breaks = starts[1:] if len(line(tree)) > _WIDE and not has_grid(tree) else []
-    left = latex(t.row(*items[: starts[0]]))
+    left, indent = latex(t.row(*items[: starts[0]])), size_of(t.row(*items[: starts[0]]))
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
         lead = ""
         for piece in wrapped(items[start:stop]):
-            row = f"{left} &{lead}{piece}".strip()
-            yield f"{{}}{row}" if row.startswith("[") else row  # no option of the display
+            row = f"{left} &{lead}{piece.source}".strip()
+            row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
+            yield Piece(row, indent + piece.size)
             left, lead = "", r"\qquad {}"

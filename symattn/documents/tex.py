@@ -18,14 +18,30 @@ def tex_document(*outlines: Outline, flavor: str = "article") -> str:
     return FLAVORS[flavor](*outlines)
 
 
+#: A display that is made as narrow as the line where it is wider.
+_FITTED = "\n".join([
+    r"\providecommand{\fitted}[1]{{\setbox0\hbox{$\displaystyle #1$}%",
+    r"  \ifdefined\resizebox\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\box0}%",
+    r"  \else\box0\fi\else\box0\fi}}",
+])  # fmt: skip
+
+
+def _fragment(*outlines: Outline) -> str:
+    """What can be put into a file that has amsmath, and graphicx for what is too wide."""
+    body = latex_document(*outlines, fitted=True)
+    return f"{_FITTED}\n\n{body}" if r"\fitted" in body else body
+
+
 def _article(*outlines: Outline) -> str:
     return "\n".join([
         r"\documentclass{article}",
         _PACKAGES,
+        r"\usepackage{graphicx}",
         r"\usepackage[margin=2.5cm]{geometry}",
+        _FITTED,
         r"\setlength{\parindent}{0pt}",
         r"\begin{document}",
-        latex_document(*outlines, labels=True),
+        latex_document(*outlines, labels=True, fitted=True),
         r"\end{document}", "",
     ])  # fmt: skip
 
@@ -65,8 +81,8 @@ def _beamer(*outlines: Outline) -> str:
     ])  # fmt: skip
 
 
-#: About how many characters a slide is wide, and lines high, for matrices.
-_WIDE, _HIGH = 72, 16
+#: About how many characters a slide is wide, and lines high, for matrices; lines of formulas.
+_WIDE, _HIGH, _LINES = 72, 16, 6
 
 
 def _frames(outline: Outline) -> Iterator[str]:
@@ -85,7 +101,7 @@ def _step(section: Section) -> Iterator[str]:
     words = f"{sentence(section.why)} ({sentence(section.shape)})"
     formulas = tuple(each for each in section.lines if not has_grid(each.tree))
     values = [each.tree for each in section.lines if has_grid(each.tree)]
-    for rows in (*([[body]] for body in displays(formulas)), *_slides(values)):
+    for rows in (*([[body]] for body in displays(formulas, most=_LINES)), *_slides(values)):
         yield _frame(title, words, rows)
         words = ""
 
@@ -124,7 +140,7 @@ def _frame(title: str, words: str, rows: list[list[str]]) -> str:
 
 #: The kinds of LaTeX: a fragment to \input, files of their own, slides.
 FLAVORS: Mapping[str, Callable[..., str]] = {
-    "fragment": latex_document,
+    "fragment": _fragment,
     "article": _article,
     "standalone": _standalone,
     "beamer": _beamer,

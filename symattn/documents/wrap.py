@@ -17,29 +17,29 @@ ROOM = 66
 _SPACED = "=≈+−<>≤≥≠∈∘"
 
 
-class _Piece(NamedTuple):
-    """What stays together: its LaTeX, and about how many digits wide it is."""
+class Piece(NamedTuple):
+    """What stays in one row: its LaTeX, and about how many digits wide it is."""
 
     source: str
     size: float
 
 
-def wrapped(items: Sequence[Tree]) -> list[str]:
-    """The LaTeX of the items in one row, or, where they are wider than `ROOM`, in several.
+def wrapped(items: Sequence[Tree]) -> list[Piece]:
+    """The items in one row, or, where they are wider than `ROOM`, in several.
 
     A fraction that is too wide by itself is written with a slash, so that it can be cut as well.
     """
     whole = Row(tuple(items))
     if size_of(whole) <= ROOM:
-        return [latex(whole)]
-    rows: list[_Piece] = []
+        return [Piece(latex(whole), size_of(whole))]
+    rows: list[Piece] = []
     for piece in _pieces(tuple(items)):
         if rows and rows[-1].size + piece.size <= ROOM:
             last = rows.pop()
-            rows.append(_Piece(f"{last.source} {piece.source}", last.size + piece.size))
+            rows.append(Piece(f"{last.source} {piece.source}", last.size + piece.size))
         else:
             rows.append(piece)
-    return [row.source for row in rows]
+    return rows
 
 
 def size_of(tree: Tree) -> float:
@@ -65,7 +65,7 @@ def size_of(tree: Tree) -> float:
     return len(line(tree))
 
 
-def _pieces(items: tuple[Tree, ...]) -> Iterator[_Piece]:
+def _pieces(items: tuple[Tree, ...]) -> Iterator[Piece]:
     """The items cut before each + and −, and inside brackets and fractions that are too wide."""
     cuts = [k for k, item in enumerate(items)
             if k and item in (t.PLUS, t.MINUS) and not isinstance(items[k - 1], Op)]  # fmt: skip
@@ -87,15 +87,15 @@ def _pieces(items: tuple[Tree, ...]) -> Iterator[_Piece]:
 
 def _bracketed(
     before: tuple[Tree, ...], fenced: Fenced, after: tuple[Tree, ...]
-) -> Iterator[_Piece]:
+) -> Iterator[Piece]:
     """A long bracket in pieces, the first with what stands before it, the last with the rest."""
     empty = latex(Fenced(t.EMPTY, fenced.open, fenced.close))
     opening, closing = empty[: len(empty) // 2], empty[len(empty) // 2 :]
     first, *rest = _pieces(_items(fenced.body))
     head = _piece(before)
-    pieces = [_Piece(f"{head.source} {opening}{first.source}", head.size + 1 + first.size), *rest]
+    pieces = [Piece(f"{head.source} {opening}{first.source}", head.size + 1 + first.size), *rest]
     tail, last = _piece(after), pieces.pop()
-    pieces.append(_Piece(f"{last.source}{closing} {tail.source}", last.size + 1 + tail.size))
+    pieces.append(Piece(f"{last.source}{closing} {tail.source}", last.size + 1 + tail.size))
     yield from pieces
 
 
@@ -103,7 +103,7 @@ def _items(tree: Tree) -> tuple[Tree, ...]:
     return tree.items if isinstance(tree, Row) else (tree,)
 
 
-def _piece(items: tuple[Tree, ...]) -> _Piece:
+def _piece(items: tuple[Tree, ...]) -> Piece:
     """Items that stay together; what begins with a sign goes on from the piece before it."""
     goes_on = "{} " if items and items[0] in (t.PLUS, t.MINUS) else ""
-    return _Piece(f"{goes_on}{latex(Row(items))}".strip(), size_of(Row(items)))
+    return Piece(f"{goes_on}{latex(Row(items))}".strip(), size_of(Row(items)))

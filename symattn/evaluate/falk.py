@@ -19,7 +19,7 @@ from symattn.notation.tree import Part, Scheme, Tree
 from symattn.step import HEAD, Step
 
 #: About how many characters stand side by side on a page; a scheme that is wider leaves out more.
-_WIDE = 78
+_WIDE = 68
 
 
 class _Factor(NamedTuple):
