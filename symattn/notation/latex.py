@@ -66,6 +66,9 @@ _OPERATORS = {
 #: What a box is wider than its body on either side, taken back: its 3 pt and its line.
 _GAP = r"\mkern-6mu"
 
+#: A command at the end, and how long one may be.
+_COMMAND, _LONGEST = re.compile(r"\\[a-zA-Z]+\Z"), 20
+
 #: Functions that have a command of their own, which keeps them off what stands before.
 _FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
 
@@ -155,6 +158,8 @@ def _row(items: tuple[Tree, ...]) -> str:
             piece = "-"
         if item == TIMES and any(isinstance(x, Marked) for x in items[index - 1 : index + 2]):
             piece = r" \, "  # dS K, where dSK would be read as one
+        if piece[:1].isalpha() and _COMMAND.search(out[-_LONGEST:]):
+            out += " "  # or the letter would be read as one of the command's
         out += piece
     return out
 
