@@ -66,6 +66,7 @@ def _beamer(*outlines: Outline) -> str:
         r"\documentclass[aspectratio=169,10pt]{beamer}",
         r"\usepackage[T1]{fontenc}",
         r"\usepackage{graphicx}",
+        r"\usefonttheme[onlymath]{serif}",  # whose bold is bold
         r"\beamertemplatenavigationsymbolsempty",
         # A display shrinks to the width and height that a slide has for it, and never grows.
         r"\newsavebox{\display}\newdimen{\tall}",

@@ -65,37 +65,36 @@ def size_of(tree: Tree) -> float:
     return len(line(tree))
 
 
-def _pieces(items: tuple[Tree, ...]) -> Iterator[Piece]:
-    """The items cut before each + and −, and inside brackets and fractions that are too wide."""
+def _pieces(items: tuple[Tree, ...], goes_on: bool = False) -> Iterator[Piece]:
+    """The items cut before each + and −, and inside brackets and fractions that are too wide.
+
+    The first piece stands behind something where it `goes_on`, as all others do.
+    """
     cuts = [k for k, item in enumerate(items)
             if k and item in (t.PLUS, t.MINUS) and not isinstance(items[k - 1], Op)]  # fmt: skip
     for start, stop in zip((0, *cuts), (*cuts, len(items)), strict=True):
-        part = items[start:stop]
-        size = size_of(Row(part))
+        part, behind = items[start:stop], goes_on or start > 0
         wide = max(range(len(part)), key=lambda k: size_of(part[k]))
-        inside = part[wide]
-        if size <= ROOM / 2:
-            yield _piece(part)
+        inside, before, after = part[wide], part[:wide], part[wide + 1 :]
+        if size_of(Row(part)) <= ROOM / 2:
+            yield _piece(part, behind)
         elif isinstance(inside, Frac):
-            flat = t.row(t.inline(inside))
-            yield from _pieces((*part[:wide], *_items(flat), *part[wide + 1 :]))
+            yield from _pieces((*before, *_items(t.inline(inside)), *after), behind)
         elif isinstance(inside, Fenced) and not is_tall(inside.body):
-            yield from _bracketed(part[:wide], inside, part[wide + 1 :])
+            yield from _bracketed(_piece(before, behind), inside, _piece(after, True))
         else:
-            yield _piece(part)
+            yield _piece(part, behind)
 
 
-def _bracketed(
-    before: tuple[Tree, ...], fenced: Fenced, after: tuple[Tree, ...]
-) -> Iterator[Piece]:
+def _bracketed(before: Piece, fenced: Fenced, after: Piece) -> Iterator[Piece]:
     """A long bracket in pieces, the first with what stands before it, the last with the rest."""
     empty = latex(Fenced(t.EMPTY, fenced.open, fenced.close))
     opening, closing = empty[: len(empty) // 2], empty[len(empty) // 2 :]
-    first, *rest = _pieces(_items(fenced.body))
-    head = _piece(before)
-    pieces = [Piece(f"{head.source} {opening}{first.source}", head.size + 1 + first.size), *rest]
-    tail, last = _piece(after), pieces.pop()
-    pieces.append(Piece(f"{last.source}{closing} {tail.source}", last.size + 1 + tail.size))
+    pieces = list(_pieces(_items(fenced.body)))
+    first = pieces[0]
+    pieces[0] = Piece(f"{before.source}{opening}{first.source}", before.size + 1 + first.size)
+    last = pieces[-1]
+    pieces[-1] = Piece(f"{last.source}{closing}{after.source}", last.size + 1 + after.size)
     yield from pieces
 
 
@@ -103,7 +102,7 @@ def _items(tree: Tree) -> tuple[Tree, ...]:
     return tree.items if isinstance(tree, Row) else (tree,)
 
 
-def _piece(items: tuple[Tree, ...]) -> Piece:
-    """Items that stay together; what begins with a sign goes on from the piece before it."""
-    goes_on = "{} " if items and items[0] in (t.PLUS, t.MINUS) else ""
-    return Piece(f"{goes_on}{latex(Row(items))}".strip(), size_of(Row(items)))
+def _piece(items: tuple[Tree, ...], behind: bool) -> Piece:
+    """Items that stay together; a sign at the front of what stands behind something is no sign."""
+    joins = "{} " if behind and items and items[0] in (t.PLUS, t.MINUS) else ""
+    return Piece(f"{joins}{latex(Row(items))}", size_of(Row(items)))

@@ -5,6 +5,7 @@ Source: S. Falk, "Ein übersichtliches Schema für die Matrizenmultiplikation", 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import sympy
@@ -42,13 +43,22 @@ def falk(product: Cells, step: Step, chosen: tuple[int, int] | None = None) -> S
     first, second = (_factor(product, part) for part in expr.args)
     if first is None or second is None:
         return None
-    whole = _Factor(_spelled(product, symbol), product)
+    parts = (first, second, _Factor(_spelled(product, symbol), product))
+    i, j = chosen or (None, None)
     limit = product.notation.limit
+    down = kept(product.shape[0], limit, i)
     for across in range(limit, min(limit, 3) - 1, -1):
-        scheme = _scheme(first, second, whole, across, chosen)
+        inner, right = kept(first.cells.shape[1], across), kept(product.shape[1], across, j)
+        scheme = _scheme(parts, down, inner, right)
         if scheme is None or box(scheme).width <= _WIDE:
             break
-    return scheme
+    if scheme is None or chosen is None:
+        return scheme
+    return Scheme(
+        _picked(scheme.first, down, inner, i, None),
+        _picked(scheme.second, inner, right, None, j),
+        _picked(scheme.product, down, right, i, j),
+    )
 
 
 def _factor(product: Cells, part: Any) -> _Factor | None:
@@ -70,25 +80,20 @@ def _spelled(product: Cells, matrix: MatrixExpr) -> Tree:
 
 
 def _scheme(
-    first: _Factor, second: _Factor, product: _Factor, across: int, chosen: tuple[int, int] | None
+    factors: tuple[_Factor, _Factor, _Factor], down: Kept, inner: Kept, right: Kept
 ) -> Scheme | None:
-    """The scheme with at most so many columns in each matrix; None if a cell is too long."""
-    i, j = chosen or (None, None)
-    rows, columns = product.cells.shape
-    inner = kept(first.cells.shape[1], across)
-    down, right = kept(rows, product.cells.notation.limit, i), kept(columns, across, j)
-    # each with the row and the column of it that are pointed out
-    tables: tuple[tuple[_Factor, Kept, Kept, int | None, int | None], ...] = (
-        (first, down, inner, i, None),
-        (second, inner, right, None, j),
-        (product, down, right, i, j),
-    )  # fmt: skip
+    """The scheme of these rows and columns; None if a cell is too long."""
     parts: list[Part] = []
-    for factor, lines, across_shown, of_row, of_column in tables:
-        grid, exact = factor.cells.grid(lines, across_shown)
+    shown = ((down, inner), (inner, right), (down, right))
+    for factor, (rows, columns) in zip(factors, shown, strict=True):
+        grid, exact = factor.cells.grid(rows, columns)
         if is_long(grid):
             return None
-        if chosen is not None:
-            grid = picked(grid, lines, across_shown, of_row, of_column, boxed=factor is product)
         parts.append(Part(factor.symbol, t.EQUALS if exact else t.APPROX, grid))
     return Scheme(*parts)
+
+
+def _picked(part: Part, rows: Kept, columns: Kept, i: int | None, j: int | None) -> Part:
+    """The matrix with the cells of row i and column j pointed out: boxed where that is one."""
+    boxed = i is not None and j is not None
+    return replace(part, grid=picked(part.grid, rows, columns, i, j, boxed))
