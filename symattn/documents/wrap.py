@@ -8,7 +8,7 @@ from typing import NamedTuple
 from symattn.notation import tree as t
 from symattn.notation.latex import is_tall, latex
 from symattn.notation.text import line
-from symattn.notation.tree import Fenced, Frac, Num, Op, Root, Row, Script, Tree
+from symattn.notation.tree import Fenced, Frac, Grid, Num, Op, Root, Row, Script, Tree
 
 #: About how many digits wide a row may be: those of an article's narrowest page.
 ROOM = 66
@@ -53,7 +53,10 @@ def size_of(tree: Tree) -> float:
             return len(digits) - digits.count(".") / 2
         case Frac(num, den):
             return max(size_of(num), size_of(den))
-        case Fenced(body, _, _) if not isinstance(body, t.Grid):
+        case Grid(rows):
+            columns = zip(*rows, strict=True)
+            return sum(max(map(size_of, column)) + 2 for column in columns)
+        case Fenced(body, _, _):
             return size_of(body) + 2
         case Root(body):
             return size_of(body) + 2
