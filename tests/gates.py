@@ -256,7 +256,8 @@ def nameless(tree: Tree) -> Tree:
             return Row(tuple(map(nameless, tree.items)))
         case Scheme():
             parts = (tree.first, tree.second, tree.product)
-            bare = (replace(part, grid=nameless(part.grid)) for part in parts)
+            bare = (replace(p, grid=replace(p.grid, row_labels=(), column_labels=()))
+                    for p in parts)  # fmt: skip
             return Scheme(*bare)
     return tree
 

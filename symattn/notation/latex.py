@@ -244,11 +244,14 @@ def _labelled(grid: Grid, left: str, right: str) -> str:
     body = [[_latex(cell) for cell in line] for line in grid.rows]
     widest = []
     for column, label in enumerate(grid.column_labels):
-        line = max(body, key=lambda line: _length(line[column]))
-        missing = len(label) - _length(line[column])
+        cells = [line[column] for line in grid.rows]
+        bare = [_latex(cell.body if isinstance(cell, Picked) else cell) for cell in cells]
+        k = max(range(len(bare)), key=lambda k: _length(bare[k]))
+        missing, lead = len(label) - _length(bare[k]), ""
         if missing > 0:
-            line[column] = rf"\hphantom{{{text(label[-missing:])}}}{{{line[column]}}}"
-        widest.append(rf"\hphantom{{{line[column]}}}")
+            lead = rf"\hphantom{{{text(label[-missing:])}}}"
+            body[k][column] = f"{lead}{{{body[k][column]}}}"
+        widest.append(rf"\hphantom{{{lead}{{{bare[k]}}}}}" if lead else rf"\hphantom{{{bare[k]}}}")
     out = rf"\left{_fence(left, '.')} {_array(body, grid.align)} \right{_fence(right, '.')}"
     if widest:
         names = _array([widest, [text(label) for label in grid.column_labels]], grid.align)
@@ -261,7 +264,7 @@ def _labelled(grid: Grid, left: str, right: str) -> str:
 
 def _length(source: str) -> int:
     """About how many characters wide a formula is."""
-    return len(re.sub(r"\\[a-zA-Z]+|[{}^_ ]", "", source.replace(_GAP, "")))
+    return len(re.sub(r"\\[a-zA-Z]+|[{}^_ ]", "", source))
 
 
 def _height(cells: tuple[Tree, ...]) -> str:
