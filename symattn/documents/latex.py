@@ -121,7 +121,7 @@ def _display(group: list[Line]) -> Piece:
     rows = [row for each in group for row in _rows(each.tree)]
     if len(rows) == 1:
         tree = group[0].tree
-        wide = box(tree).width if has_grid(tree) else rows[0].size
+        wide = max(box(tree).width, size_of(tree)) if has_grid(tree) else rows[0].size
         return Piece(latex(tree), wide)
     body = rows[0].source
     for (before, _), (row, _) in pairwise(rows):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from symattn.documents.latex import displays, has_grid, latex_document, sentence
 from symattn.documents.outline import Outline, Section
@@ -26,6 +27,10 @@ _FITTED = "\n".join([
 ])  # fmt: skip
 
 
+#: About how many lines are as high as half of what TeX can measure.
+_HIGHEST = 800
+
+
 def _fragment(*outlines: Outline) -> str:
     """What can be put into a file that has amsmath, and graphicx for what is too wide."""
     body = latex_document(*outlines, fitted=True)
@@ -47,18 +52,31 @@ def _article(*outlines: Outline) -> str:
 
 
 def _standalone(*outlines: Outline) -> str:
-    """A page for each derivation, no larger than what is on it."""
-    pages = ("\\begin{derivation}\n" + latex_document(each) + "\\end{derivation}"
-             for each in outlines)  # fmt: skip
+    """A page for each derivation, no larger than what is on it; several for a very long one."""
+    pages = ("\\begin{derivation}\n" + latex_document(part, fitted=True) + "\\end{derivation}"
+             for each in outlines for part in _parts(each))  # fmt: skip
     return "\n".join([
         r"\documentclass[multi=derivation,border=6pt]{standalone}",
         _PACKAGES,
-        r"\usepackage{varwidth}",
+        r"\usepackage{graphicx,varwidth}",
+        _FITTED,
         r"\newenvironment{derivation}{\begin{varwidth}{18cm}}{\end{varwidth}}",
         r"\begin{document}",
         *pages,
         r"\end{document}", "",
     ])  # fmt: skip
+
+
+def _parts(outline: Outline) -> Iterator[Outline]:
+    """The derivation cut between steps where it is higher than TeX can measure (5.7 m)."""
+    part, high = replace(outline, steps=(), notes=()), 0
+    for section in outline.steps:
+        height = sum(len(box(each.tree).lines) + 2 for each in section.lines) + 4
+        if part.steps and high + height > _HIGHEST:
+            yield part
+            part, high = replace(part, title="", given=(), steps=()), 0
+        part, high = replace(part, steps=(*part.steps, section)), high + height
+    yield replace(part, notes=outline.notes)
 
 
 def _beamer(*outlines: Outline) -> str:

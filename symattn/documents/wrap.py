@@ -64,7 +64,7 @@ def size_of(tree: Tree) -> float:
             scripts = [size_of(each) for each in (sub, sup) if each is not None]
             return size_of(base) + 0.7 * max(scripts, default=0)
         case Op(symbol):
-            return 2.5 if symbol in _SPACED else len(line(tree))
+            return 2.5 if symbol in _SPACED else 2 if symbol in "∞⋯" else len(line(tree))
     return len(line(tree))
 
 
