@@ -64,6 +64,8 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
     from symattn.errors import SymattnError
     from symattn.worksheet.quote import entry_named
 
+    if entries and not {"worked", "value"} & {*jobs[0].views}:
+        raise SymattnError("--entry: stands in the worked and the value view; leave --view out")
     for words in entries:
         refused = None
         found = False
@@ -79,6 +81,8 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
             except SymattnError as error:  # another chunk may have it
                 refused = refused or error
                 continue
+            if job.only and name not in job.only:
+                raise SymattnError(f"--entry {words}: --step shows other steps; add --step {name}")
             job.entries[name], found = place, True
         if refused is not None and not found:
             raise SymattnError(f"--entry {refused}")
@@ -97,6 +101,8 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         what = "--layout" if job.layout else "--entry"
         instead = "use --picture falk" if form in DRAWN else f"use {', '.join(LAID)}"
         raise SymattnError(f"{what}: {form} cannot do that; {instead}")
+    if job.layout == "falk" and (job.evaluation is None or "value" not in job.views):
+        raise SymattnError("--layout falk: is of values; give a worksheet and show its values")
 
 
 def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:
