@@ -27,7 +27,7 @@ def latex_document(*outlines: Outline, labels: bool = False, fitted: bool = Fals
 
     With `labels` the first display of each step is numbered, for ``\eqref{eq:scores}``; of the
     second derivation in a row, ``eq:2-scores``. With `fitted` a display that may be wider than a
-    page stands in ``\fitted``, which the host has to define.
+    page stands in ``\symattnfit``, which the host has to define.
     """
     prefixes = ["eq:", *(f"eq:{number}-" for number in range(2, len(outlines) + 1))]
     pairs = zip(outlines, prefixes, strict=False)
@@ -77,7 +77,7 @@ def displays(
     """
     for group in _groups(lines, most):
         body, size = _display(group)
-        yield rf"\fitted{{{body}}}" if fitted and size > _NARROW else body
+        yield rf"\symattnfit{{{body}}}" if fitted and size > _NARROW else body
 
 
 def _groups(lines: tuple[Line, ...], most: int) -> Iterator[list[Line]]:

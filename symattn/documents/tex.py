@@ -21,7 +21,7 @@ def tex_document(*outlines: Outline, flavor: str = "article") -> str:
 
 #: A display that is made as narrow as the line where it is wider.
 _FITTED = "\n".join([
-    r"\providecommand{\fitted}[1]{{\setbox0\hbox{$\displaystyle #1$}%",
+    r"\providecommand{\symattnfit}[1]{{\setbox0\hbox{$\displaystyle #1$}%",
     r"  \ifdefined\resizebox\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\box0}%",
     r"  \else\box0\fi\else\box0\fi}}",
 ])  # fmt: skip
@@ -34,7 +34,7 @@ _HIGHEST = 800
 def _fragment(*outlines: Outline) -> str:
     """What can be put into a file that has amsmath, and graphicx for what is too wide."""
     body = latex_document(*outlines, fitted=True)
-    return f"{_FITTED}\n\n{body}" if r"\fitted" in body else body
+    return f"{_FITTED}\n\n{body}" if r"\symattnfit" in body else body
 
 
 def _article(*outlines: Outline) -> str:
