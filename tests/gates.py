@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 from symattn import VARIANTS, Notation
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.outline import VIEWS, Outline, View, outline
-from symattn.notation.tree import Fenced, Grid, Row, Tree
+from symattn.notation.tree import Fenced, Grid, Row, Scheme, Tree
 from symattn.worksheet import read_worksheet
 
 EXAMPLES = tuple(sorted((Path(__file__).parent.parent / "examples").glob("*.toml")))
@@ -45,8 +45,14 @@ NOTATIONS: dict[str, Notation] = {
     "LaTeX symbols": Notation(symbols=_LATEX_SYMBOLS),
     "exact": Notation(exact=True),
     "short": Notation(limit=3, digits=2),
+    "falk": Notation(layout="falk"),
     "mixed": Notation(
-        convention="columns", index_base=0, transpose="⊤", exact=True, symbols=_LATEX_SYMBOLS
+        convention="columns",
+        index_base=0,
+        transpose="⊤",
+        exact=True,
+        symbols=_LATEX_SYMBOLS,
+        layout="falk",
     ),
 }
 
@@ -248,6 +254,11 @@ def nameless(tree: Tree) -> Tree:
             return replace(tree, body=nameless(tree.body))
         case Row():
             return Row(tuple(map(nameless, tree.items)))
+        case Scheme():
+            parts = (tree.first, tree.second, tree.product)
+            bare = (replace(p, grid=replace(p.grid, row_labels=(), column_labels=()))
+                    for p in parts)  # fmt: skip
+            return Scheme(*bare)
     return tree
 
 

@@ -17,7 +17,7 @@ from symattn import VARIANTS, Notation, SymattnError
 from symattn.documents.latex import latex_document
 from symattn.documents.outline import VIEWS, View, outline
 from symattn.notation.latex import latex
-from symattn.notation.tree import Text
+from symattn.notation.tree import Ident, Num, Op, Row, Text
 from tests.conftest import Formulas, Tool
 from tests.gates import (
     EXAMPLES,
@@ -219,6 +219,12 @@ def test_a_symbol_is_refused_or_set(katex: Formulas, typeset: Typeset) -> None:
     said = katex([each for _, each in pairs])
     assert {symbol for (symbol, _), why in zip(pairs, said, strict=True) if why} == set()
     assert {symbol: lines for symbol, lines in typeset(taken).items() if lines} == {}
+
+
+def test_a_letter_behind_a_command_is_not_part_of_it() -> None:
+    assert latex(Row((Num("1"), Op("…"), Ident("p")))) == r"1\ldots p"
+    assert latex(Row((Ident("θ"), Ident("x"), Num("2")))) == r"\theta x2"
+    assert latex(Row((Ident("θ"), Num("2")))) == r"\theta2"
 
 
 def test_formulas_are_found_in_a_document() -> None:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from symattn.cli.entries import choose_entries
 from symattn.cli.screen import print_text, write
 from symattn.documents.job import (
     CODE,
     FORMATS,
+    LAYOUTS,
     PICTURES,
     VIEWS,
     Job,
@@ -52,6 +54,12 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
               help="Show this step only; may be repeated.")  # fmt: skip
 @click.option("--picture", type=click.Choice(PICTURES), default="heat", show_default=True,
               help="What svg, png and tikz show, of the step named by --step.")  # fmt: skip
+@click.option("--layout", type=click.Choice(LAYOUTS),
+              help="falk: products of two matrices in Falk's scheme, the second factor above, the "
+              "first on the left.")  # fmt: skip
+@click.option("--entry", "entries", metavar="NAME[I,J]", multiple=True,
+              help="Work this entry out and box it, as in weights[1,2] (weights[2][1,2] for head "
+              "2), or the first of every step: first. May be repeated.")  # fmt: skip
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
@@ -73,6 +81,7 @@ def derive(source: str, form: str, output: str | None, symbolic: bool, **options
     if output is not None and _same_file(source, output):
         raise SymattnError(f"{output}: is the worksheet itself; write to another file")
     jobs, in_file = _jobs(source, form, symbolic, options)
+    in_file(lambda: choose_entries(jobs, options["entries"]))
     check_format(form, jobs)
     for job in jobs:
         if job.evaluation is None and options["view"] in ("worked", "value"):
@@ -96,6 +105,8 @@ def _jobs(
     changes: dict[str, Any] = {"exact": options["exact"]}
     if options["digits"] is not None:
         changes["digits"] = options["digits"]
+    if options["layout"] is not None:
+        changes["layout"] = options["layout"]
     if options["full"]:
         changes["limit"] = 0
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
@@ -136,7 +147,7 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
     """How the options of the command line show a derivation."""
     views = VIEWS if options["view"] == "all" else (options["view"],)
     return {"views": views, "only": options["steps"], "flavor": options["flavor"],
-            "picture": options["picture"]}  # fmt: skip
+            "picture": options["picture"], "layout": options["layout"]}  # fmt: skip
 
 
 def _of_variant(

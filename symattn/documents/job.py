@@ -6,19 +6,24 @@ What a format needs is loaded when it is written, so that listing them costs not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from symattn.derivation import Check, Derivation, Evaluation
+    from symattn.derivation import Check, Derivation, Evaluation, Place
     from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
 
 #: Formats that show one derivation only: the page and pictures, and programs.
-PAGES = ("html", "svg", "png", "tikz")
+DRAWN = ("svg", "png", "tikz")
+PAGES = ("html", *DRAWN)
 CODE = ("python", "numpy", "torch", "jax", "javascript")
 SINGLE = (*PAGES, *CODE)
 PICTURES = ("heat", "lines", "falk", "steps")
+LAYOUTS = ("matrix", "falk")
+
+#: Formats whose matrices can be laid out and have entries boxed.
+LAID = ("text", "latex", "tex", "pdf", "md", "ipynb", "mathml")
 VIEWS = ("formula", "entry", "worked", "value")
 
 
@@ -45,6 +50,10 @@ class Job:
     only: Sequence[str] = ()
     flavor: str | None = None
     picture: str = "heat"
+    #: The layout where it was asked for here; the notation may have one of its own.
+    layout: str | None = None
+    #: The entries that are worked out and boxed, by step.
+    entries: dict[str, Place] = field(default_factory=dict)
     notes: Sequence[str] = ()
     series: Series | None = None
     code: str = ""
@@ -56,7 +65,7 @@ class Job:
 
         return outline(
             self.derivation, self.evaluation, notation=self.notation, views=self.views,
-            only=self.only, check=self.check, notes=self.notes,
+            only=self.only, check=self.check, notes=self.notes, entries=self.entries,
         )  # fmt: skip
 
 
@@ -95,7 +104,7 @@ def document(
         derivation, evaluation = Derivation(what.inputs, what.steps, labels=what.labels), what
     job = Job(
         replace(derivation, title=title or derivation.title), evaluation, notation or Notation(),
-        tuple(views), tuple(steps), flavor, picture, tuple(notes),
+        tuple(views), tuple(steps), flavor, picture, notes=tuple(notes),
     )  # fmt: skip
     if evaluation is not None:
         job.check = evaluation.check()
@@ -111,6 +120,12 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         raise SymattnError(f"--format {form}: shows one derivation; leave out the chunks")
     if job.flavor is not None and form not in FLAVORED:
         raise SymattnError(f"--flavor: {form} has no flavors; leave it out, or use md, tex or pdf")
+    if form not in LAID and (job.entries or job.layout):
+        what = "--layout" if job.layout else "--entry"
+        instead = "use --picture falk" if form in DRAWN else f"use {', '.join(LAID)}"
+        raise SymattnError(f"{what}: {form} cannot do that; {instead}")
+    if job.layout == "falk" and (job.evaluation is None or "value" not in job.views):
+        raise SymattnError("--layout falk: is of values; give a worksheet and show its values")
 
 
 def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:

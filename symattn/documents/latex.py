@@ -9,47 +9,52 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from symattn.documents.outline import Line, Outline, Section
+from symattn.documents.wrap import Piece, size_of, wrapped
 from symattn.notation import tree as t
 from symattn.notation.latex import latex, prose
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
-from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Tree
+from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
-#: A display does not break across pages; a row wider than this many characters breaks at = and ≈.
-_MOST_LINES, _WIDE = 9, 80
+#: A display does not break across pages; a row wider than this many characters breaks at = and ≈;
+#: one that is narrower than the last fits every page.
+_MOST_LINES, _WIDE, _NARROW = 9, 80, 56
 _RELATIONS = (EQUALS, APPROX)
 
 
-def latex_document(*outlines: Outline, labels: bool = False) -> str:
+def latex_document(*outlines: Outline, labels: bool = False, fitted: bool = False) -> str:
     r"""The fragment, with a blank line between paragraphs; several derivations in a row.
 
     With `labels` the first display of each step is numbered, for ``\eqref{eq:scores}``; of the
-    second derivation in a row, ``eq:2-scores``.
+    second derivation in a row, ``eq:2-scores``. With `fitted` a display that may be wider than a
+    page stands in ``\symattnfit``, which the host has to define.
     """
     prefixes = ["eq:", *(f"eq:{number}-" for number in range(2, len(outlines) + 1))]
     pairs = zip(outlines, prefixes, strict=False)
-    parts = (part for each, label in pairs for part in _paragraphs(each, label if labels else ""))
+    parts = (
+        part for each, label in pairs for part in _paragraphs(each, label if labels else "", fitted)
+    )
     return "\n\n".join(parts) + "\n"
 
 
-def _paragraphs(outline: Outline, prefix: str) -> Iterator[str]:
+def _paragraphs(outline: Outline, prefix: str, fitted: bool) -> Iterator[str]:
     if outline.title:
         yield rf"\section*{{\raggedright {prose(outline.title)}}}"
     if outline.given:
         yield r"\subsection*{Given}"
         for section in outline.given:
-            yield _section(section, "")
+            yield _section(section, "", fitted)
     for section in outline.steps:
         yield rf"\subsection*{{{section.number}. {prose(section.name)}}}"
-        yield _section(section, f"{prefix}{section.name}" if prefix else "")
+        yield _section(section, f"{prefix}{section.name}" if prefix else "", fitted)
     for note in outline.notes:
         yield prose(note)
 
 
-def _section(section: Section, label: str) -> str:
+def _section(section: Section, label: str, fitted: bool) -> str:
     shape, why = sentence(section.shape), sentence(section.why)
     words = rf"\noindent {why} ({shape})" if why else rf"\noindent ({shape})"
-    shown = [f"\\[\n{display}\n\\]" for display in displays(section.lines)]
+    shown = [f"\\[\n{display}\n\\]" for display in displays(section.lines, fitted)]
     if label and shown:
         numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
         shown[0] = rf"\begin{{equation}}\label{{{label}}}{numbered}\end{{equation}}"
@@ -63,12 +68,19 @@ def sentence(parts: Prose) -> str:
     return "".join(prose(part) if isinstance(part, str) else f"${latex(part)}$" for part in parts)
 
 
-def displays(lines: tuple[Line, ...]) -> Iterator[str]:
-    """What stands inside each display of a section, without the delimiters of a host."""
-    return map(_display, _groups(lines))
+def displays(
+    lines: tuple[Line, ...], fitted: bool = False, most: int = _MOST_LINES
+) -> Iterator[str]:
+    """What stands inside each display of a section, without the delimiters of a host.
+
+    At most so many lines stand in one; for `fitted` see `latex_document`.
+    """
+    for group in _groups(lines, most):
+        body, size = _display(group)
+        yield rf"\symattnfit{{{body}}}" if fitted and size > _NARROW else body
 
 
-def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
+def _groups(lines: tuple[Line, ...], most: int) -> Iterator[list[Line]]:
     """Equations that stand together aligned at their first relation; a matrix stands alone.
 
     A display is never broken across pages, so that a long group becomes several.
@@ -76,14 +88,14 @@ def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
     group: list[Line] = []
     height = 0
     for each in lines:
-        if _has_grid(each.tree):
+        if has_grid(each.tree):
             if group:
                 yield group
             yield [each]
             group, height = [], 0
             continue
         rows = max(len([*_rows(each.tree)]), len(box(each.tree).lines))
-        if group and height + rows > _MOST_LINES:
+        if group and height + rows > most:
             yield group
             group, height = [], 0
         group.append(each)
@@ -92,35 +104,45 @@ def _groups(lines: tuple[Line, ...]) -> Iterator[list[Line]]:
         yield group
 
 
-def _has_grid(tree: Tree) -> bool:
+def has_grid(tree: Tree) -> bool:
+    """Whether a formula is, or holds, a matrix in full."""
     match tree:
-        case Grid(align="r"):
+        case Grid(align="r") | Scheme():
             return True
         case Fenced(body, _, _):
-            return _has_grid(body)
+            return has_grid(body)
         case Row(items):
-            return any(_has_grid(item) for item in items)
+            return any(has_grid(item) for item in items)
         case _:
             return False
 
 
-def _display(group: list[Line]) -> str:
+def _display(group: list[Line]) -> Piece:
     rows = [row for each in group for row in _rows(each.tree)]
     if len(rows) == 1:
-        return latex(group[0].tree)
-    body = rows[0]
-    for before, row in pairwise(rows):
+        tree = group[0].tree
+        wide = max(box(tree).width, size_of(tree)) if has_grid(tree) else rows[0].size
+        return Piece(latex(tree), wide)
+    body = rows[0].source
+    for (before, _), (row, _) in pairwise(rows):
         body += (r" \\[6pt]" if "frac" in before + row else r" \\") + "\n" + row
-    return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+    widest = max(row.size for row in rows)
+    return Piece(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", widest)
 
 
-def _rows(tree: Tree) -> Iterator[str]:
-    """The equation in one row, or, where it is wide, in a row for each relation but the first."""
+def _rows(tree: Tree) -> Iterator[Piece]:
+    """The equation in one row, or, where it is wide, in a row for each relation but the first.
+
+    A side that is still too wide goes on in further rows.
+    """
     items = tree.items if isinstance(tree, Row) else (tree,)
     starts = [k for k, item in enumerate(items) if item in _RELATIONS] or [1]
-    breaks = starts[1:] if len(line(tree)) > _WIDE and not _has_grid(tree) else []
-    left = latex(t.row(*items[: starts[0]]))
+    breaks = starts[1:] if len(line(tree)) > _WIDE and not has_grid(tree) else []
+    left, indent = latex(t.row(*items[: starts[0]])), size_of(t.row(*items[: starts[0]]))
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
-        row = f"{left} &{latex(Row(items[start:stop]))}".strip()
-        yield f"{{}}{row}" if row.startswith("[") else row  # no option of the display
-        left = ""
+        lead = ""
+        for piece in wrapped(items[start:stop]):
+            row = f"{left} &{lead}{piece.source}".strip()
+            row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
+            yield Piece(row, indent + piece.size)
+            left, lead = "", r"\qquad {}"

@@ -6,7 +6,7 @@ digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -15,6 +15,7 @@ from symattn.derivation import (
     Derivation,
     Evaluation,
     Input,
+    Place,
     Step,
     defined_numbers,
     value_view,
@@ -76,11 +77,13 @@ def outline(
     only: Sequence[str] = (),
     check: Check | None = None,
     notes: Sequence[str] = (),
+    entries: Mapping[str, Place] | None = None,
 ) -> Outline:
     """The outline of a derivation, with values where there is an evaluation.
 
-    `only` names the steps to show; all if empty. Raises `SymattnError` for a name or view that
-    does not exist.
+    `only` names the steps to show; all if empty. `entries` chooses an entry of a step, by its place
+    in the array: it is the one that is worked out, and boxed in the matrix. Raises `SymattnError`
+    for a name or view that does not exist.
     """
     notation = notation or Notation()
     _check_letters(derivation, notation)
@@ -91,7 +94,8 @@ def outline(
     for name in only:
         if name not in names:
             raise SymattnError(f'no step is called "{name}"{nearest(name, names)}')
-    writer = _Writer(derivation, evaluation, notation, tuple(views), alone=len(views) == 1)
+    writer = _Writer(derivation, evaluation, notation, tuple(views), len(views) == 1,
+                     entries or {})  # fmt: skip
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [
         (number, step)
@@ -128,6 +132,7 @@ class _Writer:
     notation: Notation
     views: tuple[View, ...]
     alone: bool
+    entries: Mapping[str, Place]
     #: What is defined already: a letter that several steps use is defined once.
     defined: set[Tree] = field(default_factory=set)
 
@@ -179,15 +184,22 @@ class _Writer:
     def _values(self, item: Input) -> Iterator[Tree]:
         assert self.evaluation is not None
         for head in self._heads(item):
-            yield from value_view(self.evaluation, item, head, self.notation)
+            entry = self.entries.get(item.name)
+            yield from value_view(self.evaluation, item, head, self.notation, entry)
 
     def _count(self, step: Step) -> int:
         assert self.evaluation is not None
         return int(self.evaluation.array(step.letter).size)
 
     def _worked(self, step: Step) -> Iterator[Tree]:
-        """Worked entries: a few of the first row, or, where it is the only view, all."""
+        """The entry chosen, or a few of the first row, or, where it is the only view, all."""
         assert self.evaluation is not None
+        if step.name in self.entries:
+            *which, i, j = self.entries[step.name]
+            i, j = (j, i) if self.notation.convention == "columns" else (i, j)
+            one = which[0] if which else None
+            yield worked(self.evaluation, step, i, j, one, self.notation)
+            return
         rows, columns = self.evaluation.array(step.letter).shape[-2:]
         if self.notation.convention == "columns":
             rows, columns = columns, rows

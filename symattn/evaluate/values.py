@@ -65,6 +65,10 @@ class Values:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
         return listed_sizes(self.sizes)
 
+    def item(self, letter: str) -> Input:
+        """The input or the step that this letter stands for."""
+        return self._by_name[self._names[letter]]
+
     def step(self, letter: str) -> Step | None:
         """The step that makes this matrix; None where it is given."""
         return self._steps.get(letter)

@@ -22,11 +22,14 @@ from symattn.notation.tree import (
     Marked,
     Num,
     Op,
+    Picked,
     Root,
     Row,
+    Scheme,
     Script,
     Text,
     Tree,
+    ruled,
 )
 
 _OPERATORS = {
@@ -59,6 +62,12 @@ _OPERATORS = {
     "′": r"\prime",
     "?": "?",
 }
+
+#: What a box is wider than its body on either side, taken back: its 3 pt and its line.
+_GAP = r"\mkern-6mu"
+
+#: A command at the end, and how long one may be.
+_COMMAND, _LONGEST = re.compile(r"\\[a-zA-Z]+\Z"), 20
 
 #: Functions that have a command of their own, which keeps them off what stands before.
 _FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
@@ -129,6 +138,10 @@ def _latex(tree: Tree) -> str:
             return f"{{{source}}}"
         case Marked(mark, body):
             return f"{_latex(mark)} {_latex(body)}"
+        case Picked(body, boxed):
+            return _boxed(body) if boxed else rf"\mathbf{{{_latex(body)}}}"
+        case Scheme():
+            return _scheme(tree)
 
 
 def _is_simple(tree: Tree) -> bool:
@@ -145,6 +158,8 @@ def _row(items: tuple[Tree, ...]) -> str:
             piece = "-"
         if item == TIMES and any(isinstance(x, Marked) for x in items[index - 1 : index + 2]):
             piece = r" \, "  # dS K, where dSK would be read as one
+        if piece[:1].isalpha() and _COMMAND.search(out[-_LONGEST:]):
+            out += " "  # or the letter would be read as one of the command's
         out += piece
     return out
 
@@ -174,7 +189,7 @@ def is_tall(tree: Tree) -> bool:
             return any(is_tall(item) for item in items)
         case Script(base, _, _):
             return base == SUM or is_tall(base)
-        case Marked(_, body):
+        case Marked(_, body) | Picked(body, _):
             return is_tall(body)
         case _:
             return False
@@ -204,6 +219,22 @@ def _array(body: list[list[str]], align: str) -> str:
     return rf"\begin{{array}}{{{columns}}} {_lines(body)} \end{{array}}"
 
 
+def _scheme(scheme: Scheme) -> str:
+    """One array with two rules, so that whatever sets it lines up rows and columns."""
+    table = ruled(scheme)
+    body = [[_latex(cell) for cell in line] for line in table.lines]
+    above, below = _lines(body[: table.above]), _lines(body[table.above :])
+    columns = f"{table.align[: table.before]}|{table.align[table.before :]}"
+    room = r"\rule{0pt}{2.6ex}"  # between the rule and a box below it
+    return rf"\begin{{array}}{{{columns}}} {above} \\[2pt] \hline {room} {below} \end{{array}}"
+
+
+def _boxed(body: Tree) -> str:
+    """A box that takes no room: it reaches into the gaps about a cell."""
+    box = rf"\boxed{{{_latex(body)}}}"
+    return box if is_tall(body) else rf"\smash{{{_GAP}{box}{_GAP}}}"
+
+
 def _labelled(grid: Grid, left: str, right: str) -> str:
     """A matrix in brackets, the names of its columns above and of its rows behind them.
 
@@ -213,11 +244,14 @@ def _labelled(grid: Grid, left: str, right: str) -> str:
     body = [[_latex(cell) for cell in line] for line in grid.rows]
     widest = []
     for column, label in enumerate(grid.column_labels):
-        line = max(body, key=lambda line: _length(line[column]))
-        missing = len(label) - _length(line[column])
+        cells = [line[column] for line in grid.rows]
+        bare = [_latex(cell.body if isinstance(cell, Picked) else cell) for cell in cells]
+        k = max(range(len(bare)), key=lambda k: _length(bare[k]))
+        missing, lead = len(label) - _length(bare[k]), ""
         if missing > 0:
-            line[column] = rf"\hphantom{{{text(label[-missing:])}}}{{{line[column]}}}"
-        widest.append(rf"\hphantom{{{line[column]}}}")
+            lead = rf"\hphantom{{{text(label[-missing:])}}}"
+            body[k][column] = f"{lead}{{{body[k][column]}}}"
+        widest.append(rf"\hphantom{{{lead}{{{bare[k]}}}}}" if lead else rf"\hphantom{{{bare[k]}}}")
     out = rf"\left{_fence(left, '.')} {_array(body, grid.align)} \right{_fence(right, '.')}"
     if widest:
         names = _array([widest, [text(label) for label in grid.column_labels]], grid.align)

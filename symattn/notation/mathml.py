@@ -22,11 +22,14 @@ from symattn.notation.tree import (
     Marked,
     Num,
     Op,
+    Picked,
     Root,
     Row,
+    Scheme,
     Script,
     Text,
     Tree,
+    ruled,
 )
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
@@ -90,6 +93,12 @@ def mathml(tree: Tree) -> str:
             return _converted(latex)
         case Marked(mark, body):
             return f"<mrow>{mathml(mark)}{mathml(body)}</mrow>"
+        case Picked(body, boxed):
+            # an outline takes no room
+            style = "outline:1px solid;outline-offset:2px" if boxed else "font-weight:bold"
+            return f'<mrow style="{style}">{mathml(body)}</mrow>'
+        case Scheme():
+            return _scheme(tree)
 
 
 def _row(items: tuple[Tree, ...]) -> str:
@@ -151,6 +160,21 @@ def _grid(grid: Grid) -> str:
             cells = _cell(_label(grid.row_labels[index]), "r", f"border-right:{rule}") + cells
         lines.append(cells)
     return "<mtable>" + "".join(f"<mtr>{line}</mtr>" for line in lines) + "</mtable>"
+
+
+def _scheme(scheme: Scheme) -> str:
+    """Falk's scheme as a table with a rule each way."""
+    table = ruled(scheme)
+    rule = "1px solid"
+    lines = []
+    for number, line in enumerate(table.lines, 1):
+        cells = []
+        for column, (cell, align) in enumerate(zip(line, table.align, strict=True), 1):
+            below = f"border-bottom:{rule}" if number == table.above else ""
+            behind = f"border-right:{rule}" if column == table.before else ""
+            cells.append(_cell(mathml(cell), align, ";".join(filter(None, (below, behind)))))
+        lines.append(f"<mtr>{''.join(cells)}</mtr>")
+    return f"<mtable>{''.join(lines)}</mtable>"
 
 
 def _cell(body: str, align: str, extra: str = "") -> str:

@@ -95,6 +95,8 @@ class Notation:
       such as ``\\mathbf{A}`` is taken too.
     - `digits`: decimals shown; `exact`: show exact values instead; `rounding` of ties.
     - `limit`: matrices and sums longer than this are shown with ⋯; 0 for no limit.
+    - `layout`: the value of a product is a matrix (``matrix``) or stands in Falk's scheme
+      (``falk``): the second factor above it, the first on its left.
 
     >>> Notation(symbols={"weights": "P"}).symbols["A"]
     'P'
@@ -109,6 +111,7 @@ class Notation:
     rounding: Rounding = "half-up"
     limit: int = 8
     gradients: Literal["d", "partial"] = "d"
+    layout: Literal["matrix", "falk"] = "matrix"
 
     def __post_init__(self) -> None:
         _one_of("index_base", self.index_base, (0, 1))
@@ -116,6 +119,7 @@ class Notation:
         _one_of("convention", self.convention, ("rows", "columns"))
         _one_of("rounding", self.rounding, ("half-up", "half-even"))
         _one_of("gradients", self.gradients, ("d", "partial"))
+        _one_of("layout", self.layout, ("matrix", "falk"))
         if isinstance(self.digits, bool) or not isinstance(self.digits, int):
             raise SymattnError(f"digits = {shown(self.digits)}: give a whole number from 0 to 100")
         if not 0 <= self.digits <= MAX_DIGITS:

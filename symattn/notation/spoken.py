@@ -18,8 +18,10 @@ from symattn.notation.tree import (
     Marked,
     Num,
     Op,
+    Picked,
     Root,
     Row,
+    Scheme,
     Script,
     Text,
     Tree,
@@ -72,6 +74,10 @@ def _said(tree: Tree) -> str:
             return _grid(tree)
         case Marked(mark, body):
             return f"{_said(mark)} {_said(body)}"
+        case Picked(body, boxed):
+            return f"boxed {_said(body)}" if boxed else _said(body)
+        case Scheme():
+            return _said(tree.equations)
         case Custom(latex):
             return latex.replace("\\", " ").replace("{", " ").replace("}", " ")
 

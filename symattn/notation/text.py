@@ -27,13 +27,16 @@ from symattn.notation.tree import (
     Marked,
     Num,
     Op,
+    Picked,
     Root,
     Row,
+    Scheme,
     Script,
     Text,
     Tree,
     bracketed,
     is_bare_sum,
+    ruled,
 )
 
 Charset = Literal["unicode", "ascii"]
@@ -118,6 +121,8 @@ class _Layout:
                 return Box((self._glyphs(name),))
             case Op(symbol):
                 return Box((self._operator(symbol),))
+            case Row(()):
+                return Box(("",))
             case Row(items):
                 return self._row(items)
             case Script():
@@ -145,6 +150,10 @@ class _Layout:
                 return Box((escape_controls(words),))
             case Custom(latex):
                 return Box((self._glyphs(_plain(latex)),))
+            case Picked(body, boxed):
+                return self._fenced(self.box(body), *("[]" if boxed else "()"))
+            case Scheme():
+                return self.box(tree.equations) if self.flat else self._scheme(tree)
 
     def _glyphs(self, words: str) -> str:
         return words if self.charset == "unicode" else in_ascii(words)
@@ -290,8 +299,7 @@ class _Layout:
         boxes = [[self.box(cell) for cell in row] for row in grid.rows]
         if any(len(cell.lines) > 1 for line in boxes for cell in line):
             return self._tall_grid(boxes)
-        cells = [[str(cell) for cell in line] for line in boxes]
-        columns = [_aligned(list(column), grid.align) for column in zip(*cells, strict=True)]
+        columns = [self._column(column, grid.align) for column in zip(*grid.rows, strict=True)]
         labels = [escape_controls(label) for label in grid.column_labels]
         if labels:
             columns = [
@@ -300,6 +308,35 @@ class _Layout:
             ]
         lines = ["  ".join(row) for row in zip(*columns, strict=True)] or [""]
         return Box(tuple(lines), (len(lines) - 1) // 2)
+
+    def _column(self, cells: tuple[Tree, ...], align: str) -> list[str]:
+        """A column in line; the brackets of what is picked stand outside the others' width."""
+        bare = [str(self.box(c.body if isinstance(c, Picked) else c)) for c in cells]
+        lines = _aligned(bare, align)
+        if not any(isinstance(cell, Picked) for cell in cells):
+            return lines
+        out = []
+        for cell, told, padded in zip(cells, bare, lines, strict=True):
+            left, right = (
+                (" ", " ") if not isinstance(cell, Picked) else "[]" if cell.boxed else "()"
+            )
+            start = padded.index(told)
+            out.append(f"{padded[:start]}{left}{told}{right}{padded[start + len(told) :]}")
+        return out
+
+    def _scheme(self, scheme: Scheme) -> Box:
+        """Falk's scheme with its two rules; the numbers above and below are aligned apart."""
+        table = ruled(scheme)
+        columns = [
+            _padded(self._column(c[: table.above], a) + self._column(c[table.above :], a), a)
+            for c, a in zip(zip(*table.lines, strict=True), table.align, strict=True)
+        ]
+        upright, level, cross = "│─┼" if self.charset == "unicode" else "|-+"
+        sides = (columns[: table.before], columns[table.before :])
+        left, right = (["  ".join(line) for line in zip(*side, strict=True)] for side in sides)
+        lines = [f"{a} {upright} {b}" for a, b in zip(left, right, strict=True)]
+        rule = level * (width(left[0]) + 1) + cross + level * (width(right[0]) + 1)
+        return Box((*lines[: table.above], rule, *lines[table.above :]), table.above)
 
 
 def below(*boxes: Box) -> Box:

@@ -106,9 +106,42 @@ class Marked:
     body: Tree
 
 
+@dataclass(frozen=True)
+class Picked:
+    """A cell that is pointed out: an entry in a box, or a number that it is made of in bold."""
+
+    body: Tree
+    boxed: bool = True
+
+
+@dataclass(frozen=True)
+class Part:
+    """A matrix of a `Scheme` with its name, and whether its numbers are exact (=) or not (≈)."""
+
+    symbol: Tree
+    relation: Op
+    grid: Grid
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Falk's scheme of a product: the second factor above it, the first on its left."""
+
+    first: Part
+    second: Part
+    product: Part
+
+    @property
+    def equations(self) -> Tree:
+        """The three matrices one after the other, where there is one line for them."""
+        parts = (self.first, self.second, self.product)
+        return commas(equation(p.symbol, (p.relation, Fenced(p.grid, "[", "]"))) for p in parts)
+
+
 Tree: TypeAlias = (
     Ident | Num | Op | Row | Script | Frac | Root | Fenced | Grid | Text | Custom | Marked
-)
+    | Picked | Scheme
+)  # fmt: skip
 
 #: Juxtaposed factors (U+2062) and a function before its argument (U+2061).
 TIMES = Op("\u2062")
@@ -124,6 +157,7 @@ VDOTS = Op("⋮")
 DDOTS = Op("⋱")
 SUM = Op("∑")
 COMMA = Op(",")
+EMPTY = Row(())
 ENTRYWISE = Op("∘")
 
 #: How tightly a tree holds together: a sum needs brackets inside a product, and so on.
@@ -235,7 +269,7 @@ def commas(items: Iterable[Tree]) -> Tree:
         if out:
             out.append(COMMA)
         out.append(item)
-    return row(*out) if out else Row(())
+    return row(*out) if out else EMPTY
 
 
 def joined(items: Sequence[Tree], words: str) -> Tree:
@@ -243,7 +277,7 @@ def joined(items: Sequence[Tree], words: str) -> Tree:
     out: list[Tree] = []
     for item in items:
         out += [Text(words), item] if out else [item]
-    return row(*out) if out else Row(())
+    return row(*out) if out else EMPTY
 
 
 def cases(branches: Iterable[tuple[Tree, Tree]], otherwise: Tree) -> Tree:
@@ -260,3 +294,57 @@ def equation(left: Tree, *rest: tuple[Op, Tree]) -> Tree:
     for relation, side in rest:
         items += [relation, side]
     return row(*items)
+
+
+@dataclass(frozen=True)
+class Ruled:
+    """A table with a rule below its first `above` lines and one behind its first `before` columns.
+
+    `align` has a letter for each column, r or l. What is empty is an empty row.
+    """
+
+    lines: tuple[tuple[Tree, ...], ...]
+    above: int
+    before: int
+    align: str
+
+
+def ruled(scheme: Scheme) -> Ruled:
+    """Falk's scheme as a table: rows of the first factor and columns of the second meet in it.
+
+    The names of the matrices stand at its sides, those of rows behind it, those of columns above.
+    """
+    first, second, product = scheme.first.grid, scheme.second.grid, scheme.product.grid
+    inner, columns = len(first.rows[0]), len(product.rows[0])
+    named = bool(second.row_labels or product.row_labels)
+    right = 1 + named
+    lines: list[tuple[Tree, ...]] = []
+    if product.column_labels:
+        names = map(Text, product.column_labels)
+        lines.append((*_empty(1 + inner), *names, *_empty(right)))
+    for k, cells in enumerate(second.rows):
+        last = k == len(second.rows) - 1
+        left = tuple(map(Text, first.column_labels)) if last else ()
+        lines.append((*_empty(1), *(left or _empty(inner)), *cells,
+                      *_behind(scheme.second, k, named)))  # fmt: skip
+    above = len(lines)
+    for k, (before, cells) in enumerate(zip(first.rows, product.rows, strict=True)):
+        name = row(scheme.first.symbol, scheme.first.relation) if _middle(first, k) else EMPTY
+        lines.append((name, *before, *cells, *_behind(scheme.product, k, named)))
+    align = "r" * (1 + inner + columns) + "l" * right
+    return Ruled(tuple(lines), above, 1 + inner, align)
+
+
+def _behind(part: Part, k: int, named: bool) -> tuple[Tree, ...]:
+    """What stands behind row k of a matrix: the row's name, and the matrix's own."""
+    labels = part.grid.row_labels
+    label = (Text(labels[k]) if labels else EMPTY,) if named else ()
+    return (*label, row(part.relation, part.symbol) if _middle(part.grid, k) else EMPTY)
+
+
+def _middle(grid: Grid, k: int) -> bool:
+    return k == (len(grid.rows) - 1) // 2
+
+
+def _empty(count: int) -> tuple[Tree, ...]:
+    return (EMPTY,) * count

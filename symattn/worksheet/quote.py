@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from symattn.derivation import Evaluation, Place, StepValue
 from symattn.errors import ReadError, shown
 from symattn.worksheet.read import Worksheet
 
@@ -27,14 +28,32 @@ def quoted(sheet: Worksheet, text: str) -> str:
         raise ReadError(f"{shown(text)}: write e.g. weights[1,2], or weights[1,2] to 3")
     name, places, digits = match.groups()
     value = sheet.in_file(sheet.evaluate)[name]
-    index = tuple(int(word) for word in re.findall(r"[0-9]+", places))
+    place = _place(value, places)
+    notation = sheet.notation if digits is None else sheet.notation.but(digits=int(digits))
+    found = value.digits(place, notation)
+    text = found.text if found.proven else f"{found.text}?"
+    return text.replace("-", "−").replace("inf", "∞")
+
+
+def entry_named(text: str, evaluation: Evaluation) -> tuple[str, Place]:
+    """The step and the place in its array that ``weights[1,2]`` or ``scores[2][1,2]`` mean.
+
+    Raises `ReadError` (or another `SymattnError`) for what is no entry of the derivation.
+    """
+    match = _QUOTE.match(text)
+    if match is None or match[3] is not None:
+        raise ReadError(f"{shown(text)}: write e.g. weights[1,2], or weights[2][1,2] for head 2")
+    value = evaluation[match[1]]
+    return value.name, _place(value, match[2])
+
+
+def _place(value: StepValue, brackets: str) -> Place:
+    """The place that indices in brackets, counted from 1, mean."""
+    index = tuple(int(word) for word in re.findall(r"[0-9]+", brackets))
     inside = len(index) == len(value.shape) and all(
         1 <= i <= size for i, size in zip(index, value.shape, strict=True)
     )
     if not inside:
         shape = " × ".join(map(str, value.shape))
-        raise ReadError(f"{name}{places}: {name} is {shape}, counted from 1")
-    notation = sheet.notation if digits is None else sheet.notation.but(digits=int(digits))
-    found = value.digits(tuple(i - 1 for i in index), notation)
-    text = found.text if found.proven else f"{found.text}?"
-    return text.replace("-", "−").replace("inf", "∞")
+        raise ReadError(f"{value.name}{brackets}: {value.name} is {shape}, counted from 1")
+    return tuple(i - 1 for i in index)

@@ -36,7 +36,8 @@ _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_
            "Q_latent", "W_KR", "K_position", "K_position_past", "distances", "b_O", "W_O", "mask",
            "allowed", "concat", "projected")  # fmt: skip
 _POLICY = tuple(setting.name for setting in fields(Policy))
-_NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients")
+_NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients",
+             "layout")  # fmt: skip
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
 

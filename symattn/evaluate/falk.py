@@ -1,0 +1,99 @@
+"""A product laid out in Falk's scheme: each entry where a row and a column meet.
+
+Source: S. Falk, "Ein übersichtliches Schema für die Matrizenmultiplikation", ZAMM 31, 1951.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.evaluate.cells import Cells, Kept, is_long, kept, picked
+from symattn.nodes.heads import Head
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.text import box
+from symattn.notation.tree import Part, Scheme, Tree
+from symattn.step import HEAD, Step
+
+#: About how many characters stand side by side on a page; a scheme that is wider leaves out more.
+_WIDE = 68
+
+
+class _Factor(NamedTuple):
+    """A matrix of a product as it is written, and its cells."""
+
+    symbol: Tree
+    cells: Cells
+
+
+def falk(product: Cells, step: Step, chosen: tuple[int, int] | None = None) -> Scheme | None:
+    """The scheme of a step that is a product of two matrices; None for any other.
+
+    The second factor stands above the product, the first on its left. Of the `chosen` entry (row
+    and column as shown) the row and column that make it are bold, and it is boxed. None also where
+    an exact value is too long for a matrix.
+    """
+    symbol, expr = step.in_convention(product.notation)
+    if not isinstance(expr, sympy.MatMul) or len(expr.args) != 2:
+        return None
+    first, second = (_factor(product, part) for part in expr.args)
+    if first is None or second is None:
+        return None
+    parts = (first, second, _Factor(_spelled(product, symbol), product))
+    i, j = chosen or (None, None)
+    limit = product.notation.limit
+    down = kept(product.shape[0], limit, i)
+    for across in range(limit, min(limit, 3) - 1, -1):
+        inner, right = kept(first.cells.shape[1], across), kept(product.shape[1], across, j)
+        scheme = _scheme(parts, down, inner, right)
+        if scheme is None or box(scheme).width <= _WIDE:
+            break
+    if scheme is None or chosen is None:
+        return scheme
+    return Scheme(
+        _picked(scheme.first, down, inner, i, None),
+        _picked(scheme.second, inner, right, None, j),
+        _picked(scheme.product, down, right, i, j),
+    )
+
+
+def _factor(product: Cells, part: Any) -> _Factor | None:
+    """A factor that is a matrix of the derivation or the transpose of one; None for others."""
+    turned = isinstance(part, sympy.Transpose)
+    symbol = part.arg if turned else part
+    if not isinstance(symbol, sympy.MatrixSymbol | Head):
+        return None
+    evaluation, head = product.evaluation, None
+    if isinstance(symbol, Head):
+        head = int(symbol.head.subs(HEAD, product.head).subs(evaluation.sizes))
+    item = evaluation.item(str(symbol.name))
+    return _Factor(_spelled(product, part), Cells(evaluation, item, head, product.notation, turned))
+
+
+def _spelled(product: Cells, matrix: MatrixExpr) -> Tree:
+    named = matrix if product.head is None else matrix.subs(HEAD, product.head)
+    return Speller(product.notation, product.evaluation.sizes).matrix(named)
+
+
+def _scheme(
+    factors: tuple[_Factor, _Factor, _Factor], down: Kept, inner: Kept, right: Kept
+) -> Scheme | None:
+    """The scheme of these rows and columns; None if a cell is too long."""
+    parts: list[Part] = []
+    shown = ((down, inner), (inner, right), (down, right))
+    for factor, (rows, columns) in zip(factors, shown, strict=True):
+        grid, exact = factor.cells.grid(rows, columns)
+        if is_long(grid):
+            return None
+        parts.append(Part(factor.symbol, t.EQUALS if exact else t.APPROX, grid))
+    return Scheme(*parts)
+
+
+def _picked(part: Part, rows: Kept, columns: Kept, i: int | None, j: int | None) -> Part:
+    """The matrix with the cells of row i and column j pointed out: boxed where that is one."""
+    boxed = i is not None and j is not None
+    return replace(part, grid=picked(part.grid, rows, columns, i, j, boxed))
