@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from symattn.attention.build import build
 from symattn.attention.meaning import check_meaning
 from symattn.attention.plan import m, n, p
-from symattn.attention.spec import Attention
+from symattn.attention.spec import PASTS, Attention
 from symattn.derivation import Derivation, Evaluation, Input
 from symattn.errors import SymattnError, shown
 from symattn.nodes.masks import part_of
@@ -75,6 +75,8 @@ def decode(
     >>> steps[1].evaluation["output"].exact == whole["output"].exact[2, :]
     True
     """
+    if not PASTS & set(given):
+        spec = replace(spec, cache=False)  # the first token starts the cache
     plan = spec.plan(given)
     if plan.source == "cross":
         raise SymattnError(

@@ -31,7 +31,7 @@ _POSITIONS = ("sinusoidal", "learned", "rotary")
 _FLAGS = ("embedded", "unfold", "cache", "query_latent")
 _OPTIONAL_FLAGS = ("output_projection", "projection_bias")
 _BIASES = {"b_Q", "b_K", "b_V", "b_O"}
-_PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
+PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
 
 
 #: How people write a scale that depends on d_k; spaces do not count, and ** is ^.
@@ -222,7 +222,7 @@ class Attention:
             query_latent=query_latent,
             projection_bias=bool(names & _BIASES) if biased is None else biased,
             positions=self.positions,
-            cache=self.cache or bool(names & _PASTS),
+            cache=self.cache or bool(names & PASTS),
             score=self.score,
             feature_map=self.feature_map,
             scale=scale,

@@ -7,7 +7,7 @@ label. Whatever cannot be used is one `SymattnError` that says where, what and h
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -235,7 +235,8 @@ def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attentio
     axes["mask"] = _mask(axes["mask"], given)
     if "variant" in attention and "source" not in attention and axes["source"] == "self":
         axes["source"] = None  # what is given may start later than X
-    axes["heads"] = _heads(axes["heads"], given)
+    own = ("W_O",) if axes["output_form"] == "sum" else ()
+    axes["heads"] = _heads(axes["heads"], given, [x for x in _SHARED if x not in own])
     return Attention(**axes), {k: v for k, v in attention.items() if k not in _AXES}
 
 
@@ -286,10 +287,10 @@ def _entries(matrix: Any) -> Iterator[Any]:
             yield from entry if isinstance(entry, list) else [entry]
 
 
-def _heads(heads: Any, given: Mapping[str, Any]) -> Any:
+def _heads(heads: Any, given: Mapping[str, Any], one_for_all: Collection[str]) -> Any:
     """How many heads: as said, or as many as a third level of brackets holds."""
     deep = {name: value for name, value in given.items() if depth(value) == 3}
-    shared = [name for name in deep if name in _SHARED and name not in ("allowed", "mask")]
+    shared = [name for name in deep if name in one_for_all and name not in ("allowed", "mask")]
     if shared:
         raise ReadError(f"{shared[0]}: three levels of brackets, but all heads share {shared[0]}")
     if heads not in (None, "h"):
@@ -300,7 +301,7 @@ def _heads(heads: Any, given: Mapping[str, Any]) -> Any:
         return None
     first = next(iter(deep))
     for name, value in given.items():
-        if name not in deep and name not in _SHARED and depth(value) == 2:
+        if name not in deep and name not in one_for_all and depth(value) == 2:
             raise ReadError(
                 f"{name}: {first} is given for each head, {name} is not; give a matrix for each "
                 f"head, or say heads = {len(deep[first])} if its columns hold all heads"

@@ -1,0 +1,225 @@
+"""What a reader sees of the matrices in a document, whatever program shows the document.
+
+Each way of looking takes a document as its reader shows it, the text of a terminal, MathML, what
+KaTeX and MathJax set, a page of a PDF, and gives the matrices in order. None of them knows what
+the document was made from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⋅", "0123456789−·")
+_RELATIONS = "=≈"
+
+#: What counts in a number or a small expression; brackets and blanks are set in many ways.
+_COUNTS = re.compile("[^0-9.−+/∞?⋯⋮⋱√·eπ]")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A matrix as it is seen: what stands before it, its cells, the names of columns and rows.
+
+    An equation that holds no matrix is one cell.
+    """
+
+    relation: str
+    rows: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def stream(self) -> str:
+        """The matrix as one run of characters, for readers that keep no cells apart."""
+        return self.relation + "".join(cell for row in self.rows for cell in row)
+
+
+def cell(shown: str) -> str:
+    """What counts in the words of a cell: 2.06·10⁻⁹ and 2.06·10 −9 are the same."""
+    return _COUNTS.sub("", shown.translate(_RAISED))
+
+
+def _name(shown: str) -> str:
+    return " ".join(shown.replace("’", "'").split())
+
+
+# the text of a terminal
+
+#: A line of a matrix, of which a single one has the symbol and its relation before it.
+_ROW = re.compile(r"^((?=.*[⎡⎢⎣])[^⎡⎢⎣]*|.*?[=≈] (?=\[))[⎡⎢⎣[](.*?)[⎤⎥⎦\]](.*)$")
+
+
+def in_text(document: str) -> list[Seen]:
+    """The matrices, and the equations without one, in a text that shows values alone."""
+    found: list[Seen] = []
+    lines = document.partition("\nCheck: ")[0].splitlines()
+    block: list[re.Match[str]] = []
+    above = ""
+    for index, line in enumerate(lines):
+        row = _ROW.match(line)
+        if row is None:
+            equation = re.match(r" {3}\S+ ([=≈]) (.+)$", line)
+            if equation is not None:
+                found.append(Seen(equation[1], ((cell(equation[2]),),)))
+            continue
+        if not block:
+            above = lines[index - 1]
+        block.append(row)
+        if line[row.start(2) - 1] in "⎣[":
+            found.append(_matrix_in_text(block, above))
+            block = []
+    assert not block
+    return found
+
+
+def _matrix_in_text(block: Sequence[re.Match[str]], above: str) -> Seen:
+    relation = next(c for row in block for c in row[1] if c in _RELATIONS)
+    rows = tuple(tuple(map(cell, re.split(r" {2,}", row[2].strip()))) for row in block)
+    inside = block[0].start(2)
+    labelled = above[:inside].strip() == "" and above.strip() != ""
+    columns = re.split(r" {2,}", above.strip()) if labelled else []
+    return Seen(relation, rows, tuple(columns) + tuple(row[3].strip() for row in block if row[3]))
+
+
+# MathML, and what is built like it
+
+
+@dataclass(frozen=True)
+class Part:
+    """An element of a formula as some program shows it; letters have no children."""
+
+    kind: str
+    words: str = ""
+    parts: tuple[Part, ...] = ()
+
+    def walk(self) -> Iterator[Part]:
+        """This element and all in it, in order."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+#: What a fraction and a root are in a line of text.
+_BAR, _SURD = Part("letter", "/"), Part("letter", "√")
+
+
+def of_mathml(element: Element) -> Part:
+    """MathML, without what is not shown."""
+    kind = element.tag.rpartition("}")[2]
+    if kind in ("mphantom", "annotation", "annotation-xml"):
+        return Part("none")
+    words = (element.text or "") if len(element) == 0 else ""
+    parts = [*map(of_mathml, element)]
+    if kind == "mfrac":
+        parts.insert(1, _BAR)
+    return Part(kind, words, (_SURD, *parts) if kind == "msqrt" else tuple(parts))
+
+
+def of_chtml(element: Element) -> Part:
+    """What MathJax shows in a page, whose letters are classes."""
+    kind = element.tag.removeprefix("mjx-")
+    if kind in ("mphantom", "assistive-mml"):
+        return Part("none")
+    if kind == "line":
+        return _BAR
+    if kind == "c":
+        code = re.match("mjx-c([0-9A-F]+)", element.get("class", ""))  # none: part of a bracket
+        return Part("letter", chr(int(code[1], 16)) if code else "")
+    return Part(kind, element.text or "", tuple(map(of_chtml, element)))
+
+
+def of_katex(element: Element, fraction: bool = False) -> Part:
+    """What KaTeX shows in a page; its matrices are columns of lines that stand at heights."""
+    classes = element.get("class", "").split()
+    style = element.get("style", "")
+    if "color:transparent" in style or "katex-mathml" in classes:
+        return Part("none")
+    if "mtable" in classes:
+        columns = [_lines_of(child) for child in element
+                   if child.get("class", "").startswith("col-align")]  # fmt: skip
+        rows = zip(*columns, strict=True)
+        return Part("mtable", "", tuple(Part("mtr", "", tuple(row)) for row in rows))
+    if "vlist" in classes:  # what stands over something is read after it, unless in a fraction
+        stacked = sorted(_heights(element), key=lambda pair: pair[0] if fraction else -pair[0])
+        return Part("span", "", tuple(part for _, part in stacked))
+    if "frac-line" in classes:
+        return _BAR
+    inside = fraction or "mfrac" in classes
+    parts = [_SURD] if "sqrt" in classes else []
+    parts += [of_katex(child, inside) for child in element]
+    words = "" if parts else (element.text or "")
+    return Part("mtext" if "text" in classes else "span", words, tuple(parts))
+
+
+def _heights(vlist: Element) -> list[tuple[float, Part]]:
+    found = []
+    for child in vlist:
+        top = re.search(r"top:(-?[\d.]+)em", child.get("style", ""))
+        if top is not None:
+            found.append((float(top[1]), Part("span", "", tuple(map(of_katex, child)))))
+    return found
+
+
+def _lines_of(column: Element) -> list[Part]:
+    vlist = next(each for each in column.iter() if each.get("class") == "vlist")
+    lines = sorted(_heights(vlist), key=lambda pair: pair[0])
+    return [Part("mtd", "", (line,)) for _, line in lines]
+
+
+def in_formula(formula: Part) -> list[Seen]:
+    """The matrix of a formula; of equations that stand below one another each as one cell."""
+    tables = [part for part in formula.walk() if part.kind == "mtable"]
+    if tables and any(_is_equation(row) for row in _rows(tables[0])):
+        return [_equation("".join(map(_said, row))) for row in _rows(tables[0])]
+    matrix = next((part for part in tables if cell(_said(part))), None)
+    if matrix is None:
+        return [_equation(_said(formula))]
+    names = tuple(name for table in tables for row in _rows(table) for name in map(_named, row))
+    rows = [[cell(_said(part)) for part in row] for row in _rows(matrix)]
+    if names and not any(rows[0]):  # a line of names, and then a column of them
+        rows = [row[1:] for row in rows[1:]] if _named(_rows(matrix)[1][0]) else rows[1:]
+    elif names and not any(row[0] for row in rows):
+        rows = [row[1:] for row in rows]
+    before = [c for c in _said(formula, matrix) if c in _RELATIONS]
+    return [Seen(before[-1], tuple(map(tuple, rows)), tuple(filter(None, names)))]
+
+
+def _equation(said: str) -> Seen:
+    relation = next(c for c in said if c in _RELATIONS)
+    return Seen(relation, ((cell(said.partition(relation)[2]),),))
+
+
+def _is_equation(row: Sequence[Part]) -> bool:
+    return any(c in _RELATIONS for part in row for c in _said(part))
+
+
+def _rows(table: Part) -> list[tuple[Part, ...]]:
+    """The cells of a table, not those of tables in it."""
+    rows: list[tuple[Part, ...]] = []
+    for part in table.parts:
+        if part.kind == "mtr":
+            rows.append(tuple(each for each in part.parts if each.kind == "mtd"))
+        elif part.kind not in ("mtable", "mtd"):
+            rows += _rows(part)
+    return rows
+
+
+def _said(formula: Part, until: Part | None = None) -> str:
+    """What a formula says without the words in it, all of it or what stands before a part."""
+    said = ""
+    words: set[int] = set()
+    for part in formula.walk():
+        if part is until:
+            break
+        if part.kind == "mtext" or id(part) in words:
+            words |= {id(each) for each in part.parts}
+        else:
+            said += part.words
+    return said
+
+
+def _named(part: Part) -> str:
+    """The words of a cell that holds words alone."""
+    return "" if cell(_said(part)) else _name("".join(each.words for each in part.walk()))
