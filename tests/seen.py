@@ -12,20 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⋅", "0123456789−·")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⋅𝑒𝜋", "0123456789−·eπ")
 _RELATIONS = "=≈"
 
 #: What counts in a number or a small expression; brackets and blanks are set in many ways.
-_COUNTS = re.compile("[^0-9.−+/∞?⋯⋮⋱√·eπ]")
+_COUNTS = re.compile("[^0-9.−+/∞?⋯⋮⋱√·eπ=≈]")
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A matrix as it is seen: what stands before it, its cells, the names of columns and rows.
+    """A matrix as it is seen: the figures of its symbol, its cells, the names around it.
 
     An equation that holds no matrix is one cell.
     """
 
+    left: str
     relation: str
     rows: tuple[tuple[str, ...], ...]
     names: tuple[str, ...] = ()
@@ -33,12 +34,14 @@ class Seen:
     @property
     def stream(self) -> str:
         """The matrix as one run of characters, for readers that keep no cells apart."""
-        return self.relation + "".join(cell for row in self.rows for cell in row)
+        cells = "".join(cell for row in self.rows for cell in row)
+        return _run(self.left + self.relation + cells)
 
 
 def cell(shown: str) -> str:
     """What counts in the words of a cell: 2.06·10⁻⁹ and 2.06·10 −9 are the same."""
-    return _COUNTS.sub("", shown.translate(_RAISED))
+    wordless = re.sub("(?!e+(?![A-Za-z]))[A-Za-z]{2,}", "", shown)
+    return _COUNTS.sub("", wordless.translate(_RAISED))
 
 
 def _name(shown: str) -> str:
@@ -52,7 +55,7 @@ _ROW = re.compile(r"^((?=.*[⎡⎢⎣])[^⎡⎢⎣]*|.*?[=≈] (?=\[))[⎡⎢⎣
 
 
 def in_text(document: str) -> list[Seen]:
-    """The matrices, and the equations without one, in a text that shows values alone."""
+    """The matrices and the equations of entries in a text."""
     found: list[Seen] = []
     lines = document.partition("\nCheck: ")[0].splitlines()
     block: list[re.Match[str]] = []
@@ -60,9 +63,8 @@ def in_text(document: str) -> list[Seen]:
     for index, line in enumerate(lines):
         row = _ROW.match(line)
         if row is None:
-            equation = re.match(r" {3}\S+ ([=≈]) (.+)$", line)
-            if equation is not None:
-                found.append(Seen(equation[1], ((cell(equation[2]),),)))
+            if re.match(r" {3}\S+_\d\S* [=≈] ", line):
+                found.append(_equation(re.sub(r"_([\w,]+)([⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾]+)", r"\2\1", line)))
             continue
         if not block:
             above = lines[index - 1]
@@ -75,12 +77,13 @@ def in_text(document: str) -> list[Seen]:
 
 
 def _matrix_in_text(block: Sequence[re.Match[str]], above: str) -> Seen:
-    relation = next(c for row in block for c in row[1] if c in _RELATIONS)
+    before = cell("".join(row[1] for row in block))
     rows = tuple(tuple(map(cell, re.split(r" {2,}", row[2].strip()))) for row in block)
     inside = block[0].start(2)
     labelled = above[:inside].strip() == "" and above.strip() != ""
     columns = re.split(r" {2,}", above.strip()) if labelled else []
-    return Seen(relation, rows, tuple(columns) + tuple(row[3].strip() for row in block if row[3]))
+    names = tuple(columns) + tuple(row[3].strip() for row in block if row[3])
+    return Seen(before[:-1], before[-1], rows, names)
 
 
 # MathML, and what is built like it
@@ -110,10 +113,14 @@ def of_mathml(element: Element) -> Part:
     kind = element.tag.rpartition("}")[2]
     if kind in ("mphantom", "annotation", "annotation-xml"):
         return Part("none")
+    if kind == "mi" and element.get("mathvariant") == "normal":
+        kind = "letter"  # one of a word's
     words = (element.text or "") if len(element) == 0 else ""
     parts = [*map(of_mathml, element)]
     if kind == "mfrac":
         parts.insert(1, _BAR)
+    if kind == "msubsup":  # what is raised comes first, as on a page
+        parts[1:] = parts[:0:-1]
     return Part(kind, words, (_SURD, *parts) if kind == "msqrt" else tuple(parts))
 
 
@@ -130,7 +137,7 @@ def of_chtml(element: Element) -> Part:
     return Part(kind, element.text or "", tuple(map(of_chtml, element)))
 
 
-def of_katex(element: Element, fraction: bool = False) -> Part:
+def of_katex(element: Element, downwards: bool = False) -> Part:
     """What KaTeX shows in a page; its matrices are columns of lines that stand at heights."""
     classes = element.get("class", "").split()
     style = element.get("style", "")
@@ -141,16 +148,17 @@ def of_katex(element: Element, fraction: bool = False) -> Part:
                    if child.get("class", "").startswith("col-align")]  # fmt: skip
         rows = zip(*columns, strict=True)
         return Part("mtable", "", tuple(Part("mtr", "", tuple(row)) for row in rows))
-    if "vlist" in classes:  # what stands over something is read after it, unless in a fraction
-        stacked = sorted(_heights(element), key=lambda pair: pair[0] if fraction else -pair[0])
+    if "vlist" in classes:  # from above, but what stands over a matrix is read after it
+        stacked = sorted(_heights(element), key=lambda pair: pair[0] if downwards else -pair[0])
         return Part("span", "", tuple(part for _, part in stacked))
     if "frac-line" in classes:
         return _BAR
-    inside = fraction or "mfrac" in classes
+    inside = downwards or "mfrac" in classes or "msupsub" in classes
     parts = [_SURD] if "sqrt" in classes else []
     parts += [of_katex(child, inside) for child in element]
     words = "" if parts else (element.text or "")
-    return Part("mtext" if "text" in classes else "span", words, tuple(parts))
+    kind = "mtext" if "text" in classes else "letter" if "mathrm" in classes else "span"
+    return Part(kind, words, tuple(parts))
 
 
 def _heights(vlist: Element) -> list[tuple[float, Part]]:
@@ -172,7 +180,7 @@ def in_formula(formula: Part) -> list[Seen]:
     """The matrix of a formula; of equations that stand below one another each as one cell."""
     tables = [part for part in formula.walk() if part.kind == "mtable"]
     if tables and any(_is_equation(row) for row in _rows(tables[0])):
-        return [_equation("".join(map(_said, row))) for row in _rows(tables[0])]
+        return [*map(_equation, _lines(tables[0]))]
     matrix = next((part for part in tables if cell(_said(part))), None)
     if matrix is None:
         return [_equation(_said(formula))]
@@ -182,13 +190,27 @@ def in_formula(formula: Part) -> list[Seen]:
         rows = [row[1:] for row in rows[1:]] if _named(_rows(matrix)[1][0]) else rows[1:]
     elif names and not any(row[0] for row in rows):
         rows = [row[1:] for row in rows]
-    before = [c for c in _said(formula, matrix) if c in _RELATIONS]
-    return [Seen(before[-1], tuple(map(tuple, rows)), tuple(filter(None, names)))]
+    before = cell(_said(formula, matrix))
+    return [Seen(before[:-1], before[-1], tuple(map(tuple, rows)), tuple(filter(None, names)))]
+
+
+def _lines(aligned: Part) -> list[str]:
+    """Equations below one another; a row that has nothing at its left goes on with one."""
+    lines: list[str] = []
+    for row in _rows(aligned):
+        said = "".join(map(_said, row))
+        if lines and not cell(_said(row[0])):
+            lines[-1] += said
+        else:
+            lines.append(said)
+    return lines
 
 
 def _equation(said: str) -> Seen:
-    relation = next(c for c in said if c in _RELATIONS)
-    return Seen(relation, ((cell(said.partition(relation)[2]),),))
+    shown = cell(said)
+    relation = next(c for c in shown if c in _RELATIONS)
+    left, _, right = shown.partition(relation)
+    return Seen(left, relation, ((right,),))
 
 
 def _is_equation(row: Sequence[Part]) -> bool:
@@ -215,11 +237,56 @@ def _said(formula: Part, until: Part | None = None) -> str:
             break
         if part.kind == "mtext" or id(part) in words:
             words |= {id(each) for each in part.parts}
-        else:
-            said += part.words
+        else:  # e and z in e^z are two letters, not a word
+            said += ("\u200b" if part.kind in ("mi", "mn", "mo", "span") else "") + part.words
     return said
 
 
 def _named(part: Part) -> str:
     """The words of a cell that holds words alone."""
     return "" if cell(_said(part)) else _name("".join(each.words for each in part.walk()))
+
+
+# pages, of which a reader keeps the order of the letters alone
+
+
+def _run(cells: str) -> str:
+    """The same as a page has them: three dots for each ⋮, no line of a fraction; e is a letter."""
+    return re.sub("[/e]", "", cells).replace("⋯", "···").replace("⋮", "...").replace("⋱", "...")
+
+
+def in_page(page: str, openings: Sequence[str]) -> list[str]:
+    """What stands behind each opening, a pattern, up to the next one, as a run of characters.
+
+    A page may end in its number; equations are numbered from 7001 on, so that they can be told;
+    the heading of a slide may be that of the slide before.
+    """
+    leaves = enumerate(page.split("\f"), 1)
+    page = "".join(re.sub(rf"\n{number}\n\Z", "\n", leaf) for number, leaf in leaves)
+    page = re.sub(r"\(7\d\d\d\)$", "", page, flags=re.MULTILINE)
+    page = _without_repeats(page)
+    found, place = [], 0
+    for opening in openings:
+        match = re.compile(opening).search(page, place)
+        assert match is not None, f"{opening} is not on the page"
+        found.append(match)
+        place = match.end()
+    ends = [*(match.start() for match in found[1:]), len(page)]
+    return [_run(cell(page[match.end() : end])) for match, end in zip(found, ends, strict=True)]
+
+
+def _without_repeats(page: str) -> str:
+    kept: list[str] = []
+    heading = ""
+    for line in page.splitlines(keepends=True):
+        is_heading = re.match(r"\d+\. \w+\n", line) is not None
+        if not (is_heading and line == heading):
+            kept.append(line)
+        heading = line if is_heading else heading
+    return "".join(kept)
+
+
+def prose_pattern(words: str) -> str:
+    """A sentence as pages have it: its letters and figures, without signs, blanks, ligatures."""
+    letters = re.sub("ff[il]?|f[il]|[^0-9A-Za-z]", " ", words)
+    return r"[^0-9]{0,9}?".join(re.escape(part) for part in letters.split())
