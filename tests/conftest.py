@@ -93,6 +93,7 @@ def node_file(unavailable: Callable[[str], NoReturn]) -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def browser(tool: Tool, unavailable: Callable[[str], NoReturn]) -> Iterator[Any]:
+    """Chromium, through playwright."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

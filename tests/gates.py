@@ -236,7 +236,7 @@ def _text_faults(element: Element, name: str) -> Iterator[str]:
 
 def without_phantoms(source: str) -> str:
     """LaTeX without what is set but not seen."""
-    while (start := re.search(r"\\[hv]phantom\{", source)) is not None:
+    while (start := re.search(r"\\phantom\{", source)) is not None:
         depth, end = 1, start.end()
         while depth:
             depth += {"{": 1, "}": -1}.get(source[end], 0) * (source[end - 1] != "\\")

@@ -108,15 +108,16 @@ class Part:
 _BAR, _SURD = Part("letter", "/"), Part("letter", "√")
 
 
-def of_mathml(element: Element) -> Part:
+def of_mathml(element: Element, upright: bool = False) -> Part:
     """MathML, without what is not shown."""
     kind = element.tag.rpartition("}")[2]
     if kind in ("mphantom", "annotation", "annotation-xml"):
         return Part("none")
-    if kind == "mi" and element.get("mathvariant") == "normal":
+    upright = upright or element.get("mathvariant") == "normal"
+    if kind == "mi" and upright:
         kind = "letter"  # one of a word's
     words = (element.text or "") if len(element) == 0 else ""
-    parts = [*map(of_mathml, element)]
+    parts = [of_mathml(child, upright) for child in element]
     if kind == "mfrac":
         parts.insert(1, _BAR)
     if kind == "msubsup":  # what is raised comes first, as on a page

@@ -18,9 +18,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from symattn.documents.html import html_document
 from symattn.documents.markdown import FLAVORS, markdown_document
 from symattn.documents.mathml import mathml_document
-from symattn.documents.outline import View
+from symattn.documents.outline import View, outline
 from symattn.documents.text import text_document
 from symattn.documents.tex import tex_document
 from symattn.notation.prose import Prose
@@ -28,6 +29,7 @@ from symattn.notation.text import line
 from tests.seen import (
     Part,
     Seen,
+    cell,
     in_formula,
     in_page,
     in_text,
@@ -36,8 +38,9 @@ from tests.seen import (
     of_mathml,
     prose_pattern,
 )
-from tests.sheets import SHEETS, outlines
+from tests.sheets import SHEETS, VARIANT_SHEETS, evaluated, notation_of, outlines
 from tests.test_markdown import formulas
+from tests.test_page import cells
 
 #: What is compared: what an entry comes from, and the matrix of a step.
 VIEWS: tuple[View, ...] = ("worked", "value")
@@ -163,13 +166,15 @@ class Expected:
     stream: str
 
 
-def expected(names: Iterable[str], given_together: bool = False) -> Iterator[Expected]:
+def expected(
+    names: Iterable[str], views: Sequence[View] = VIEWS, given_together: bool = False
+) -> Iterator[Expected]:
     """For each section what opens it on a page, and the text's own matrices as one run.
 
     `given_together`: on slides what is given has one heading and no sentences.
     """
     for name in names:
-        for page in outlines(name, *VIEWS):
+        for page in outlines(name, *views):
             seen = in_text(text_document(page))
             opening = prose_pattern(page.title) + r"(?s:.*?)"
             place = 0
@@ -185,7 +190,7 @@ def expected(names: Iterable[str], given_together: bool = False) -> Iterator[Exp
                 stop = place + len(section.lines)
                 stream = "".join(each.stream for each in seen[place:stop])
                 yield Expected(f"{name}, {section.name}",
-                               rf"{opening}{told}[^0-9∞]*?\({shape}\)", stream)  # fmt: skip
+                               rf"{opening}{told}[^0-9∞]*?\(\s*{shape}\s*\)", stream)  # fmt: skip
                 opening, place = "", stop
             assert place == len(seen)
 
@@ -226,3 +231,101 @@ def test_pdf(
                    check=True, capture_output=True, timeout=300)  # fmt: skip
     wanted = [*expected(names, given_together=flavor == "beamer")]
     assert amiss(letters(tool, tmp_path), wanted) == []
+
+
+# Office
+
+#: All worksheets, and some variants; not elu, which pandoc reads out of Word as e, l and u.
+_SOME = tuple(name for k, name in enumerate(SHEETS)
+              if (k % 4 == 0 and "linear" not in name) or name not in VARIANT_SHEETS)  # fmt: skip
+
+
+def pandoc(tool: Callable[[str], str], folder: Path, source: str, *told: str) -> str:
+    """What pandoc makes of a document, without a warning."""
+    ran = subprocess.run([tool("pandoc"), "--fail-if-warnings", *told], input=source, cwd=folder,
+                         check=True, capture_output=True, encoding="utf-8", timeout=200)  # fmt: skip
+    assert ran.stderr == ""
+    return ran.stdout
+
+
+def blocks(html: str) -> list[Part]:
+    """The displays of a page."""
+    found = re.findall(r'<math display="block".*?</math>', html, re.DOTALL)
+    return [of_mathml(ElementTree.fromstring(each)) for each in found]
+
+
+def test_pandoc_and_word(tool: Callable[[str], str], tmp_path: Path) -> None:
+    """Markdown as pandoc reads it, and once more out of the Word file it makes of it."""
+    source = "\n".join(markdown_document(page) for name in _SOME for page in outlines(name, *VIEWS))
+    wanted = [seen for name in _SOME for seen in text_of(name)]
+    direct = pandoc(tool, tmp_path, source, "-t", "html", "--mathml")
+    pandoc(tool, tmp_path, source, "-o", "page.docx")
+    back = pandoc(tool, tmp_path, "", "page.docx", "-t", "html", "--mathml")
+    for page in (direct, back):
+        seen = [each for part in blocks(page) for each in in_formula(part)]
+        assert differences({"page": seen}, lambda _: wanted) == []
+
+
+def test_libreoffice(tool: Callable[[str], str], tmp_path: Path) -> None:
+    """The MathML in a Word file, opened by LibreOffice, which cuts lines off that are too long."""
+    names = [name for name in _SOME if name != "exact"]
+    pages = [page for name in names for page in outlines(name, "value")]
+    pandoc(tool, tmp_path, mathml_document(*pages), "-f", "html", "-o", "page.docx")
+    subprocess.run([tool("soffice"), f"-env:UserInstallation=file://{tmp_path}/profile",
+                    "--headless", "--convert-to", "pdf", "page.docx"], cwd=tmp_path, check=True,
+                   capture_output=True, timeout=300)  # fmt: skip
+    assert amiss(letters(tool, tmp_path), [*expected(names, ["value"])]) == []
+
+
+# a browser
+
+_VISIBLE = """() => [...document.querySelectorAll("math[display=block]")].map((math) => {
+    for (const leaf of math.querySelectorAll("mi, mn, mo, mtext")) {
+        const box = leaf.getBoundingClientRect();
+        if (!(box.width > 0 && box.height > 0)) leaf.textContent = "";
+    }
+    const misplaced = [...math.querySelectorAll("mtr")].filter((row) => {
+        const left = [...row.children].map((cell) => cell.getBoundingClientRect().left);
+        const below = row.nextElementSibling?.getBoundingClientRect().top ?? Infinity;
+        return left.some((x, k) => x <= left[k - 1]) || row.getBoundingClientRect().top >= below;
+    });
+    return misplaced.length ? `<p>${math.textContent}</p>` : math.outerHTML;
+})"""
+
+
+def test_browser(browser: Any, tmp_path: Path) -> None:
+    """MathML as Chromium lays it out: what has an extent, in rows and columns."""
+    page = browser.new_page()
+    found = {}
+    for name in SHEETS:
+        shown = mathml_document(*outlines(name, *VIEWS))
+        (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{shown}", "utf-8")
+        page.goto((tmp_path / "page.html").as_uri())
+        found[name] = [of_mathml(ElementTree.fromstring(each.replace("&nbsp;", " ")))
+                       for each in page.evaluate(_VISIBLE)]  # fmt: skip
+    page.close()
+    assert differences(seen_by(found), text_of) == []
+
+
+def test_page(browser: Any, tmp_path: Path) -> None:
+    """The page's cells, each matrix of each head by itself; its own tests see to the variants."""
+    page = browser.new_page()
+    for name in SHEETS:
+        if name in VARIANT_SHEETS or len(evaluated(name)) > 1 or name == "exact":
+            continue
+        ((derivation, values),) = evaluated(name)
+        whole = notation_of(name).but(limit=0)
+        text = text_document(outline(derivation, values, notation=whole, views=["value"]))
+        html = html_document(derivation, values, notation=whole)
+        (tmp_path / "page.html").write_text(html, "utf-8")
+        page.goto((tmp_path / "page.html").as_uri())
+        tables: dict[tuple[str, str], dict[tuple[int, int], str]] = {}
+        for key, shown in cells(page).items():
+            letter, head, row, column = key.split("|")
+            tables.setdefault((letter, head), {})[int(row), int(column)] = cell(shown)
+        items = [item.letter for item in (*derivation.inputs, *derivation)]
+        in_order = sorted(tables, key=lambda key: (items.index(key[0]), key[1]))
+        wanted = [{(i, j): number for i, row in enumerate(seen.rows) for j, number in enumerate(row)}
+                  for seen in in_text(text)]  # fmt: skip
+        assert [tables[key] for key in in_order] == wanted, name
+    page.close()

@@ -236,10 +236,11 @@ def _boxed(body: Tree) -> str:
 
 
 def _labelled(grid: Grid, left: str, right: str) -> str:
-    """A matrix in brackets, the names of its columns above and of its rows behind them.
+    r"""A matrix in brackets, the names of its columns above and of its rows behind them.
 
     The names are arrays of their own. They fall into line with the matrix because each column of
-    both is as wide as the same invisible cell, and each row as high.
+    both is as wide as the same invisible cell, and each row as high. Of the invisible boxes pandoc,
+    which makes Word files, knows \phantom alone.
     """
     body = [[_latex(cell) for cell in line] for line in grid.rows]
     widest = []
@@ -249,9 +250,9 @@ def _labelled(grid: Grid, left: str, right: str) -> str:
         k = max(range(len(bare)), key=lambda k: _length(bare[k]))
         missing, lead = len(label) - _length(bare[k]), ""
         if missing > 0:
-            lead = rf"\hphantom{{{text(label[-missing:])}}}"
+            lead = rf"\phantom{{{text(label[-missing:])}}}"
             body[k][column] = f"{lead}{{{body[k][column]}}}"
-        widest.append(rf"\hphantom{{{lead}{{{bare[k]}}}}}" if lead else rf"\hphantom{{{bare[k]}}}")
+        widest.append(rf"\phantom{{{lead}{{{bare[k]}}}}}" if lead else rf"\phantom{{{bare[k]}}}")
     out = rf"\left{_fence(left, '.')} {_array(body, grid.align)} \right{_fence(right, '.')}"
     if widest:
         names = _array([widest, [text(label) for label in grid.column_labels]], grid.align)
@@ -270,7 +271,7 @@ def _length(source: str) -> int:
 def _height(cells: tuple[Tree, ...]) -> str:
     """What makes a name as high as its row."""
     tall = [_latex(cell) for cell in cells if is_tall(cell)]
-    return rf"\vphantom{{{' '.join(tall)}}}" if tall else ""
+    return rf"\phantom{{{' '.join(tall)}}}" if tall else ""
 
 
 def _lines(body: list[list[str]]) -> str:

@@ -183,7 +183,8 @@ def _cell(body: str, align: str, extra: str = "") -> str:
 
 
 def _label(words: str) -> str:
-    return mathml(Text(words)) if words else "<mtext></mtext>"
+    """A name; in the corner blanks, since LibreOffice leaves an empty cell out of its row."""
+    return mathml(Text(words or "  "))
 
 
 @lru_cache(maxsize=256)
