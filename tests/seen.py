@@ -63,7 +63,7 @@ def in_text(document: str) -> list[Seen]:
     for index, line in enumerate(lines):
         row = _ROW.match(line)
         if row is None:
-            if re.match(r" {3}\S+_\d\S* [=≈] ", line):
+            if re.match(r" *\S+_\d\S* [=≈] ", line):
                 found.append(_equation(re.sub(r"_([\w,]+)([⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾]+)", r"\2\1", line)))
             continue
         if not block:

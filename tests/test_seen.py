@@ -7,17 +7,22 @@ with, all of them in one run of it, and what that program shows is read back by 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from click.testing import CliRunner
 
+from symattn.cli import main
 from symattn.documents.html import html_document
 from symattn.documents.markdown import FLAVORS, markdown_document
 from symattn.documents.mathml import mathml_document
@@ -44,6 +49,8 @@ from tests.test_page import cells
 
 #: What is compared: what an entry comes from, and the matrix of a step.
 VIEWS: tuple[View, ...] = ("worked", "value")
+
+ROOT = Path(__file__).parent.parent
 
 _MATH = "{http://www.w3.org/1998/Math/MathML}math"
 
@@ -329,3 +336,101 @@ def test_page(browser: Any, tmp_path: Path) -> None:
                   for seen in in_text(text)]  # fmt: skip
         assert [tables[key] for key in in_order] == wanted, name
     page.close()
+
+
+# notebooks
+
+#: Every hard worksheet that is one derivation, and a few variants.
+_BOOKS = tuple(name for k, name in enumerate(SHEETS)
+               if (k % 12 == 0 or name not in VARIANT_SHEETS) and len(evaluated(name)) == 1)  # fmt: skip
+
+
+def derived(name: str, folder: Path, form: str, *told: str) -> str:
+    """What ``symattn derive`` writes of a worksheet."""
+    (folder / f"{name}.toml").write_text(SHEETS[name], "utf-8")
+    exact = ["--exact"] if notation_of(name).exact else []
+    words = ["derive", str(folder / f"{name}.toml"), "--format", form, *exact, *told]
+    ran = CliRunner().invoke(main, words)
+    assert ran.exit_code == 0, ran.output
+    return ran.output
+
+
+def steps_of(name: str) -> list[Seen]:
+    """The matrices of a derivation's steps in its text, without those that are given."""
+    ((page,),) = [outlines(name, "value")]
+    given = sum(len(section.lines) for section in page.given)
+    return in_text(text_document(page))[given:]
+
+
+def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
+    """What the cells of a notebook show when it is run is what is written above them."""
+    nbformat: Any = pytest.importorskip("nbformat")
+    whole, starts = nbformat.v4.new_notebook(), []
+    for name in _BOOKS:
+        starts.append(len(whole.cells))
+        book = nbformat.reads(derived(name, tmp_path, "ipynb"), as_version=4)
+        whole.cells += book.cells
+        whole.metadata = book.metadata
+    for number, each in enumerate(whole.cells):
+        each["id"] = f"cell-{number}"
+    nbformat.write(whole, tmp_path / "all.ipynb")
+    run = "import nbformat, nbclient; book = nbformat.read('all.ipynb', as_version=4); " \
+          "nbclient.NotebookClient(book, timeout=200).execute(); nbformat.write(book, 'all.ipynb')"
+    place = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", run], cwd=tmp_path, check=True, env=place,
+                   capture_output=True, timeout=300)  # fmt: skip
+    done = nbformat.read(tmp_path / "all.ipynb", as_version=4).cells
+    plain: dict[str, list[Seen]] = {}
+    sources: dict[str, list[str]] = {}
+    for name, start, stop in zip(_BOOKS, starts, [*starts[1:], len(done)], strict=True):
+        shown = [out.data for each in done[start:stop] if each.cell_type == "code"
+                 for out in each.outputs]  # fmt: skip
+        plain[name] = [seen for data in shown for seen in in_text(data["text/plain"])]
+        formulas_of = [data["text/latex"].removeprefix(r"$\displaystyle ").removesuffix("$")
+                       for data in shown]  # fmt: skip
+        assert [data["text/markdown"] for data in shown] == [f"$$\n{x}\n$$" for x in formulas_of]
+        sources[name] = [part for each in formulas_of for part in each.split(r" \quad ")]
+    assert differences(plain, steps_of) == []
+    every = [source for name in _BOOKS for source in sources[name]]
+    shown = iter(node(_KATEX)([(True, source) for source in every]))
+    katexed = {name: [of_mathml(ElementTree.fromstring(next(shown)[0])) for _ in sources[name]]
+               for name in _BOOKS}  # fmt: skip
+    assert differences(seen_by(katexed), steps_of) == []
+    exported = subprocess.run(
+        [sys.executable, "-m", "nbconvert", "--to", "html", "--stdout", "all.ipynb"],
+        cwd=tmp_path, check=True, capture_output=True, encoding="utf-8", env=place, timeout=200,
+    ).stdout  # fmt: skip
+    html, found = unescape(exported), 0
+    for each in done:
+        if each.cell_type == "markdown":
+            for display, source in formulas(each.source):
+                found = html.find(source, found) if display else found
+                assert found >= 0, source
+
+
+# Sphinx
+
+
+def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
+    """The builders of text and HTML; what HTML leaves to MathJax is read as KaTeX shows it."""
+    names = [name for name in _BOOKS if name != "exact"]
+    (tmp_path / "conf.py").write_text('extensions = ["symattn.sphinxext"]\n', "utf-8")
+    parts = ["Title\n=====\n"]
+    for name in names:
+        (tmp_path / f"{name}.toml").write_text(SHEETS[name], "utf-8")
+        parts.append(f"{name}\n{'-' * 40}\n\n.. attention:: {name}.toml\n   :view: worked, value\n")
+    (tmp_path / "index.rst").write_text("\n".join(parts), "utf-8")
+    for builder in ("text", "html"):
+        ran = subprocess.run(
+            [sys.executable, "-m", "sphinx", "-q", "-W", "-b", builder, ".", builder],
+            cwd=tmp_path, check=False, capture_output=True, encoding="utf-8", timeout=200,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stderr) == (0, "")
+    wanted = [seen for name in names for seen in text_of(name)]
+    text = (tmp_path / "text" / "index.txt").read_text("utf-8")
+    assert differences({"text": in_text(text)}, lambda _: wanted) == []
+    html = (tmp_path / "html" / "index.html").read_text("utf-8")
+    sources = re.findall(r'<div class="math.*?>\s*\\\[(.*?)\\\]</div>', html, re.DOTALL)
+    shown = node(_KATEX)([(True, unescape(source)) for source in sources])
+    seen = [each for one in shown for each in in_formula(of_mathml(ElementTree.fromstring(one[0])))]
+    assert differences({"html": seen}, lambda _: wanted) == []

@@ -205,9 +205,21 @@ def _notebook(form: str, jobs: Sequence[Job]) -> str:
         )
     values = job.evaluation is not None
     if job.series is None:
-        return notebook_document(job.derivation.title, job.code, [(job.outline(), "")], values)
-    parts = [(each.outline(), each.code) for each in jobs]
+        return notebook_document(
+            job.derivation.title, job.code + _respelled(job), [(job.outline(), "")], values
+        )
+    parts = [(each.outline(), each.code + _respelled(each)) for each in jobs]
     return notebook_document(job.series.title, job.series.code, parts, values)
+
+
+def _respelled(job: Job) -> str:
+    """Python that gives ``values`` the notation asked for, where the worksheet says another."""
+    if job.evaluation is None:
+        return ""
+    asked = {name: getattr(job.notation, name) for name in ("digits", "exact", "limit")}
+    usual = job.evaluation.notation
+    told = [f"{name}={value!r}" for name, value in asked.items() if value != getattr(usual, name)]
+    return f"\nvalues = values.spelled(values.notation.but({', '.join(told)}))" if told else ""
 
 
 def _code(form: str, jobs: Sequence[Job]) -> str:

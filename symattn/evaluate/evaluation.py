@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sympy
@@ -28,8 +29,23 @@ from symattn.step import Input, Step
 class Evaluation(Values):
     """A derivation's values. ``evaluation["weights"]`` gives one step's, as a `StepValue`.
 
-    Made by `Derivation.evaluate`; nothing is computed before it is asked for.
+    Made by `Derivation.evaluate`; nothing is computed before it is asked for. It shows itself in
+    its `notation`.
     """
+
+    notation: Notation = Notation()
+
+    def spelled(self, notation: Notation) -> Self:
+        """The same values, shown in another notation.
+
+        >>> from symattn import Attention, Notation
+        >>> values = Attention().derivation().evaluate(Q=[[1]], K=[[1], [0]], V=[[1], [2]])
+        >>> print(values.spelled(Notation(digits=2))["weights"]._repr_mimebundle_()["text/plain"])
+        A ≈ [ 0.73  0.27 ]
+        """
+        other = copy(self)
+        other.notation = notation
+        return other
 
     def __getitem__(self, name: str) -> StepValue:
         name = self._names.get(name, name)
@@ -105,7 +121,7 @@ class StepValue:
 
     def digits(self, place: Place, notation: Notation | None = None) -> Digits:
         """One entry as a proven decimal; `place` counts from 0."""
-        return self.evaluation.digits(self.step.letter, place, notation or Notation())
+        return self.evaluation.digits(self.step.letter, place, notation or self.evaluation.notation)
 
     def decimals(self, digits: int = 4) -> Any:
         """All entries as decimals, in nested lists of strings.
@@ -136,7 +152,7 @@ class StepValue:
         >>> text(values["scaled"].worked(1, 1))
         'z_11 = (1·3 + 2·4)/√2 = 11/√2 ≈ 7.7782'
         """
-        notation = notation or Notation()
+        notation = notation or self.evaluation.notation
         if not isinstance(self.step, Step):
             raise SymattnError(f"{self.name} is given; only a step can be worked out")
         rows, columns = self.shape[-2:]
@@ -160,7 +176,7 @@ class StepValue:
 
     def shown(self, head: int | None = None, notation: Notation | None = None) -> tuple[Tree, ...]:
         """The value view as notation trees: a matrix, or an equation for each long entry."""
-        notation = notation or Notation()
+        notation = notation or self.evaluation.notation
         return value_view(self.evaluation, self.step, self._head(head, notation), notation)
 
     def plot(self, ax: Any = None, head: int | None = None, digits: int = 4) -> Any:
@@ -175,7 +191,9 @@ class StepValue:
 
     def _trees(self) -> list[Tree]:
         heads = range(self.shape[-3]) if self.step.per_head else (None,)
-        return [tree for head in heads for tree in value_view(self.evaluation, self.step, head)]
+        notation = self.evaluation.notation
+        return [tree for head in heads
+                for tree in value_view(self.evaluation, self.step, head, notation)]  # fmt: skip
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         trees = self._trees()

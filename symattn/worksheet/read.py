@@ -92,8 +92,9 @@ class Worksheet:
         return replace(self, wrt=tuple(wrt))
 
     def evaluate(self, derivation: Derivation | None = None, dtype: str = "float64") -> Evaluation:
-        """The derivation with the given numbers put in."""
-        return (derivation or self.derivation()).evaluate(dtype=dtype, **self.numbers)
+        """The derivation with the given numbers put in, shown in the notation asked for."""
+        made = (derivation or self.derivation()).evaluate(dtype=dtype, **self.numbers)
+        return made.spelled(self.notation)
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -103,10 +104,11 @@ class Worksheet:
 
     def decode(self, chunks: Any = None, dtype: str = "float64") -> tuple[Chunk, ...]:
         """The tokens in chunks, as the worksheet says or as told here; see `decode`."""
-        return decode(
+        made = decode(
             self.spec, self.chunks if chunks is None else chunks, sizes=self.sizes,
             labels=self.labels, title=self.title, dtype=dtype, **self.given,
         )  # fmt: skip
+        return tuple(replace(c, evaluation=c.evaluation.spelled(self.notation)) for c in made)
 
 
 def read_worksheet(path: str | Path) -> Worksheet:
