@@ -180,6 +180,8 @@ def _lines_of(column: Element) -> list[Part]:
 def in_formula(formula: Part) -> list[Seen]:
     """The matrix of a formula; of equations that stand below one another each as one cell."""
     tables = [part for part in formula.walk() if part.kind == "mtable"]
+    if len(tables) > 1 and len(outer := _rows(tables[0])) == 1 and _is_equation(outer[0]):
+        return in_formula(Part("mrow", "", outer[0]))  # Sphinx's split about all displays
     if tables and any(_is_equation(row) for row in _rows(tables[0])):
         return [*map(_equation, _lines(tables[0]))]
     matrix = next((part for part in tables if cell(_said(part))), None)
