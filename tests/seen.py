@@ -35,7 +35,7 @@ class Seen:
     def stream(self) -> str:
         """The matrix as one run of characters, for readers that keep no cells apart."""
         cells = "".join(cell for row in self.rows for cell in row)
-        return _run(self.left + self.relation + cells)
+        return run_of(self.left + self.relation + cells)
 
 
 def cell(shown: str) -> str:
@@ -253,7 +253,7 @@ def _named(part: Part) -> str:
 # pages, of which a reader keeps the order of the letters alone
 
 
-def _run(cells: str) -> str:
+def run_of(cells: str) -> str:
     """The same as a page has them: three dots for each ⋮, no line of a fraction; e is a letter."""
     return re.sub("[/e]", "", cells).replace("⋯", "···").replace("⋮", "...").replace("⋱", "...")
 
@@ -275,7 +275,7 @@ def in_page(page: str, openings: Sequence[str]) -> list[str]:
         found.append(match)
         place = match.end()
     ends = [*(match.start() for match in found[1:]), len(page)]
-    return [_run(cell(page[match.end() : end])) for match, end in zip(found, ends, strict=True)]
+    return [run_of(cell(page[match.end() : end])) for match, end in zip(found, ends, strict=True)]
 
 
 def _without_repeats(page: str) -> str:

@@ -8,7 +8,7 @@ too large to show, names, heads, chunks, the way back, exact values, columns, co
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -61,7 +61,8 @@ _HARD: dict[str, str] = {
                            "mask": [["-inf", "0", "-inf"], ["-inf", "-inf", "-inf"],
                                     ["0", "-0.5", "-inf"]],
                            "V": [["1", "-2"], ["3", "0.5"], ["-1", "4"]]}),
-    "ties": _toml("ties", attention={"scale": False}, notation={"digits": 3, "rounding": "half-even"},
+    "ties": _toml("ties", attention={"scale": False},
+                  notation={"digits": 3, "rounding": "half-even"},
                   given={"scores": [["1", "1"], ["0", "ln 3"]],
                          "V": [["0.0005", "-0.0005"], ["0.0005", "-0.0025"]]}),
     "undecided": _toml("undecided", attention={"scale": False}, notation={"digits": 0},
