@@ -52,6 +52,8 @@ _FEW_NODES = 12
 #: Beyond e to this power a number is left as it stands rather than written out.
 _LARGEST_EXPONENT = 10_000
 
+_ZERO = Const(sympy.S.Zero)
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -159,6 +161,25 @@ class Numbers:
                 return number(f"-{decimal}" if value < 0 else decimal)
         tree = Speller(self.notation).scalar(written_out(value))
         return tree if len(line(tree)) <= _SHORT else None
+
+    def settled(self, rule: Rule) -> Rule | None:
+        """A quotient with 0 for its hidden terms, where these settle its value: 0/x or x/x."""
+        if not isinstance(rule, Over):
+            return None
+        num, den = self._unhidden(rule.num), self._unhidden(rule.den)
+        terms = [x for x in (den.terms if isinstance(den, Plus) else (den,)) if x != _ZERO]
+        if terms and (num == _ZERO or terms == [num]):
+            return Over(num, den, rule.empty)
+        return None
+
+    def _unhidden(self, part: Rule) -> Rule:
+        if isinstance(part, Plus):
+            return Plus(tuple(map(self._unhidden, part.terms)))
+        return _ZERO if isinstance(part, Exp) and self.vanishes(part) else part
+
+    def settled_stage(self, rule: Rule) -> Tree:
+        """The rule with exact numbers put in; a long one stays under its name."""
+        return self._exactly(rule, ())[0].tree
 
     def exact_stage(self, rule: Rule) -> Tree:
         """The rule with exact operands put in; a long one stays under its name."""

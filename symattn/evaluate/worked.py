@@ -70,11 +70,12 @@ def worked(
         value = written_out(numbers.exact(rule))  # proven, where balls cannot tell a tie
         equation = t.equation(left, (t.EQUALS, speller.scalar(value)))
         return t.row(equation, t.Text(" since "), because)
-    links = (
-        _exact_links(numbers, rule, evaluation.exact(step.letter)[place])
-        if notation.exact
-        else (_links(numbers, rule, result))
-    )
+    if notation.exact:
+        links = [*_exact_links(numbers, rule, evaluation.exact(step.letter)[place])]
+    else:
+        links = [*_links(numbers, rule, result)]
+        settled = numbers.settled(rule) if result.exact and links[-1][0] == t.APPROX else None
+        links = links if settled is None else [*_settled_links(numbers, (rule, settled), result)]
     return t.equation(left, *links)
 
 
@@ -104,6 +105,19 @@ def _links(numbers: Numbers, rule: Rule, result: Digits) -> Iterator[tuple[t.Op,
     if before is None or final != before:
         certain = exact_so_far or result.text == "-inf"  # −∞ swallows whatever it is added to
         yield (t.EQUALS if certain and result.exact else t.APPROX), final
+
+
+def _settled_links(
+    numbers: Numbers, rules: tuple[Rule, Rule], result: Digits
+) -> Iterator[tuple[t.Op, Tree]]:
+    """e^x/(e^x + e^(−∞)) = e^x/(e^x + 0) = 1: nothing is rounded on the way."""
+    before: Tree | None = None
+    for rule in rules:
+        stage = numbers.settled_stage(rule)
+        if stage != before:
+            yield t.EQUALS, stage
+        before = stage
+    yield t.EQUALS, number(result.text)
 
 
 def _exact_links(numbers: Numbers, rule: Rule, result: sympy.Expr) -> Iterator[tuple[t.Op, Tree]]:
