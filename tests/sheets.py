@@ -73,8 +73,7 @@ _HARD: dict[str, str] = {
                    given={"scores": [["-30", "0", "2"], ["1", "-12.5", "0"]],
                           "V": [["123456789", "1e-7"], ["-98765.4321", "-2e-9"], ["0.5", "1e20"]]}),
     "large": _toml("large", given={"Q": _wave(14, 3, 1), "K": _wave(14, 3, 9),
-                                   "V": [[(5 * i + 3 * j) % 19 - 9 for j in range(11)]
-                                         for i in range(14)]}),
+                                   "V": _wave(14, 11, 4)}),
     "names": _toml("names", attention={"variant": "causal-multi-head", "heads": 2,
                                        "tokens": ["the", "a longer name", "x"]},
                    given={name: _wave(rows, columns, start) for name, rows, columns, start in
