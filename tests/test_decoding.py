@@ -377,3 +377,14 @@ def test_past_tokens_name_cached_keys() -> None:
     shown = run("-", "--view", "value", "--step", "K_cached", "--step", "scores", text=text)
     assert re.search(r"K_c = ⎢ 2 ⎥ b\n +⎣ 1 ⎦ c", shown), shown
     assert re.search(r" a +b +c\n +S = ", shown), shown
+
+
+def test_a_cached_variant_starts_with_nothing_kept() -> None:
+    rows = [[1, 0], [2, 1], [0, 1]]
+    weights = {f"W_{name}": [[1, 0], [1, 2]] for name in "QKV"}
+    spec = Attention(source="self", mask="causal")
+    ours = decode(Attention(source="self", mask="causal", cache=True), 1, X=rows, **weights)
+    theirs = decode(spec, 1, X=rows, **weights)
+    assert len(ours) == 3
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.evaluation["output"].exact == other.evaluation["output"].exact

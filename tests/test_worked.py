@@ -132,3 +132,22 @@ def test_numbers_too_large_to_be_written_out_are_not(score: str, result: str) ->
     """Their lines cannot be worked out again, and end in the proven result all the same."""
     evaluation = Attention(scale=False).derivation(["scores"]).evaluate(scores=[[score, 0]])
     assert text(evaluation["weights"].worked(1, 1)).endswith(f"≈ {result}")
+
+
+def test_what_is_hidden_rounds_nothing() -> None:
+    rows = Attention(mask="causal").derivation().evaluate(
+        Q=[[1, 0], [0, 1]], K=[[1, 2], [0, 1]], V=[[1], [0]]
+    )["weights"]  # fmt: skip
+    shown = "/(e^(1/√2) + e^(−∞))", "/(e^(1/√2) + 0)"
+    assert text(rows.worked(1, 1)) == f"a_11 = e^(1/√2){shown[0]} = e^(1/√2){shown[1]} = 1"
+    assert text(rows.worked(1, 2)) == f"a_12 = e^(−∞){shown[0]} = 0{shown[1]} = 0"
+    assert "≈ 0.6698" in text(rows.worked(2, 1))
+
+
+def test_an_exponential_stays_above_the_bar() -> None:
+    values = Attention().derivation().evaluate(
+        Q=[["1/3", "-sqrt(2)"]], K=[[1, 0], ["-1/2", 1]], V=[[1], [0]]
+    )  # fmt: skip
+    line = text(values["weights"].worked(1, 2, notation=Notation(exact=True)))
+    power = "e^(√2 (−√2 − 1/6)/2)"
+    assert line.endswith(f"= {power}/({power} + e^(1/(3 √2)))")

@@ -119,7 +119,7 @@ class Speller:
 
     def _product(self, expr: sympy.Expr) -> Tree:
         """Numerator over denominator, with √r / (r k) cancelled to 1 / (k √r), other roots too."""
-        above, below = sympy.fraction(expr)
+        above, below = _fraction(expr)
         coefficient, rest = above.as_coeff_Mul()
         if isinstance(below, sympy.Integer) and isinstance(rest, sympy.Pow):
             base, exponent = rest.args
@@ -366,3 +366,14 @@ def _put(index: Index, symbol: sympy.Symbol, value: sympy.Expr) -> Index:
 def _elided(terms: tuple[Rule, ...], limit: int) -> tuple[Rule, ...]:
     """The first and the last of too many terms."""
     return terms if not limit or len(terms) <= limit else (*terms[: limit - 2], terms[-1])
+
+
+def _fraction(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """Numerator and denominator; SymPy's own 1/(x e^(−y)) stays e^y/x."""
+    above, below = sympy.fraction(expr)
+    factors = sympy.Mul.make_args(below)
+    lifted = [x for x in factors if isinstance(x, sympy.exp) and x.args[0].as_coeff_Mul()[0] < 0]
+    if not lifted:
+        return above, below
+    below = sympy.Mul(*(x for x in factors if x not in lifted))
+    return sympy.Mul(above, *(sympy.exp(-x.args[0]) for x in lifted)), below
