@@ -381,7 +381,7 @@ def test_past_tokens_name_cached_keys() -> None:
 
 def test_a_cached_variant_starts_with_nothing_kept() -> None:
     rows = [[1, 0], [2, 1], [0, 1]]
-    weights = {f"W_{name}": [[1, 0], [1, 2]] for name in "QKV"}
+    weights: dict[str, Any] = {f"W_{name}": [[1, 0], [1, 2]] for name in "QKV"}
     spec = Attention(source="self", mask="causal")
     ours = decode(Attention(source="self", mask="causal", cache=True), 1, X=rows, **weights)
     theirs = decode(spec, 1, X=rows, **weights)
