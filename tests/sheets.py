@@ -67,7 +67,7 @@ _HARD: dict[str, str] = {
                          "V": [["0.0005", "-0.0005"], ["0.0005", "-0.0025"]]}),
     "undecided": _toml("undecided", attention={"scale": False}, notation={"digits": 0},
                        given={"scores": [["e^(-e^(e^3))", "0"], ["1", "0"]], "V": [["2"], ["1"]]}),
-    "digits": _toml("digits", notation={"digits": 30}, given={"Q": _wave(2, 2, 3),
+    "digits": _toml("digits", notation={"digits": 12}, given={"Q": _wave(2, 2, 3),
                     "K": _wave(2, 2, 8), "V": _wave(2, 2, 30)}),
     "sizes": _toml("sizes", attention={"scale": False}, notation={"digits": 3},
                    given={"scores": [["-30", "0", "2"], ["1", "-12.5", "0"]],
