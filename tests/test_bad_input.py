@@ -184,6 +184,9 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("gap", heads("W_Q[1]", "W_Q[3]"), "without gaps, not W_Q[1], W_Q[3]"),
     ("whole and head", heads("W_Q", "W_Q[1]"), "W_Q is given as a whole too"),
     ("fewer K heads", heads("W_Q[1]", "W_Q[2]", "W_K[1]", "W_V[1]"), "W_K: is 1 × 2 × 2; because"),
+    ("a head that all share", "[attention]\nheads = 2\nkv_heads = 1\nsource = \"self\"\n" + only(
+        X=EYE, W_Q=f"[{EYE}, {EYE}]", W_K=f"[{EYE}]", W_V=EYE),
+     ":8: W_K: has 3 levels of brackets where 2 are needed: one matrix"),
     ("head minus one", heads("W_Q[-1]"), 'did you mean "W_Q"?'),
     ("size zero", attention("d_k = 0"), ":2: d_k = 0: a size is a whole number"),
     ("size text", attention('d_k = "2"'), "a size is a whole number"),

@@ -20,7 +20,7 @@ from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.meaning import PER_HEAD
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
-from symattn.errors import ReadError, SymattnError, nearest, shown
+from symattn.errors import ReadError, SymattnError, counted, nearest, shown
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
 from symattn.worksheet.claims import Policy, step_named
@@ -94,6 +94,14 @@ class Worksheet:
     def evaluate(self, derivation: Derivation | None = None, dtype: str = "float64") -> Evaluation:
         """The derivation with the given numbers put in, shown in the notation asked for."""
         made = (derivation or self.derivation()).evaluate(dtype=dtype, **self.numbers)
+        for item in made.inputs:
+            levels, wanted = len(made.shape(item.letter)), 2 + item.per_head
+            if levels > wanted:
+                whole = "one matrix a head" if item.per_head else "one matrix, whatever the heads"
+                raise ReadError(
+                    f"{item.name}: has {levels} levels of brackets where {wanted} are needed: "
+                    f"{whole}; take {counted(levels - wanted, 'level')} off"
+                )
         return made.spelled(self.notation)
 
     @property
