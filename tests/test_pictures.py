@@ -65,6 +65,16 @@ def test_a_heat_map_shows_the_proven_digits() -> None:
     assert "0.2840, 0.1400, 0.5760" in drawing.alternative
 
 
+def test_heads_stand_in_even_rows_on_a_page() -> None:
+    for heads, rows in ((1, 1), (2, 1), (3, 1), (4, 2), (6, 2), (7, 3)):
+        spec = Attention(source="self", heads=heads)
+        drawing = picture("heat", *small_example(spec, tokens=3))
+        assert drawing.width <= 600
+        names = [shape for shape in drawing.shapes if isinstance(shape, Words) and shape.bold]
+        assert len(names) == heads
+        assert len({shape.y for shape in names}) == rows
+
+
 def test_lines_are_as_heavy_as_the_weights() -> None:
     strokes = [shape for shape in drawn("lines").shapes if isinstance(shape, Stroke)]
     width = {dict(stroke.marks)["i"] * 3 + dict(stroke.marks)["j"]: stroke.width

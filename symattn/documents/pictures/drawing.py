@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal, TypeAlias
 
 from symattn.documents.page.colour import SCHEMES
@@ -93,8 +94,14 @@ def colour_of(name: str) -> str:
     return name if name.startswith("#") else SCHEMES["light"][name]
 
 
-def beside(drawings: list[Drawing], gap: float = 28, across: int = 4) -> Drawing:
-    """Drawings side by side, so many in a row, as one."""
+def beside(drawings: list[Drawing], gap: float = 28, most: float = 600) -> Drawing:
+    """Drawings side by side as one, in even rows that stay within the width `most`.
+
+    600 is what the text of a page takes, as TikZ draws them.
+    """
+    widest = max((drawing.width for drawing in drawings), default=0.0)
+    fitting = max(1, int((most + gap) // (widest + gap)))
+    across = ceil(len(drawings) / ceil(len(drawings) / fitting)) if drawings else 1
     shapes: list[Shape] = []
     x = y = width = tallest = 0.0
     for place, drawing in enumerate(drawings):

@@ -189,7 +189,7 @@ def falk(shown: Shown, everything: Mapping[str, Shown]) -> Drawing:
         left, right = everything[one], everything[other]
         drawings.append(_crossed(shown, head, (left, head_of(step, left, head)),
                                  (right, head_of(step, right, head)), turned))  # fmt: skip
-    return beside(drawings, across=2)
+    return beside(drawings)
 
 
 def _factor(part: sympy.Expr) -> tuple[str, bool] | None:
