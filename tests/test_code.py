@@ -25,8 +25,10 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.exact import FUNCTIONS
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.code.document import code_document
-from symattn.documents.code.general import _expressions, _Merging, _trials, _Unknown
+from symattn.documents.code.general import _Merging, _trials, _Unknown
+from symattn.documents.code.growth import Growth
 from symattn.documents.code.languages import LANGUAGES
+from symattn.documents.code.made import Sized
 from symattn.documents.code.spell import spelled
 from symattn.documents.code.trace import TEMPERATURE, Program, Tracing, traced
 from symattn.documents.code.views import PLACES, evaluated, view
@@ -413,10 +415,17 @@ def test_sizes_that_are_traced_tell_all_expressions_apart() -> None:
                    (names.split() if " " in names else names)]  # fmt: skip
         for even in (False, True):
             trials = _trials(symbols, even)
-            values = [told for told, _ in _expressions(trials)]
-            assert len(values) == len(set(values)) > 0
+            assert not Growth(trials).ambiguous
             assert not even or all(trial[s] % 2 == 0 for trial in trials
                                    for s in symbols if s.name not in "hgk")  # fmt: skip
+
+
+def test_sets_of_sizes_that_grow_alike_are_noticed() -> None:
+    n, m = sympy.symbols("n m", positive=True)
+    assert Growth([{n: 3, m: 5}, {n: 4, m: 6}, {n: 9, m: 11}]).ambiguous
+    found = Growth([{n: 3, m: 5}, {n: 4, m: 9}, {n: 9, m: 6}]).find([9, 11, 21])
+    assert isinstance(found, Sized)
+    assert found.expr == 2 * n + 3
 
 
 def test_a_number_that_follows_from_no_size_is_not_made_up() -> None:

@@ -193,7 +193,15 @@ def test_a_watched_page_is_filled_in_again(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "page.md"
     path.write_text(PAGE, "utf-8")
     monkeypatch.setattr(render, "_PAUSE", 0.01)
-    watching = threading.Thread(target=run, args=("render", "--watch", str(path)), daemon=True)
+    stamps, over = render._stamps, threading.Event()
+
+    def until_over(paths: tuple[str, ...]) -> dict[Path, int]:
+        if over.is_set():
+            raise KeyboardInterrupt
+        return stamps(paths)
+
+    monkeypatch.setattr(render, "_stamps", until_over)
+    watching = threading.Thread(target=render._watch, args=((str(path),), "github"), daemon=True)
     watching.start()
 
     def appears(words: str) -> bool:
@@ -208,6 +216,9 @@ def test_a_watched_page_is_filled_in_again(tmp_path: Path, monkeypatch: pytest.M
     time.sleep(0.3)
     path.write_text(PAGE.replace("K = [[1, 0]", "K = [[3, 0]"), "utf-8")
     assert appears("-->0.107<!--")
+    over.set()
+    watching.join(timeout=10)
+    assert not watching.is_alive()
 
 
 def test_a_folder_is_filled_in_but_for_the_page_that_is_wrong(tmp_path: Path) -> None:

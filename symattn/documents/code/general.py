@@ -7,12 +7,8 @@ and of positions. A size on which something depends in a way that is not found k
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import combinations, permutations
-from operator import mul, truediv
 from random import Random
 from typing import Any
 
@@ -21,6 +17,7 @@ import sympy
 
 from symattn.arithmetic.base import Array
 from symattn.derivation import Derivation, Evaluation
+from symattn.documents.code.growth import Growth
 from symattn.documents.code.made import Counted, Powers, Sized, Table, cut, seen_by
 from symattn.documents.code.trace import Line, Program, Scalar, traced
 from symattn.documents.code.views import View
@@ -51,17 +48,16 @@ def generalised(derivation: Derivation, evaluation: Evaluation) -> tuple[Program
     fixed = traced(evaluation)
     free = _free(derivation, evaluation)
     while free:
-        unknown: set[sympy.Symbol] = set()
-        for even in (False, True):
-            try:
-                found = _read_off(derivation, evaluation, free, even)
-            except _Unknown as problem:
-                unknown |= problem.symbols
-            else:
-                kept = {s.name: v for s, v in evaluation.sizes.items() if s not in free}
-                told = [f"{name} = {v}" for name, v in kept.items() if _matters(name, found)]
-                return found, [*told, *(f"even {name}" for name in _halved(found) if even)]
-        free = [s for s in free if s not in unknown] if unknown else []
+        found, unknown = _read_off(derivation, evaluation, free)
+        if found is not None:
+            kept = {s.name: v for s, v in evaluation.sizes.items() if s not in free}
+            told = [f"{name} = {v}" for name, v in kept.items() if _matters(name, found[0])]
+            return found[0], told + found[1]
+        if unknown:
+            free = [symbol for symbol in free if symbol not in unknown]
+            continue
+        fewer = ([other for other in free if other != symbol] for symbol in free)
+        free = next((f for f in fewer if _read_off(derivation, evaluation, f)[0]), [])
     return fixed, [f"{s.name} = {value}" for s, value in evaluation.sizes.items()]
 
 
@@ -98,8 +94,24 @@ def _free(derivation: Derivation, evaluation: Evaluation) -> list[sympy.Symbol]:
 
 
 def _read_off(
+    derivation: Derivation, evaluation: Evaluation, free: list[sympy.Symbol]
+) -> tuple[tuple[Program, list[str]] | None, set[sympy.Symbol]]:
+    """The program with the sizes that have to be even; or None, and what stands in the way."""
+    unknown: set[sympy.Symbol] = set()
+    for even in (False, True):
+        try:
+            found = _laid_over(derivation, evaluation, free, even)
+        except _Unknown as problem:
+            unknown |= problem.symbols
+        else:
+            return (found, [f"even {name}" for name in _halved(found) if even]), unknown
+    return None, unknown
+
+
+def _laid_over(
     derivation: Derivation, evaluation: Evaluation, free: list[sympy.Symbol], even: bool
 ) -> Program:
+    """The program at several sets of sizes, all of them even or not, made one."""
     trials = _trials(free, even)
     fixed = {symbol: size for symbol, size in evaluation.sizes.items() if symbol not in free}
     try:
@@ -121,7 +133,7 @@ def _suspects(free: Sequence[sympy.Symbol]) -> list[Sized]:
 def _trials(free: Sequence[sympy.Symbol], even: bool) -> list[dict[sympy.Symbol, int]]:
     """Sets of sizes that differ and follow no pattern; groups divide the heads, distances fit in.
 
-    No two of `_expressions` are equal in all of them.
+    They tell all expressions apart.
     """
     for seed in range(_SEEDS):
         numbers = Random(seed)  # noqa: S311  nothing is secret here
@@ -131,8 +143,7 @@ def _trials(free: Sequence[sympy.Symbol], even: bool) -> list[dict[sympy.Symbol,
             small = {"h": heads, "g": groups, "k": distance}
             drawn = zip(free, numbers.sample(pool, len(free)), strict=True)
             trials.append({symbol: small.get(symbol.name, size) for symbol, size in drawn})
-        known: dict[tuple[int, ...], int] = Counter(values for values, _ in _expressions(trials))
-        if max(known.values()) == 1:
+        if not Growth(trials).ambiguous:
             return trials
     raise _Unknown
 
@@ -154,11 +165,7 @@ class _Merging:
         self, trials: Sequence[Mapping[sympy.Symbol, int]], fixed: Mapping[sympy.Symbol, int]
     ) -> None:
         self.trials, self.fixed = trials, dict(fixed)
-        self.known = dict(_expressions(trials))
-        for number in sorted({*fixed.values()} - {0, 1, 2}):
-            for symbol in trials[0]:
-                values = tuple(number * sizes[symbol] for sizes in trials)
-                self.known.setdefault(values, partial(mul, number, symbol))
+        self.growth = Growth(trials, fixed.values())
 
     def program(self, programs: Sequence[Program]) -> Program:
         """The programs as one."""
@@ -187,12 +194,10 @@ class _Merging:
 
     def number(self, values: Sequence[int]) -> int:
         """One number of all: itself, or what it follows from."""
-        numbers = tuple(map(int, values))
-        if len(set(numbers)) == 1:
-            return numbers[0]
-        if numbers not in self.known:
+        found = self.growth.find([int(value) for value in values])
+        if found is None:
             raise _Unknown
-        return Sized(numbers[0], self.known[numbers]())
+        return found
 
     def operand(self, parts: Sequence[View | Scalar]) -> View | Scalar:
         """One operand of all."""
@@ -204,8 +209,9 @@ class _Merging:
             return first
         for power in (1, 2, 4, -1, -2, -4):  # √d, 1/√d, …
             whole = [value**power for value in values]
-            if all(value.is_Integer for value in whole) and tuple(map(int, whole)) in self.known:
-                return Scalar(self.known[tuple(map(int, whole))]() ** sympy.Rational(1, power))
+            found = self.growth.find(whole) if all(value.is_Integer for value in whole) else None
+            if isinstance(found, Sized):
+                return Scalar(found.expr ** sympy.Rational(1, power))
         raise _Unknown
 
     def view(self, views: Sequence[View]) -> View:
@@ -299,39 +305,3 @@ class _Merging:
         falls = bool(base < 1)
         whole = int(1 / base if falls else base)
         return Powers(whole, Sized(int(count) * int(step), size), int(step), falls)
-
-
-def _expressions(
-    trials: Sequence[Mapping[sympy.Symbol, int]],
-) -> Iterator[tuple[tuple[int, ...], Callable[[], sympy.Expr]]]:
-    """What shapes and slices are made of: the values in the trials, and the expression."""
-    sizes = list(trials[0])
-    values = {size: np.array([trial[size] for trial in trials]) for size in sizes}
-
-    def told(formula: Callable[..., Any], *of: sympy.Symbol) -> Any:
-        return tuple(formula(*(values[size] for size in of)).tolist()), lambda: formula(*of)
-
-    for size in sizes:
-        yield from (told(formula, size) for formula in _OF_ONE)
-        if not (values[size] % 2).any():
-            yield tuple((values[size] // 2).tolist()), partial(truediv, size, 2)
-    for pair in combinations(sizes, 2):
-        yield from (told(formula, *pair) for formula in _OF_TWO)
-    for one, other in permutations(sizes, 2):
-        yield from (told(formula, one, other) for formula in _OF_PAIRS)
-        if not (values[one] % values[other]).any():
-            yield tuple((values[one] // values[other]).tolist()), partial(truediv, one, other)
-    for several in combinations(sizes, 3):
-        yield told(lambda a, b, c: a + b + c, *several)
-
-
-_OF_ONE: tuple[Callable[[Any], Any], ...] = (
-    lambda n: n, lambda n: n - 1, lambda n: n + 1, lambda n: 2 * n, lambda n: -n, lambda n: 1 - n,
-    lambda n: 2 * n - 1, lambda n: 2 * n + 1, lambda n: 2 * n - 2, lambda n: n - 2,
-)  # fmt: skip
-_OF_TWO: tuple[Callable[[Any, Any], Any], ...] = (
-    lambda n, m: n + m, lambda n, m: n * m, lambda n, m: n + m - 1, lambda n, m: n + m + 1,
-)  # fmt: skip
-_OF_PAIRS: tuple[Callable[[Any, Any], Any], ...] = (
-    lambda n, m: n - m, lambda n, m: n - m + 1, lambda n, m: n - m - 1, lambda n, m: n + 2 * m,
-)  # fmt: skip

@@ -94,7 +94,7 @@ _OPERATIONS = {
     "threshold": "threshold({0})",
     "first_largest": "first_largest({0})",
     "size": "{0}.shape[{1}]",
-    "power": "{0}**{1}",
+    "power": "{0:a}**{1}",
     "size of": "abs({0})",
     "clip": "np.clip({0}, {1}, {2})",
     "seen": "np.where({0}, 0, -np.inf)",
@@ -247,7 +247,7 @@ PYTHON = Language(
     operations=_called(_LISTS_NAMES) | {
         "literal": "{0}",
         "size": "len({0}{zeros})",
-        "power": "{0}**{1}",
+        "power": "{0:a}**{1}",
         "size of": "abs({0})",
         "clip": "min(max({0}, {1}), {2})",
         "seen": "[[0 if {0} else -math.inf for j in range({columns})] for i in range({rows})]",
@@ -275,7 +275,7 @@ JAVASCRIPT = Language(
     name="javascript",
     operations=_called({}) | {
         "size": "{0}.shape[{1}]",
-        "power": "{0} ** {1}",
+        "power": "{0:a} ** {1}",
         "size of": "Math.abs({0})",
         "clip": "Math.min(Math.max({0}, {1}), {2})",
         "seen": "mask({rows}, {columns}, {0})",

@@ -142,17 +142,20 @@ def _candidates(line: View, places: Codes) -> Iterator[View]:
 def _tabled(line: View, places: Codes) -> Iterator[View]:
     """The same table of places for every block: within its own rows, or over its last axis."""
     shape = places.shape
-    if len(line.shape) < 2 or len(shape) < 2:
+    if len(line.shape) < 1 or len(shape) < 2:
         return
     table = places.reshape(-1, *shape[-2:])[0] % line.shape[-1]
     if len(line.shape) == len(shape) and line.shape[:-1] == shape[:-1]:
         yield View("along", shape, (line,), details=table)
     if line.shape[:-1] == shape[:-2]:
         yield View("spread", shape, (line,), details=table)
-    if line.shape[-1] == 1:  # a column, read as a row
-        index = (*((0, size, 1) for size in line.shape[:-1]), 0)
-        column = View("index", line.shape[:-1], (line,), details=index)
+    whole = [(0, size, 1) for size in line.shape]
+    if len(line.shape) > 1 and line.shape[-1] == 1:  # a column, read as a row
+        column = View("index", line.shape[:-1], (line,), details=(*whole[:-1], 0))
         yield from _tabled(column, places)
+    elif len(line.shape) > 1 and line.shape[0] == 1:  # the only one of its kind
+        only = View("index", line.shape[1:], (line,), details=(0, *whole[1:]))
+        yield from _tabled(only, places)
 
 
 def _taken(line: View, places: Codes, axis: int) -> Iterator[View]:
