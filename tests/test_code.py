@@ -152,6 +152,19 @@ def test_files_run_at_other_sizes_and_agree(
     assert faults(name, values, sizes) == []
 
 
+#: Sizes as small as they can be, and distances and windows larger than the tokens.
+SMALLEST = dict.fromkeys(SIZES, 1) | {"d_model": 2, "d_k": 2, "d_r": 2}
+ODD = SMALLEST | {"n": 2, "k": 4, "h": 3, "g": 3, "n_vocab": 5}
+
+
+@pytest.mark.parametrize("sizes", [SMALLEST, ODD], ids=["smallest", "odd"])
+@pytest.mark.parametrize("name", NAMES)
+def test_files_run_at_the_smallest_sizes(name: str, sizes: dict[str, int]) -> None:
+    told = tuple(sorted((sizes | dict(sizes_for(name))).items()))
+    found = run_numpy(written(name, "numpy"), inputs_of(name, told))
+    assert faults(name, found, told) == []
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_sizes_a_program_keeps_is_said(name: str) -> None:
     code = written(name, "numpy")
