@@ -427,7 +427,7 @@ def test_sizes_that_are_traced_tell_all_expressions_apart() -> None:
         symbols = [sympy.Symbol(name, positive=True) for name in
                    (names.split() if " " in names else names)]  # fmt: skip
         for even in (False, True):
-            trials = _trials(symbols, even)
+            trials = _trials(symbols, even, {})
             assert not Growth(trials).ambiguous
             assert not even or all(trial[s] % 2 == 0 for trial in trials
                                    for s in symbols if s.name not in "hgk")  # fmt: skip
@@ -443,7 +443,7 @@ def test_sets_of_sizes_that_grow_alike_are_noticed() -> None:
 
 def test_a_number_that_follows_from_no_size_is_not_made_up() -> None:
     n = sympy.Symbol("n", positive=True)
-    trials = _trials([n], even=False)
+    trials = _trials([n], even=False, above={})
     merging = _Merging(trials, {})
     assert merging.number([trial[n] - 1 for trial in trials]).expr == n - 1  # type: ignore[attr-defined]
     with pytest.raises(_Unknown):
@@ -458,3 +458,62 @@ def test_the_module_runs_as_a_program() -> None:
     found = room["attention"]([[1], [2]], [[1]], [[0]], [[3]])
     assert found["A"] == [[1.0, 0.0], [0.5, 0.5]]
     assert found["O"] == [[3.0], [4.5]]
+
+
+#: Choices whose programs were once written for other numbers than they say: how they are chosen,
+#: the sizes they are made at, and what is said of sizes.
+SIZED: tuple[tuple[dict[str, Any], dict[str, int], list[str]], ...] = (
+    ({"source": "self", "scale": "d_k^(-1/4)", "positions": {"rotary": {"decoupled": True}}},
+     {}, ["even d_r"]),
+    ({"source": "given", "positions": {"rotary": {"dims": 4}}}, {"d_k": 5}, ["d_k ≥ 4"]),
+    ({"source": "given", "positions": {"rotary": {"dims": 8}}}, {"d_k": 8}, ["d_k ≥ 8"]),
+    ({"source": "given", "positions": {"rotary": {"dims": 4, "pairing": "half"}}},
+     {"d_k": 6}, ["d_k ≥ 4"]),
+    ({"source": "self", "positions": "sinusoidal"}, {"d_model": 3}, ["n = 3", "d_model = 3"]),
+    ({"source": "self", "positions": "sinusoidal"}, {"d_model": 1}, ["d_model = 1"]),
+    ({"source": "self", "score": "transformer-xl"}, {"d_model": 1}, ["d_model = 1"]),
+    ({"source": "self", "cache": True, "score": "shaw", "bias": {"alibi": {"symmetric": True}}},
+     {"n": 1, "p": 1}, ["n = 1", "p = 1"]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("choices", "made_at", "said"), SIZED, ids=str)
+@pytest.mark.parametrize("language", ["numpy", "python"])
+def test_a_program_runs_at_the_sizes_that_it_says(
+    choices: dict[str, Any], made_at: dict[str, int], said: list[str], language: str
+) -> None:
+    derivation = Attention(**choices).derivation()
+    code = code_document(*with_numbers(derivation, dict(MADE_AT) | made_at), language)
+    found = re.search(r"Written for (.*)\.", code)
+    assert found is not None
+    assert found[1].split(", ") == said
+    kept = dict(part.split(" = ") for part in said if " = " in part)
+    least = dict(part.split(" ≥ ") for part in said if " ≥ " in part)
+    room: dict[str, Any] = {}
+    exec(code, room)
+    for sizes in (dict(MADE_AT) | made_at, {}, {"d_k": 9}, {"n": 1, "d_k": 4}):
+        told = sizes | {name: int(size) for name, size in kept.items()}
+        told |= {name: max(int(size), told.get(name, 0)) for name, size in least.items()}
+        _, values = with_numbers(derivation, told)
+        inputs = {item.letter: values.array(item.letter) for item in derivation.inputs}
+        if language == "python":
+            inputs = {letter: matrix.tolist() for letter, matrix in inputs.items()}
+        for step in derivation.steps:
+            result = np.array(room["attention"](**inputs)[step.letter], dtype=float)
+            assert result == pytest.approx(values.array(step.letter), rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_torch_keeps_the_type_and_the_device_of_what_is_given(name: str) -> None:
+    import torch
+
+    room: dict[str, Any] = {}
+    exec(written(name, "torch"), room)
+    given = {
+        letter: torch.tensor(values) for letter, values in inputs_of(name, sizes_for(name)).items()
+    }
+    for told in ({"dtype": torch.bfloat16}, {"dtype": torch.float32, "device": "meta"}):
+        found = room["attention"](**{letter: one.to(**told) for letter, one in given.items()})
+        assert {(value.dtype, value.device.type) for value in found.values()} == {
+            (told["dtype"], told.get("device", "cpu"))
+        }

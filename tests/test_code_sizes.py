@@ -72,4 +72,4 @@ def test_a_power_of_a_sum_is_one() -> None:
                      scale="d_k^(-1/4)")  # fmt: skip
     derivation = spec.derivation()
     code = code_document(derivation, derivation.evaluate(**numbers(derivation, OTHER)), "numpy")
-    assert "(d_k + d_r)**-0.25" in code
+    assert "(d_k + d_r) ** -0.25" in code

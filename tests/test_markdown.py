@@ -316,3 +316,45 @@ def test_libreoffice_opens_the_word_file(tool: Callable[[str], str], tmp_path: P
                           capture_output=True, encoding="utf-8").stdout  # fmt: skip
     for number in ("0.2840", "1.7199", "2.8640"):
         assert number in text
+
+
+@pytest.mark.parametrize("flavor", FLAVORS)
+def test_a_page_is_filled_in_again_in_every_flavor(flavor: str) -> None:
+    before = rendered(PAGE, "page.md", flavor)
+    changed = "Q = [[5, 0], [0, 1]]"
+    after = rendered(before.replace("Q = [[1, 0], [0, 1]]", changed, 1), "page.md", flavor)
+    assert after == rendered(PAGE.replace("Q = [[1, 0], [0, 1]]", changed, 1), "page.md", flavor)
+    assert after != before
+    assert rendered(after, "page.md", flavor) == after
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("<!-- symattn steps=weights -->\n\nMine.\n\n<!-- symattn -->\n<!-- /symattn -->\n",
+         r":10: <!-- symattn steps=weights --> is not closed; write <!-- /symattn -->"),
+        ("<!-- symattn -->\n\nMine.\n", ":10: .* is not closed"),
+        ("<!-- symattn -->\nMine.\n<!-- value weights[1,1] --><!-- /value -->\n<!-- /symattn -->",
+         ":10: .* is not closed"),
+        (f"<!-- symattn -->\nMine.\n```symattn\n{SHEET}```\n<!-- /symattn -->\n",
+         ":10: .* is not closed"),
+        ("A <!-- value weights[1,1] --> mine <!-- value weights[1,2] --><!-- /value -->.\n",
+         r":10: <!-- value weights\[1,1\] --> is not closed; write <!-- /value -->"),
+        ("A <!-- value weights[1,1] --> mine" + 200 * " " + "<!-- /value -->", ":10: .* closed"),
+    ],
+)  # fmt: skip
+def test_no_word_of_the_author_is_lost_in_an_open_comment(words: str, complaint: str) -> None:
+    start = f"```symattn\n{SHEET}```\n\n"
+    assert start.count("\n") == 9
+    with pytest.raises(SymattnError, match=complaint):
+        rendered(start + words, "page.md")
+
+
+def test_comments_in_code_are_examples() -> None:
+    page = (
+        f"```symattn\n{SHEET}```\n<!-- symattn steps=weights view=formula -->\n<!-- /symattn -->\n"
+        "\nWrite `<!-- value weights[1,2] --><!-- /value -->`, or `` `<!-- symattn -->` ``:\n\n"
+        "```html\n<!-- symattn -->\n```\n\n<!-- value for money: a note -->\n"
+    )
+    filled = rendered(page, "page.md")
+    assert filled.partition("<!-- /symattn -->")[2] == page.partition("<!-- /symattn -->")[2]

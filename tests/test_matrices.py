@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import struct
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
+from safetensors.torch import save_file as save_tensors
 
 from symattn import SymattnError
 from symattn.worksheet import Worksheet, read_worksheet
@@ -49,6 +54,20 @@ def test_arrays_by_name(name: str, save: Callable[[Path], None], tmp_path: Path)
         sheet(tmp_path, f'"{name}:q"')
     with pytest.raises(SymattnError, match="say which matrix"):
         sheet(tmp_path, f'"{name}"')
+
+
+def test_bfloat16_is_read_without_a_library_for_it(tmp_path: Path) -> None:
+    given = torch.tensor([[1.0, -0.375], [3.0, 2.0**-130]], dtype=torch.bfloat16)
+    save_tensors({"before": torch.zeros(3), "Q": given}, tmp_path / "q.safetensors")
+    code = (
+        "from pathlib import Path; from symattn.worksheet.matrices import read_matrix; "
+        "import sys; read = read_matrix('q.safetensors:Q', Path()); "
+        "print(read.dtype, read.tolist(), 'ml_dtypes' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True,
+                         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+                         capture_output=True, text=True)  # fmt: skip
+    assert ran.stdout == f"float32 {given.tolist()} False\n"
 
 
 def test_a_number_is_the_decimal_that_it_prints_as(tmp_path: Path) -> None:
@@ -127,6 +146,24 @@ def promised(path: Path) -> None:
     path.write_bytes(header.getvalue())
 
 
+def cut_off(path: Path) -> None:
+    np.savez(path, Q=Q)
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def spoilt(path: Path) -> None:
+    np.savez_compressed(path, Q=np.arange(4000.0))
+    told = bytearray(path.read_bytes())
+    told[900:1400] = bytes(500)
+    path.write_bytes(told)
+
+
+def eight_bits(path: Path) -> None:
+    told = {"Q": {"dtype": "F8_E4M3", "shape": [1, 2], "data_offsets": [0, 2]}}
+    header = json.dumps(told).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + b"\x38\x40")
+
+
 def promised_tensor(path: Path) -> None:
     told = {"Q": {"dtype": "F64", "shape": [10**7, 10**7], "data_offsets": [0, 8 * 10**14]}}
     header = json.dumps(told).encode()
@@ -147,6 +184,9 @@ def promised_tensor(path: Path) -> None:
         ("q.npz", lambda p: p.write_bytes(b"PK\x05\x06" + bytes(18)), "say which matrix"),
         ("q.npy", lambda p: np.save(p, np.array([[1j]])), "complex128"),
         ("q.npy", lambda p: np.save(p, np.array([["a"]])), "dtype <U1"),
+        ("q.npz", cut_off, "cannot be read"),
+        ("q.npz", spoilt, "cannot be read"),
+        ("q.safetensors", eight_bits, "dtype F8_E4M3 are not read"),
         ("q.safetensors", promised_tensor, "cannot be read|too many"),
         ("q.safetensors", lambda p: p.write_bytes(b"{}"), "cannot be read"),
         ("q.csv", lambda p: p.write_bytes(b"1,2\n" * (MAX_CSV_BYTES // 4 + 1)), "too many"),

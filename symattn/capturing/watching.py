@@ -39,7 +39,7 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
         from torch.compiler import set_stance
         from torch.overrides import TorchFunctionMode
     except ImportError:
-        raise SymattnError("capture: needs PyTorch 2.6 or newer; install torch") from None
+        raise SymattnError("capture: needs PyTorch 2.6 or newer; pip install torch") from None
 
     calls: list[Call] = []
     inside: list[str] = []

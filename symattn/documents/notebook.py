@@ -23,7 +23,7 @@ def notebook_document(
     try:
         import nbformat
     except ImportError:
-        raise SymattnError("ipynb: needs nbformat; install symattn[notebook]") from None
+        raise SymattnError("ipynb: needs nbformat; pip install 'symattn[notebook]'") from None
     v4: Any = nbformat.v4  # which has no types
     cells: list[Any] = [v4.new_markdown_cell(f"# {words(title or 'Attention')}")]
     cells.append(v4.new_code_cell(code))

@@ -28,7 +28,7 @@ def plotted(
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise SymattnError("plot: needs matplotlib; install symattn[plot]") from None
+        raise SymattnError("plot: needs matplotlib; pip install 'symattn[plot]'") from None
     array = evaluation.array(item.letter)
     if array.ndim - (head is not None) != 2:
         raise SymattnError(f"{item.name}: {array.ndim} axes cannot be one picture; pick a matrix")

@@ -239,7 +239,8 @@ class Sinusoidal(Placed):
         )
         out = np.empty((count, width), dtype=angles.dtype)
         out[:, 0::2] = arithmetic.apply("sin", angles)
-        out[:, 1::2] = arithmetic.apply("cos", angles[:, : width // 2])
+        if width > 1:  # otherwise there are no cosines
+            out[:, 1::2] = arithmetic.apply("cos", angles[:, : width // 2])
         return out
 
 

@@ -7,9 +7,12 @@ size is looked at before its numbers are read.
 from __future__ import annotations
 
 import csv
+import json
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -40,7 +43,7 @@ def read_matrix(reference: str, folder: Path) -> Any:
         return reader(path, name)
     except ReadError as error:
         raise ReadError(f"{file}: {error}") from None
-    except (OSError, ValueError, EOFError, KeyError) as error:
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile, zlib.error) as error:
         words = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise ReadError(f"{file}: cannot be read: {words}") from None
 
@@ -57,7 +60,7 @@ def _npy(path: Path, name: str) -> Array:
 
 
 def _npz(path: Path, name: str) -> Array:
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         chosen = _chosen(name, arrays.files)
         with arrays.zip.open(f"{chosen}.npy") as member:  # its header, before its numbers
             version = np.lib.format.read_magic(member)
@@ -73,14 +76,33 @@ def _safetensors(path: Path, name: str) -> Array:
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
-        raise ReadError("needs the package safetensors; install symattn[safetensors]") from None
+        raise ReadError("needs safetensors; pip install 'symattn[safetensors]'") from None
     try:
         with safe_open(path, framework="numpy") as tensors:
             chosen = _chosen(name, list(tensors.keys()))
-            _check_count(int(np.prod(tensors.get_slice(chosen).get_shape(), dtype=object)))
+            part = tensors.get_slice(chosen)
+            shape, dtype = part.get_shape(), part.get_dtype()
+            _check_count(int(np.prod(shape, dtype=object)))
+            if dtype == "BF16":
+                return _bfloat16(path, chosen).reshape(shape)
+            if dtype not in _DTYPES:
+                raise ReadError(f"numbers of dtype {dtype} are not read; save them as float32")
             return _whole(tensors.get_tensor(chosen))
     except (SafetensorError, TypeError) as error:
         raise ReadError(f"cannot be read: {error}") from None
+
+
+def _bfloat16(path: Path, name: str) -> Array:
+    """The float32 that hold the same numbers, of which a bfloat16 is the upper half.
+
+    NumPy has no such type, so that the bytes are read here; the file's header is checked already.
+    """
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        begin, end = json.loads(file.read(length))[name]["data_offsets"]
+        file.seek(8 + length + begin)
+        halves = np.frombuffer(file.read(end - begin), "<u2")
+    return (halves.astype("<u4") << 16).view("<f4")
 
 
 def _csv(path: Path, name: str) -> list[list[str]]:
@@ -118,6 +140,9 @@ def _check_count(count: int) -> None:
     if count > MAX_NUMBERS:
         raise ReadError(f"{count:,} numbers are too many; {MAX_NUMBERS:,} at most")
 
+
+#: What safetensors calls the types that NumPy has.
+_DTYPES = ("F64", "F32", "F16", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL")
 
 #: Adding a format is adding a row.
 READERS: Mapping[str, Callable[[Path, str], Any]] = {

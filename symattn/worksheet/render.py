@@ -13,24 +13,30 @@ has changed::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
 from symattn.errors import ReadError, SymattnError, nearest, shown
-from symattn.worksheet.pages import line_of
+from symattn.worksheet.pages import Block, line_of
 from symattn.worksheet.pages.markdown import fences
 from symattn.worksheet.prose import sheet_of_block
 from symattn.worksheet.quote import quoted
 from symattn.worksheet.read import Worksheet
 
-_FILLED = re.compile(
-    r"<!-- symattn(?P<options>(?: [^>]*)?) -->(?P<body>.*?)<!-- /symattn -->"
-    r"|<!-- value (?P<entry>[^>]{1,80}?) -->(?P<number>.{0,200}?)<!-- /value -->",
-    re.DOTALL,
+#: Where something is filled in, and where that ends; code in a line is passed over.
+_MARK = re.compile(
+    r"(?P<code>(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
+    r"|<!-- (?P<end>/?)(?P<kind>symattn|value)(?P<told>(?: [^>]*)?) -->"
 )
+_ENTRY = re.compile(r"\s*[A-Za-z_]+\[")
 _OPTIONS = ("steps", "view", "digits", "level")
+
+#: How long a number between comments may be.
+_LONG = 200
 
 
 def rendered(text: str, name: str, flavor: str = "github") -> str:
@@ -40,45 +46,71 @@ def rendered(text: str, name: str, flavor: str = "github") -> str:
     that begins with the file and the line.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
+    blocks = list(fences(text))
+    sheets = [(start, end, block) for start, end, block in blocks if block is not None]
     out: list[str] = []
     done = 0
     sheet: Worksheet | None = None
-    for start, end, block in (*fences(text), (len(text), len(text), None)):
-        out += _filled(text, done, start, name, sheet, flavor, newline)
-        out.append(text[start:end])
+    parts: list[tuple[int, int, Block | re.Match[str]]] = [*sheets, *_marked(text, blocks, name)]
+    for start, end, found in sorted(parts, key=lambda part: part[0]):
+        out.append(text[done:start])
         done = end
-        if block is None:
+        if isinstance(found, re.Match):
+            out.append(_filled(found, sheet, f"{name}:{line_of(text, start)}", flavor, newline))
             continue
-        sheet = sheet_of_block(name, text, block)
+        out.append(text[start:end])
+        sheet = sheet_of_block(name, text, found)
         if not re.match(r"\s*<!-- symattn", text[end:]):
             body = _derivation(sheet, "", flavor).replace("\n", newline)
             lead = "" if text[:end].endswith("\n") else newline
             out.append(f"{lead}{newline}<!-- symattn -->{body}<!-- /symattn -->{newline}")
-    return "".join(out)
+    return "".join([*out, text[done:]])
+
+
+def _marked(
+    text: str, blocks: Sequence[tuple[int, int, Block | None]], name: str
+) -> Iterator[tuple[int, int, re.Match[str]]]:
+    """Where something is filled in, from its comment to the one that ends it.
+
+    What is filled in may be blocks of code itself (formulas in MyST); comments in code are
+    examples. A comment without its end is refused: up to a later end, the author's words would go.
+    """
+    starts, sheets = [start for start, _, _ in blocks], [start for start, _, b in blocks if b]
+    marks = []
+    for mark in _MARK.finditer(text):
+        before = bisect_right(starts, mark.start()) - 1
+        if not mark["code"] and (before < 0 or blocks[before][1] <= mark.start()):
+            marks.append(mark)
+    for mark, following in zip_longest(marks, marks[1:]):
+        if mark["end"]:
+            continue
+        close = f"<!-- /{mark['kind']} -->"
+        closed = following is not None and following[0] == close
+        if closed and mark["kind"] == "value":
+            closed = following.start() - mark.end() <= _LONG
+        elif closed:
+            closed = bisect_right(sheets, mark.end()) == bisect_right(sheets, following.start())
+        if closed:
+            yield mark.start(), following.end(), mark
+        elif mark["kind"] == "symattn" or _ENTRY.match(mark["told"]):
+            line = line_of(text, mark.start())
+            raise ReadError(f"{name}:{line}: {mark[0]} is not closed; write {close} after it")
 
 
 def _filled(
-    text: str, start: int, end: int, name: str, sheet: Worksheet | None, flavor: str, newline: str
-) -> Iterator[str]:
-    """A stretch of prose with what is between its comments made anew."""
-    done = start
-    for match in _FILLED.finditer(text, start, end):
-        yield text[done : match.start()]
-        done = match.end()
-        line = line_of(text, match.start())
-        if sheet is None:
-            raise ReadError(f"{name}:{line}: no worksheet stands before this comment")
-        try:
-            if match["entry"] is not None:
-                number = quoted(sheet, match["entry"])
-                yield f"<!-- value {match['entry']} -->{number}<!-- /value -->"
-            else:
-                options = match["options"]
-                body = _derivation(sheet, options, flavor).replace("\n", newline)
-                yield f"<!-- symattn{options} -->{body}<!-- /symattn -->"
-        except SymattnError as error:
-            raise ReadError(f"{name}:{line}: {error}") from None
-    yield text[done:end]
+    mark: re.Match[str], sheet: Worksheet | None, place: str, flavor: str, newline: str
+) -> str:
+    """A comment, what it asks for, and the comment that ends it."""
+    if sheet is None:
+        raise ReadError(f"{place}: no worksheet stands before this comment")
+    try:
+        if mark["kind"] == "value":
+            body = quoted(sheet, mark["told"].strip())
+        else:
+            body = _derivation(sheet, mark["told"], flavor).replace("\n", newline)
+    except SymattnError as error:
+        raise ReadError(f"{place}: {error}") from None
+    return f"{mark[0]}{body}<!-- /{mark['kind']} -->"
 
 
 def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:

@@ -7,7 +7,7 @@ and of positions. A size on which something depends in a way that is not found k
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -26,15 +26,22 @@ from symattn.errors import SymattnError
 #: How often sizes are drawn until they tell all expressions apart.
 _SEEDS = 64
 
+#: Sizes above which no larger ones are tried.
+_LARGE = 64
+
 #: Heads, groups and the largest distance in each set of sizes that is traced.
 _SMALL = ((4, 2, 1), (6, 3, 2), (10, 2, 2), (9, 3, 3), (8, 4, 1))
 
 
 class _Unknown(Exception):
-    """Something depends on these sizes in a way that is not found; on any, if there are none."""
+    """Something depends on these sizes in a way that is not found; on any, if there are none.
 
-    def __init__(self, *sizes: Any) -> None:
+    `traced` is whether there are programs at all the sizes at least.
+    """
+
+    def __init__(self, *sizes: Any, traced: bool = True) -> None:
         super().__init__()
+        self.traced = traced
         self.symbols: set[sympy.Symbol] = {
             symbol for size in sizes if isinstance(size, Sized) for symbol in size.expr.free_symbols
         }
@@ -61,10 +68,36 @@ def generalised(derivation: Derivation, evaluation: Evaluation) -> tuple[Program
     return fixed, [f"{s.name} = {value}" for s, value in evaluation.sizes.items()]
 
 
-def _halved(program: Program) -> list[str]:
+def _least(program: Program) -> list[str]:
+    """How large a size has to be for the columns or rows that are taken whatever it is."""
+    most: dict[str, int] = {}
+    for line in program.lines:
+        for part in _parts(line.operands):
+            if part.kind != "index":
+                continue
+            spans = [span for span in part.details if span is not None]
+            for size, span in zip(part.parts[0].shape, spans, strict=True):
+                if not (isinstance(size, Sized) and size.expr.is_Symbol):
+                    continue
+                stop = span[1] if isinstance(span, tuple) else span + 1
+                if not isinstance(stop, Sized) and stop > 1:
+                    name = size.expr.name
+                    most[name] = max(most.get(name, 0), stop)
+    return [f"{name} ≥ {stop}" for name, stop in most.items()]
+
+
+def _parts(operands: Iterable[Any]) -> Iterator[View]:
+    """The views among these, and what they are made of."""
+    for part in operands:
+        if isinstance(part, View):
+            yield part
+            yield from _parts(part.parts)
+
+
+def _halved(program: Program) -> list[sympy.Symbol]:
     """The sizes of which there is half in a shape."""
     found = {
-        part.args[1].name: None
+        part.args[1]: None
         for line in program.lines for size in line.shape if isinstance(size, Sized)
         for part in sympy.preorder_traversal(size.expr)
         if isinstance(part, sympy.Mul) and part.args[0] == sympy.Rational(1, 2)
@@ -98,43 +131,61 @@ def _read_off(
 ) -> tuple[tuple[Program, list[str]] | None, set[sympy.Symbol]]:
     """The program with the sizes that have to be even; or None, and what stands in the way."""
     unknown: set[sympy.Symbol] = set()
-    for even in (False, True):
+    suspects: set[sympy.Symbol] = set()
+    for even, above in _rounds(evaluation):
+        if unknown and above:
+            break
         try:
-            found = _laid_over(derivation, evaluation, free, even)
+            found = _laid_over(derivation, evaluation, _trials(free, even, above))
         except _Unknown as problem:
             unknown |= problem.symbols
-        else:
-            return (found, [f"even {name}" for name in _halved(found) if even]), unknown
-    return None, unknown
+            suspects = set() if problem.traced else _suspects(free)
+            continue
+        halved = _halved(found) if even else []
+        odd = {size for size in halved if evaluation.sizes[size] % 2}
+        if not odd:
+            return (found, [f"even {size.name}" for size in halved] + _least(found)), unknown
+        unknown |= odd
+    return None, unknown or suspects
+
+
+def _rounds(evaluation: Evaluation) -> Iterator[tuple[bool, Mapping[sympy.Symbol, int]]]:
+    """Any sizes, even ones, and then sizes for which those that it was made at make room."""
+    yield from ((False, {}), (True, {}))
+    if max(evaluation.sizes.values()) <= _LARGE:
+        yield from ((False, evaluation.sizes), (True, evaluation.sizes))
 
 
 def _laid_over(
-    derivation: Derivation, evaluation: Evaluation, free: list[sympy.Symbol], even: bool
+    derivation: Derivation, evaluation: Evaluation, trials: list[dict[sympy.Symbol, int]]
 ) -> Program:
-    """The program at several sets of sizes, all of them even or not, made one."""
-    trials = _trials(free, even)
-    fixed = {symbol: size for symbol, size in evaluation.sizes.items() if symbol not in free}
+    """The program at several sets of sizes made one."""
+    fixed = {symbol: size for symbol, size in evaluation.sizes.items() if symbol not in trials[0]}
     try:
         programs = [traced(_at(derivation, fixed | sizes)) for sizes in trials]
     except (SymattnError, ValueError, IndexError):  # NumPy's are of heads that are fixed
-        raise _Unknown(*(_suspects(free) if even else ())) from None
+        raise _Unknown(traced=False) from None
     return _Merging(trials, fixed).program(programs)
 
 
-def _suspects(free: Sequence[sympy.Symbol]) -> list[Sized]:
+def _suspects(free: Sequence[sympy.Symbol]) -> set[sympy.Symbol]:
     """The sizes that a derivation may be written for: its heads, then its tokens."""
     for names in (("h", "g"), ("n", "m", "p")):
-        found = [Sized(0, symbol) for symbol in free if symbol.name in names]
+        found = {symbol for symbol in free if symbol.name in names}
         if found:
             return found
-    return []
+    return set()
 
 
-def _trials(free: Sequence[sympy.Symbol], even: bool) -> list[dict[sympy.Symbol, int]]:
+def _trials(
+    free: Sequence[sympy.Symbol], even: bool, above: Mapping[sympy.Symbol, int]
+) -> list[dict[sympy.Symbol, int]]:
     """Sets of sizes that differ and follow no pattern; groups divide the heads, distances fit in.
 
-    They tell all expressions apart.
+    They tell all expressions apart. Each size is more than the one in `above`.
     """
+    more = {symbol: above.get(symbol, 0) for symbol in free}
+    more = {symbol: size + size % 2 if even else size for symbol, size in more.items()}
     for seed in range(_SEEDS):
         numbers = Random(seed)  # noqa: S311  nothing is secret here
         pool = range(4, 8 + 4 * len(free), 1 + even)
@@ -142,7 +193,9 @@ def _trials(free: Sequence[sympy.Symbol], even: bool) -> list[dict[sympy.Symbol,
         for heads, groups, distance in _SMALL:
             small = {"h": heads, "g": groups, "k": distance}
             drawn = zip(free, numbers.sample(pool, len(free)), strict=True)
-            trials.append({symbol: small.get(symbol.name, size) for symbol, size in drawn})
+            trials.append(
+                {symbol: small.get(symbol.name, more[symbol] + size) for symbol, size in drawn}
+            )
         if not Growth(trials).ambiguous:
             return trials
     raise _Unknown
@@ -304,4 +357,4 @@ class _Merging:
             return None
         falls = bool(base < 1)
         whole = int(1 / base if falls else base)
-        return Powers(whole, Sized(int(count) * int(step), size), int(step), falls)
+        return Powers(whole, Sized(self.growth.large(size), size), int(step), falls)

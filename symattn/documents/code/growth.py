@@ -20,6 +20,9 @@ Values: TypeAlias = NDArray[np.int64]
 #: No constant in an expression is larger.
 _MOST = 64
 
+#: Heads and groups that stand for any number of them.
+_MANY = {"h": 46 * 94, "g": 46}
+
 
 class Growth:
     """Expressions by how they grow from one set of sizes to the next; constants do not matter.
@@ -33,6 +36,8 @@ class Growth:
     ) -> None:
         self._known: dict[tuple[int, ...], tuple[int, Values, Callable[[], sympy.Expr]]] = {}
         self.ambiguous = False
+        self._large = {s: 2 * sympy.prime(170 + 31 * k) for k, s in enumerate(trials[0])}
+        self._large |= {s: _MANY[s.name] for s in trials[0] if s.name in _MANY}
         values = {size: np.array([trial[size] for trial in trials]) for size in trials[0]}
         for grown, expr in _expressions(values):
             self.ambiguous |= self._growth(grown) in self._known or not np.diff(grown).any()
@@ -60,7 +65,14 @@ class Growth:
             return None
         sign, grown, expr = self._known[growth]
         constant = first - sign * int(grown[0])
-        return Sized(first, sign * expr() + constant) if abs(constant) <= _MOST else None
+        if abs(constant) > _MOST:
+            return None
+        whole = sign * expr() + constant
+        return Sized(self.large(whole), whole)
+
+    def large(self, expr: sympy.Expr) -> int:
+        """The expression at large sizes, where it is in order with others as it is in general."""
+        return int(expr.subs(self._large))
 
 
 def _expressions(

@@ -94,14 +94,15 @@ _OPERATIONS = {
     "threshold": "threshold({0})",
     "first_largest": "first_largest({0})",
     "size": "{0}.shape[{1}]",
-    "power": "{0:a}**{1}",
+    "power": "{0}**{1}",
+    "power of more": "{0:a} ** {1}",
     "size of": "abs({0})",
     "clip": "np.clip({0}, {1}, {2})",
     "seen": "np.where({0}, 0, -np.inf)",
     "table": "{0}",
     "counted": "np.arange({0})",
     "counted column": "np.arange({0})[:, None]",
-    "powers": "{0}.0 ** ({3}np.arange(0, {1}, {2}) / {1})",
+    "powers": "{0}.0 ** ({3}np.arange(0, {1}, {2}) / {1:a})",
 }
 _VIEWS = {
     "negative": "-{0:a}",
@@ -148,7 +149,7 @@ JAX = _arrays(
         "seen": "jnp.where({0}, 0, -jnp.inf).astype({like}.dtype)",
         "counted": "jnp.arange({0}, dtype={like}.dtype)",
         "counted column": "jnp.arange({0}, dtype={like}.dtype)[:, None]",
-        "powers": "{0}.0 ** ({3}jnp.arange(0, {1}, {2}, dtype={like}.dtype) / {1})",
+        "powers": "{0}.0 ** ({3}jnp.arange(0, {1}, {2}, dtype={like}.dtype) / {1:a})",
     },
     views={"take": "jnp.take({0}, jnp.array({details}), axis={axis})"},
 )  # fmt: skip
@@ -159,12 +160,13 @@ TORCH = _arrays(
         "threshold": '''def threshold(x):
     """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
     ranked = x.sort(dim=-1, descending=True).values
-    counts = torch.arange(1, x.shape[-1] + 1)
+    counts = torch.arange(1, x.shape[-1] + 1, device=x.device)
     return ((ranked.cumsum(dim=-1) - 1) / counts).amax(dim=-1, keepdim=True)
 ''',
         "first_largest": '''def first_largest(x):
     """1 at the first largest entry of each row, 0 elsewhere."""
-    return (torch.arange(x.shape[-1]) == x.argmax(dim=-1, keepdim=True)).to(x.dtype)
+    places = torch.arange(x.shape[-1], device=x.device)
+    return (places == x.argmax(dim=-1, keepdim=True)).to(x.dtype)
 ''',
     },
     grid="torch.arange({0}, device={like}.device)",
@@ -172,9 +174,10 @@ TORCH = _arrays(
         "literal": "{like}.new_tensor({0})",
         "clip": "torch.clamp({0}, {1}, {2})",
         "seen": "torch.where({0}, 0.0, -torch.inf).to({like})",
+        "where of numbers": "torch.where({0}, {1}, {2}).to({like})",
         "counted": "torch.arange({0}).to({like})",
         "counted column": "torch.arange({0}).to({like})[:, None]",
-        "powers": "{0}.0 ** ({3}torch.arange(0, {1}, {2}).to({like}) / {1})",
+        "powers": "{0}.0 ** ({3}torch.arange(0, {1}, {2}).to({like}) / {1:a})",
         "max0": "torch.clamp({0}, min=0)",
         "min1": "torch.clamp({0}, max=1)",
         "σ": "torch.sigmoid({0})",
@@ -247,14 +250,15 @@ PYTHON = Language(
     operations=_called(_LISTS_NAMES) | {
         "literal": "{0}",
         "size": "len({0}{zeros})",
-        "power": "{0:a}**{1}",
+        "power": "{0}**{1}",
+        "power of more": "{0:a} ** {1}",
         "size of": "abs({0})",
         "clip": "min(max({0}, {1}), {2})",
         "seen": "[[0 if {0} else -math.inf for j in range({columns})] for i in range({rows})]",
         "table": "[[{0} for j in range({columns})] for i in range({rows})]",
         "counted": "list(range({0}))",
         "counted column": "[[t] for t in range({0})]",
-        "powers": "[{0} ** ({3}t / {1}) for t in range(0, {1}, {2})]",
+        "powers": "[{0} ** ({3}t / {1:a}) for t in range(0, {1}, {2})]",
     },
     views=_CALLED_VIEWS,
     infinity="math.inf",
@@ -275,7 +279,8 @@ JAVASCRIPT = Language(
     name="javascript",
     operations=_called({}) | {
         "size": "{0}.shape[{1}]",
-        "power": "{0:a} ** {1}",
+        "power": "{0} ** {1}",
+        "power of more": "{0:a} ** {1}",
         "size of": "Math.abs({0})",
         "clip": "Math.min(Math.max({0}, {1}), {2})",
         "seen": "mask({rows}, {columns}, {0})",
@@ -283,7 +288,7 @@ JAVASCRIPT = Language(
         "rule": "(i, j) => {0}",
         "counted": "matrix(range({1}, {2}, 1))",
         "counted column": "transpose(matrix([range({1}, {2}, 1)]))",
-        "powers": "matrix(range(0, {1}, {2}).map((t) => {0} ** ({3}t / {1})))",
+        "powers": "matrix(range(0, {1}, {2}).map((t) => {0} ** ({3}t / {1:a})))",
     },
     views=_CALLED_VIEWS
     | {"index": "pick({0}, [{details}])", "along": "pickAlong({0}, {details})"},

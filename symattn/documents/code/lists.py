@@ -12,7 +12,7 @@ import operator
 
 def depth(x):
     """How many axes there are."""
-    return 1 + depth(x[0]) if isinstance(x, list) else 0
+    return 1 + (depth(x[0]) if x else 0) if isinstance(x, list) else 0
 
 
 def each(f, *xs, whole=0):

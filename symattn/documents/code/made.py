@@ -22,7 +22,10 @@ Condition: TypeAlias = tuple[sympy.Expr, str, sympy.Expr]
 
 
 class Sized(int):
-    """A whole number together with the expression in the sizes that it follows from."""
+    """A whole number together with the expression in the sizes that it follows from.
+
+    The number is that of large sizes: compared by it are the expressions themselves.
+    """
 
     expr: sympy.Expr
 

@@ -80,8 +80,9 @@ class Positions:
             case sympy.Pow(args=(base, exponent)) if exponent in (-1, sympy.Rational(-1, 2)):
                 return Piece(f"1 / {inside(base**-exponent):a}")
             case sympy.Pow(args=(base, exponent)):
-                power = self.language.operations["power"]
-                return Piece(power.format(inside(base), f"{float(exponent)!r}"))
+                power = "power" if base.is_Symbol else "power of more"
+                code = self.language.operations[power]
+                return Piece(code.format(inside(base), f"{float(exponent)!r}"))
             case sympy.Abs(args=(body,)):
                 return Piece(self.language.operations["size of"].format(inside(body)))
             case sympy.Mod(args=(body, by)):
@@ -242,7 +243,8 @@ class Positions:
     def powers(self, made: Powers) -> Piece:
         """Falling or rising powers."""
         return Piece(self.language.operations["powers"].format(
-            made.base, self.size(made.size), made.step, "-" if made.falls else "", like=self.like,
+            made.base, Piece(self.size(made.size)), made.step, "-" if made.falls else "",
+            like=self.like,
         ))  # fmt: skip
 
 

@@ -237,7 +237,10 @@ class _Writer:
         pieces = [self.operand(part) for part in operands]
         if line.operation == "is":
             return pieces[0]
-        return Piece(self.language.operations[line.operation].format(*pieces))
+        operation = self.language.operations[line.operation]
+        if line.operation == "where" and not any(isinstance(part, View) for part in operands[1:]):
+            operation = self.language.operations.get("where of numbers", operation)
+        return Piece(operation.format(*pieces, like=self.like))
 
     def operand(self, part: View | Scalar) -> Piece:
         if isinstance(part, View):

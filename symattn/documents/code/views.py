@@ -247,6 +247,10 @@ def _of_many(codes: Codes, shapes: Mapping[int, tuple[int, ...]], used: Codes) -
         if len(breaks) < len(used):
             parts = tuple(view(part, shapes) for part in np.split(codes, breaks, axis=axis))
             return View("join", codes.shape, parts, details=axis - codes.ndim)
+        last = breaks[-1]
+        if rows[last, 0] not in rows[:last, 0]:  # what stays as it is after pairs that turn
+            parts = tuple(view(part, shapes) for part in np.split(codes, [last], axis=axis))
+            return View("join", codes.shape, parts, details=axis - codes.ndim)
         if axis == codes.ndim - 1 and codes.shape[-1] % 2 == 0:
             parts = tuple(view(codes[..., start::2], shapes) for start in (0, 1))
             return View("interleave", codes.shape, parts)

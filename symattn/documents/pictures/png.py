@@ -20,7 +20,7 @@ def png_document(drawing: Drawing, scale: float = 2.0) -> bytes:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise SymattnError("png: needs matplotlib; install symattn[plot]") from None
+        raise SymattnError("png: needs matplotlib; pip install 'symattn[plot]'") from None
     width, height = drawing.width + 2 * _MARGIN, drawing.height + 2 * _MARGIN
     figure = Figure(figsize=(width / 72, height / 72), dpi=72 * scale)
     FigureCanvasAgg(figure)
