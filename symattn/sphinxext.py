@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.parsers.rst.directives.admonitions import Attention as Admonition
+from docutils.statemachine import StringList
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -136,9 +137,15 @@ class Shows(_Holding):
     def run(self) -> list[nodes.Node]:
         """The derivation; docutils' own admonition where the body is prose."""
         if self._is_admonition():
+            content, offset = self.content, self.content_offset
+            if self.arguments:  # prose that begins beside the directive
+                source = self.state_machine.get_source_and_line(self.lineno)[0]
+                words = StringList(self.arguments[0].splitlines(), source)
+                content = words + StringList([""], source) + content if content else words
+                offset = self.lineno - 1
             return list(Admonition(
-                self.name, self.arguments, self.options, self.content, self.lineno,
-                self.content_offset, self.block_text, self.state, self.state_machine,
+                self.name, [], self.options, content, self.lineno,
+                offset, self.block_text, self.state, self.state_machine,
             ).run())  # fmt: skip
         try:
             page = self._outline()
@@ -154,6 +161,8 @@ class Shows(_Holding):
         if "[given]" in text or "[attention]" in text:
             return False
         argument = self.arguments[0].strip() if self.arguments else ""
+        if argument.endswith(".toml") and Path(self.env.relfn2path(argument)[1]).is_file():
+            return bool(text)
         return bool(text) or " " in argument or not argument
 
     def _outline(self) -> Outline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -386,6 +387,20 @@ def test_a_page_is_read_again_when_its_worksheet_changes(tmp_path: Path) -> None
     assert build(folder, "text", "-q") == (0, "")
     assert "0.1070" in out.read_text("utf-8")
     assert status == 0
+
+
+def test_words_beside_the_directive_are_prose_unless_they_name_a_file(tmp_path: Path) -> None:
+    page = (
+        "Title\n=====\n\n.. attention:: my sheet.toml\n\n.. attention:: Mind the gap!\n\n"
+        ".. attention:: It begins here,\n   goes *on*\n\n   and ends.\n"
+    )
+    folder = project(tmp_path, index_rst=page)
+    (folder / "my sheet.toml").write_text(SHEET, "utf-8")
+    assert build(folder, "text", "-q") == (0, "")
+    text = (folder / "_out" / "text" / "index.txt").read_text("utf-8")
+    assert "0.3302" in text
+    assert "Attention:\n\n  Mind the gap!\n" in text
+    assert re.search(r"Attention:\n\n  It begins here, goes \*on\*\s*and ends\.\n", text)
 
 
 @pytest.mark.parametrize("held", ["in a file", "in the page", "in what it includes"])
