@@ -8,11 +8,13 @@ from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
+from symattn.documents.job import LAYOUTS
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
 from symattn.documents.text import text_document
 from symattn.errors import SymattnError
 from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.quote import entries_named
 from symattn.worksheet.read import worksheet_of
 from symattn.worksheet.report import report
 from symattn.worksheet.reporting import markdown_report, text_report
@@ -40,12 +42,15 @@ class _Options(argparse.ArgumentParser):
 def cell(line: str, body: str) -> Page:
     """``%%symattn [--view V] [--step S] [--digits N] [--check]``: a worksheet in a cell.
 
-    Shows the derivation, or, with ``--check``, the marks of its claims.
+    Shows the derivation, or, with ``--check``, the marks of its claims. ``--layout falk`` and
+    ``--entry weights[1,2]`` are those of the command line.
     """
     options = _Options(prog="%%symattn", add_help=False)
     options.add_argument("--view", action="append", choices=VIEWS)
     options.add_argument("--step", action="append", default=[])
     options.add_argument("--digits", type=int)
+    options.add_argument("--layout", choices=LAYOUTS)
+    options.add_argument("--entry", action="append", default=[])
     options.add_argument("--check", action="store_true")
     try:
         told = options.parse_args(shlex.split(line))
@@ -53,14 +58,15 @@ def cell(line: str, body: str) -> Page:
         raise UsageError(f"%%symattn: {error}") from None
     try:
         sheet = worksheet_of(body, "cell")
-        notation = sheet.notation if told.digits is None else sheet.notation.but(digits=told.digits)
+        asked = {"digits": told.digits, "layout": told.layout}
+        notation = sheet.notation.but(**{k: x for k, x in asked.items() if x is not None})
         if told.check:
             found = report(sheet.in_file(check_worksheet, sheet), notation)
             return Page(text_report(found), markdown_report(found))
         derivation = sheet.in_file(sheet.derivation)
         evaluation = sheet.in_file(sheet.evaluate, derivation)
         page = outline(derivation, evaluation, notation=notation, views=told.view or VIEWS,
-                       only=told.step)  # fmt: skip
+                       only=told.step, entries=entries_named(told.entry, evaluation))  # fmt: skip
     except SymattnError as error:
         raise UsageError(str(error)) from None
     return Page(text_document(page), markdown_document(page))

@@ -22,7 +22,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from symattn import __version__
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivation import Derivation, Evaluation, Place
+from symattn.documents.job import LAYOUTS
 from symattn.documents.latex import displays
 from symattn.documents.outline import VIEWS, Outline, Section, outline
 from symattn.errors import ReadError, SymattnError, nearest, shown
@@ -34,7 +35,7 @@ from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.pages.page import anchor
 from symattn.worksheet.prose import check_text
-from symattn.worksheet.quote import quoted
+from symattn.worksheet.quote import entries_named, quoted
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.report import shown_true
 from symattn.worksheet.source import files_named
@@ -95,8 +96,8 @@ class _Holding(SphinxDirective):
 
     def hold(self, sheet: Worksheet) -> Worksheet:
         """Keep the worksheet, with the digits asked for, for the roles after it."""
-        if "digits" in self.options:
-            sheet = replace(sheet, notation=sheet.notation.but(digits=self.options["digits"]))
+        told = {name: self.options[name] for name in ("digits", "layout") if name in self.options}
+        sheet = replace(sheet, notation=sheet.notation.but(**told))
         self.env.temp_data[_KEY] = sheet
         path, _ = self.get_source_info()
         if sheet.claims and path != self.env.temp_data.get(_CHECKED):
@@ -128,6 +129,8 @@ class Shows(_Holding):
         "steps": _listed,
         "view": _listed,
         "digits": directives.nonnegative_int,
+        "layout": lambda word: directives.choice(word, LAYOUTS),
+        "entry": lambda words: (words or "").split(),
         "label": directives.unchanged,
         "class": directives.class_option,
         "format": lambda word: directives.choice(word, ("full", "equations")),
@@ -171,8 +174,15 @@ class Shows(_Holding):
             if view not in VIEWS:
                 raise SymattnError(f"view: there is no {shown(view)}{nearest(view, VIEWS)}")
         derivation, evaluation, notation = self._derived()
-        only_steps = self.options.get("steps", [])
-        return outline(derivation, evaluation, notation=notation, views=views, only=only_steps)
+        entries: dict[str, Place] = {}
+        if evaluation is not None:
+            entries = entries_named(self.options.get("entry", []), evaluation)
+        elif self.options.keys() & {"layout", "entry"}:
+            raise SymattnError("layout, entry: need numbers; give a worksheet")
+        only = self.options.get("steps", [])
+        return outline(
+            derivation, evaluation, notation=notation, views=views, only=only, entries=entries
+        )
 
     def _derived(self) -> tuple[Derivation, Evaluation | None, Notation]:
         sheet = self.worksheet()

@@ -129,6 +129,14 @@ def test_only_what_has_changed_changes() -> None:
     assert rendered(again.replace("K = [[3, 0]", "K = [[1, 0]"), "page.md") == once
 
 
+def test_products_are_laid_out_and_entries_boxed() -> None:
+    asked = "steps=weights,output view=worked,value layout=falk entry=weights[1,2];output[2,1]"
+    page = rendered(PAGE.replace("steps=weights view=formula,value digits=2", asked), "page.md")
+    assert r"a_{12} &=" in page or "a_{12} =" in page
+    assert "a_{11}" not in page
+    assert r"\hline" in page  # Falk's scheme
+
+
 def test_line_ends_are_kept() -> None:
     windows = rendered(PAGE.replace("\n", "\r\n"), "page.md")
     assert "\n" not in windows.replace("\r\n", "")
@@ -143,6 +151,8 @@ def test_line_ends_are_kept() -> None:
         (PAGE.replace("steps=weights", "steps=wieghts"), r"page\.md:14: .*weights"),
         (PAGE.replace("digits=2", "digits=two"), r"page\.md:14: digits=two"),
         (PAGE.replace("digits=2", "digit=2"), r'page\.md:14: .*did you mean "digits"'),
+        (PAGE.replace("digits=2", "layout=flak"), r"page\.md:14: .*layout"),
+        (PAGE.replace("digits=2", "entry=weights[3,1]"), r"page\.md:14: .*weights is 2 × 2"),
         (PAGE.replace("Q = [[1", "Q = [[x"), r"page\.md:\d"),
         ("<!-- value weights[1,1] --><!-- /value -->", "page.md:1: no worksheet stands"),
     ],

@@ -282,6 +282,16 @@ def test_lists_admonitions_and_cells_compile(
     assert r"Overfull \hbox" not in said
 
 
+def test_products_are_laid_out_and_entries_boxed(tmp_path: Path) -> None:
+    asked = ".. attention:: sheet.toml\n   :layout: falk\n   :entry: weights[1,2] output[1,1]\n"
+    folder = project(tmp_path, index_rst=f"Title\n=====\n\n{asked}")
+    assert build(folder, "text", "-q") == (0, "")
+    text = (folder / "_out" / "text" / "index.txt").read_text("utf-8")
+    assert "┼" in text
+    assert "a_12 =" in text
+    assert "a_11 =" not in text
+
+
 WRONG = {
     "rst": ".. symattn:: sheet.toml\n\nRight: :claim:`weights[1,1] = 0.670`.\n\n"
     "Wrong: :claim:`weights[1,2] = 0.40`.\n",
@@ -319,6 +329,9 @@ def test_a_wrong_number_fails_the_build_where_check_finds_it(kind: str, tmp_path
         (".. attention:: causal\n   :view: formulae", 'did you mean "formula"'),
         (".. attention:: causal\n   :steps: wieghts", 'did you mean "weights"'),
         (".. symattn::\n\n   [given]\n   Q = [[1, x]]", "index.rst:7"),
+        (".. attention:: sheet.toml\n   :entry: weights[3,1]", "weights is 2 × 2"),
+        (".. attention:: sheet.toml\n   :layout: flak", "flak"),
+        (".. attention:: causal\n   :layout: falk", "need numbers; give a worksheet"),
     ],
 )
 def test_what_cannot_be_used_is_a_warning_with_its_line(

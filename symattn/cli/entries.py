@@ -13,7 +13,7 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
     Raises `SymattnError` for an entry that no job has.
     """
     from symattn.errors import SymattnError
-    from symattn.worksheet.quote import entry_named
+    from symattn.worksheet.quote import entries_named
 
     if entries and not {"worked", "value"} & {*jobs[0].views}:
         raise SymattnError("--entry: stands in the worked and the value view; leave --view out")
@@ -23,17 +23,20 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
         for job in jobs:
             if job.evaluation is None:
                 raise SymattnError("--entry: needs numbers; give a worksheet")
-            if words == "first":
-                firsts = {s.name: (0,) * (2 + s.per_head) for s in job.derivation.steps}
-                job.entries, found = firsts | job.entries, True
-                continue
             try:
-                name, place = entry_named(words, job.evaluation)
+                named = entries_named((words,), job.evaluation)
             except SymattnError as error:  # another chunk may have it
                 refused = refused or error
                 continue
-            if job.only and name not in job.only:
-                raise SymattnError(f"--entry {words}: --step shows other steps; add --step {name}")
-            job.entries[name], found = place, True
+            found = True
+            if words == "first":
+                job.entries = named | job.entries
+                continue
+            for name in named:
+                if job.only and name not in job.only:
+                    raise SymattnError(
+                        f"--entry {words}: --step shows other steps; add --step {name}"
+                    )
+            job.entries |= named
         if refused is not None and not found:
             raise SymattnError(f"--entry {refused}")

@@ -90,6 +90,8 @@ def outline(
     for view in views:
         if view not in VIEWS:
             raise SymattnError(f'no view is called "{view}"{nearest(view, VIEWS)}')
+    if entries and not {"worked", "value"} & {*views}:
+        raise SymattnError("entry: stands in the worked and the value view; show one of them")
     names = [item.name for item in (*derivation.inputs, *derivation.steps)]
     for name in only:
         if name not in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from symattn.derivation import Evaluation, Place, StepValue
 from symattn.errors import ReadError, shown
@@ -45,6 +46,15 @@ def entry_named(text: str, evaluation: Evaluation) -> tuple[str, Place]:
         raise ReadError(f"{shown(text)}: write e.g. weights[1,2], or weights[2][1,2] for head 2")
     value = evaluation[match[1]]
     return value.name, _place(value, match[2])
+
+
+def entries_named(names: Sequence[str], evaluation: Evaluation) -> dict[str, Place]:
+    """The entries to work out and box, by step; ``first`` is the first entry of every step.
+
+    Raises as `entry_named` does.
+    """
+    firsts = {s.name: (0,) * (2 + s.per_head) for s in evaluation.steps} if "first" in names else {}
+    return firsts | dict(entry_named(name, evaluation) for name in names if name != "first")
 
 
 def _place(value: StepValue, brackets: str) -> Place:

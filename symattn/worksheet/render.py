@@ -24,7 +24,7 @@ from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.worksheet.pages import Block, line_of
 from symattn.worksheet.pages.markdown import fences
 from symattn.worksheet.prose import sheet_of_block
-from symattn.worksheet.quote import quoted
+from symattn.worksheet.quote import entries_named, quoted
 from symattn.worksheet.read import Worksheet
 
 #: Where something is filled in, and where that ends; code in a line is passed over.
@@ -33,7 +33,7 @@ _MARK = re.compile(
     r"|<!-- (?P<end>/?)(?P<kind>symattn|value)(?P<told>(?: [^>]*)?) -->"
 )
 _ENTRY = re.compile(r"\s*[A-Za-z_]+\[")
-_OPTIONS = ("steps", "view", "digits", "level")
+_OPTIONS = ("steps", "view", "digits", "level", "layout", "entry")
 
 #: How long a number between comments may be.
 _LONG = 200
@@ -127,10 +127,15 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
     notation = sheet.notation
     if "digits" in told:
         notation = notation.but(digits=int(told["digits"]))
+    if "layout" in told:
+        notation = notation.but(layout=told["layout"])
     derivation = sheet.in_file(sheet.derivation)
     evaluation = sheet.in_file(sheet.evaluate, derivation)
     views: Any = tuple(told["view"].split(",")) if "view" in told else VIEWS
     only = told["steps"].split(",") if "steps" in told else ()
-    page = outline(derivation, evaluation, notation=notation, views=views, only=only)
+    entries = entries_named(told["entry"].split(";"), evaluation) if "entry" in told else {}
+    page = outline(
+        derivation, evaluation, notation=notation, views=views, only=only, entries=entries
+    )
     body = markdown_document(page, flavor, level=max(1, min(int(told.get("level", 3)), 6)))
     return f"\n\n{body}\n"
