@@ -445,3 +445,21 @@ def test_dropout_in_a_call_and_a_batch_that_is_not_there_are_refused() -> None:
 def test_torch_is_imported_when_it_is_used() -> None:
     code = "import sys, symattn; symattn.capture; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_a_layer_as_large_as_real_ones_is_explained_from_its_queries(weights: bool) -> None:
+    layer = nn.MultiheadAttention(512, 8, batch_first=True).eval()
+    x = numbers(2, 6, 512)
+    with torch.no_grad(), symattn.capture(layer) as calls:
+        layer(x, x, x, need_weights=weights)
+    (call,) = calls
+    assert set(call.given) == {"Q", "K", "V"}
+    assert "too large to show" in call.note
+    agreed(calls, 2)
+    values = call.evaluate(1)
+    assert values["weights"].shape == (8, 6, 6)
+    queries = (x @ layer.in_proj_weight[:512].T + layer.in_proj_bias[:512])[1]
+    assert np.allclose(values.array("Q"), queries.detach().reshape(6, 8, 64).transpose(0, 1),
+                       atol=1e-5)  # fmt: skip
+    assert "0." in call.document("text")

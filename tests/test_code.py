@@ -283,7 +283,7 @@ def attention(X, W_Q, W_K, W_V):
     W_K: key weights (d_model × d_k)
     W_V: value weights (d_model × d_v)
 
-    Returns every step by its letter.
+    Returns every step by its letter. One sequence at a time.
     \"""
     n = X.shape[0]
     d_k = W_Q.shape[1]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.reading import MAX_ENTRIES
 from symattn.attention.meaning import PER_HEAD
 from symattn.attention.spec import Attention
 from symattn.capturing.call import Call
@@ -147,8 +148,8 @@ def _triangle(mask: Any) -> Any:
 def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Call]:
     """A call of multi_head_attention_forward, from its inputs and weights if that can be said.
 
-    Otherwise from the Q, K and V that it makes, with the reasons as the note of the call. The mask
-    is what is made of all masks in it.
+    Otherwise from the Q, K and V that it makes, with the reasons as the note of the call; up to
+    the heads where the projections are too large to show. The mask is made of all masks in it.
     """
     from torch.nn import functional
 
@@ -161,8 +162,14 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
     result, _ = made = _seen(inner, part)
     if not inner:  # with weights wanted, they are worked out elsewhere
         _seen(inner, {**part, "need_weights": False, "is_causal": False})
-    output = _batches_first(result)
     choices, given, axes = _compared(inner[0], result.dtype)
+    if _width(part) ** 2 > MAX_ENTRIES:
+        note = (f"from Q, K and V to the heads' outputs: projections of more than {MAX_ENTRIES} "
+                "entries are too large to show")  # fmt: skip
+        spec = Attention(source="given", **choices)
+        output = _array(inner[0]["result"], result.dtype)
+        return made, Call(name, spec, given, output, axes, _digits(result), note)
+    output = _batches_first(result)
     extra = _extra(part)
     note = ""
     if extra:
@@ -184,6 +191,11 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
     return made, Call(name, spec, given, _array(output), axes, _digits(result), note)
 
 
+def _width(part: Mapping[str, Any]) -> int:
+    """d_model."""
+    return int(part["out_proj_weight"].shape[0])
+
+
 def _seen(inner: list[dict[str, Any]], part: Mapping[str, Any]) -> Any:
     """The result of multi_head_attention_forward, which leaves its Q, K, V and mask in `inner`.
 
@@ -194,8 +206,9 @@ def _seen(inner: list[dict[str, Any]], part: Mapping[str, Any]) -> Any:
     whole = functional.scaled_dot_product_attention
 
     def noting(*args: Any, **kwargs: Any) -> Any:
-        inner.append(_told(args, kwargs))
-        return whole(*args, **kwargs)
+        result = whole(*args, **kwargs)
+        inner.append({**_told(args, kwargs), "result": result})
+        return result
 
     functional.scaled_dot_product_attention = noting
     try:

@@ -29,7 +29,9 @@ def code_document(derivation: Derivation, evaluation: Evaluation, language: str)
         shape = shapes.get(item.letter, evaluation.shape(item.letter))
         docs.append(f"{item.letter}: {meaning} ({Positions.told(shape)})")
     written_for = f"Written for {', '.join(fixed)}." if fixed else ""
-    told = ["Returns every step by its letter.", spoken.note, written_for]
+    batches = any(len(evaluation.shape(item.letter)) > 2 + item.per_head for item in program.inputs)
+    single = "" if batches else "One sequence at a time."
+    told = ["Returns every step by its letter.", single, spoken.note, written_for]
     docs += ["", " ".join(filter(None, told))]
     code = spelled(program, spoken, docs=docs)
     parts = [*spoken.needed(code), code]
