@@ -48,6 +48,7 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("--flavor", metavar="NAME",
               help="Of md: github, katex, quarto or sphinx. Of tex and pdf: article, standalone, "
               "beamer; of tex also fragment.")  # fmt: skip
+@click.option("--pdf", is_flag=True, help="Run TeX on it: the same as --format pdf.")
 @click.option("--view", type=click.Choice(("all", *VIEWS)), default="all", show_default=True,
               help="Show one view of every step instead of all four.")  # fmt: skip
 @click.option("--step", "steps", metavar="NAME", multiple=True,
@@ -74,10 +75,15 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("--chunks", metavar="1|3,1,1",
               help="Decode over a cache: so many tokens at a time, or in each chunk.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
-def derive(source: str, form: str, output: str | None, symbolic: bool, **options: Any) -> int:
+def derive(
+    source: str, form: str, pdf: bool, output: str | None, symbolic: bool, **options: Any
+) -> int:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
     from symattn.errors import SymattnError
 
+    if pdf and form not in ("text", "tex", "pdf"):
+        raise SymattnError(f"--pdf: is made of tex; leave out --format {form}")
+    form = "pdf" if pdf else form
     if output is not None and _same_file(source, output):
         raise SymattnError(f"{output}: is the worksheet itself; write to another file")
     jobs, in_file = _jobs(source, form, symbolic, options)
