@@ -228,3 +228,9 @@ def test_forms_with_large_matrices_from_files_are_told_apart(tmp_path: Path) -> 
         text = f'[given]\nQ = "{rows}.npy"\nK = "{rows}.npy"\n'
         forms.append(prepared(worksheet_of(text, str(tmp_path / "sheet.toml"))))
     assert forms[0] is not forms[1]
+
+
+def test_a_csv_in_another_encoding_says_how_to_mend_it(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_bytes(b"caf\xe9,1\n")
+    with pytest.raises(SymattnError, match=r"Q: q\.csv: not UTF-8 text; save the file as UTF-8"):
+        sheet(tmp_path, '"q.csv"')

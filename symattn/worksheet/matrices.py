@@ -108,7 +108,10 @@ def _bfloat16(path: Path, name: str) -> Array:
 def _csv(path: Path, name: str) -> list[list[str]]:
     if path.stat().st_size > MAX_CSV_BYTES:
         raise ReadError(f"more than {MAX_CSV_BYTES:,} bytes are too many")
-    text = path.read_text(encoding="utf-8-sig")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ReadError("not UTF-8 text; save the file as UTF-8") from None
     dialect = ";" if text.count(";") > text.count(",") else "\t" if "\t" in text else ","
     rows = [
         [cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=dialect)
