@@ -20,11 +20,12 @@ _SIZES = {"m": 3, "p": 2, "d_mem": 2, "d_c": 2, "d_cq": 2, "d_r": 2, "d_a": 2, "
 
 def small_example(
     spec: Attention, *, tokens: int = 3, d_k: int = 2, heads: int | None = None, title: str = "",
-    gradient: Collection[str] | None = None,
+    gradient: Collection[str] | None = None, counted: bool = True,
 ) -> tuple[Derivation, Evaluation]:  # fmt: skip
     """The derivation of a spec on small integer matrices, and its values.
 
-    With `gradient` the backward pass too, with respect to these names (all inputs if empty).
+    With `gradient` the backward pass too, with respect to these names (all inputs if empty). Heads
+    are `counted` in the derivation, or stay the symbol that the spec has for them.
 
     Shapes: `tokens` × `d_k` queries and as many keys; d_model is d_k, other widths are 2. Raises
     `SymattnError` if the spec does not allow these sizes.
@@ -33,8 +34,8 @@ def small_example(
     >>> values["Q"].exact.tolist()
     [[1, 0], [2, 1]]
     """
-    spec, given = small_inputs(spec, tokens=tokens, d_k=d_k, heads=heads, gradient=gradient)
-    whole = spec.derivation(title=title)
+    numbered, given = small_inputs(spec, tokens=tokens, d_k=d_k, heads=heads, gradient=gradient)
+    whole = (numbered if counted else spec).derivation(title=title)
     if gradient is not None:
         whole = whole.gradient(gradient or None)
     return whole, whole.evaluate(**given)

@@ -197,17 +197,11 @@ def _of_variant(
         )
         code += _backward_code(options["gradient"])
         return [Job(derivation, None, notation, **_how(options), code=code)]
-    from symattn.attention.example import small_example, small_inputs
+    from symattn.attention.example import small_example
 
-    if form in CODE:  # which is for any number of heads
-        _, given = small_inputs(row.spec, gradient=options["gradient"], **sized)
-        derivation = row.spec.derivation(title=title)
-        if options["gradient"] is not None:
-            derivation = derivation.gradient(options["gradient"] or None)
-        return [Job(derivation, derivation.evaluate(**given), notation, **_how(options))]
     derivation, evaluation = small_example(
-        row.spec, title=title, gradient=options["gradient"], **sized
-    )
+        row.spec, title=title, gradient=options["gradient"], counted=form not in CODE, **sized
+    )  # code is for any number of heads
     told = sized if options["gradient"] is None else sized | {"gradient": options["gradient"]}
     arguments = "".join(f", {name}={value!r}" for name, value in told.items())
     code = (

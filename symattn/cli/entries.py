@@ -12,10 +12,12 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
 
     Raises `SymattnError` for an entry that no job has.
     """
+    if not entries:
+        return
     from symattn.errors import SymattnError
     from symattn.worksheet.quote import entries_named
 
-    if entries and not {"worked", "value"} & {*jobs[0].views}:
+    if not {"worked", "value"} & {*jobs[0].views}:
         raise SymattnError("--entry: stands in the worked and the value view; leave --view out")
     for words in entries:
         refused = None
