@@ -54,8 +54,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
             return markdown
         for one in checked.findings if checked is not None else ():
             if not one.passes:
-                _log.warning(f"{Path(name)}:{one.line}: {one.entry} is claimed {one.claimed}, "
-                             f"true is {one.true}: {one.verdict}")  # fmt: skip
+                _log.warning(f"{Path(name)}:{one.line}: {one.told}")
         return filled[before:]
 
 

@@ -64,8 +64,7 @@ class _Item(pytest.Item):
         if self.checked is None:
             raise NumberWrong(self.problem)
         wrong = [
-            f"{self.path}:{found.line}:{found.column}: {found.entry} is claimed {found.claimed}, "
-            f"true is {found.true}: {found.verdict}"
+            f"{self.path}:{found.line}:{found.column}: {found.told}"
             for found in self.checked.findings if not found.passes
         ]  # fmt: skip
         if wrong:

@@ -37,7 +37,7 @@ from symattn.worksheet.pages.page import anchor
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.quote import entries_named, quoted
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
-from symattn.worksheet.report import shown_true
+from symattn.worksheet.report import disagreement, shown_true
 from symattn.worksheet.source import files_named
 
 if TYPE_CHECKING:
@@ -329,12 +329,11 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
         for entry in step.entries:
             if not marking.passes(entry):
                 true = shown_true(marking, step, entry)
-                _wrong(str(entry), entry.claimed.text, true, entry.verdict, location)
+                _wrong(disagreement(str(entry), entry.claimed.text, true, entry.verdict), location)
 
 
-def _wrong(entry: str, claimed: str, true: str, verdict: str, location: Any) -> None:
-    _log.warning(f"{entry} is claimed {claimed}, true is {true}: {verdict}",
-                 location=location, type="symattn", subtype="claim")  # fmt: skip
+def _wrong(told: str, location: Any) -> None:
+    _log.warning(told, location=location, type="symattn", subtype="claim")
 
 
 def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -349,11 +348,11 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
         place = _PLACE.match(str(problem))
         told = str(problem)[place.end() :] if place else str(problem)
         location = f"{place['file']}:{place['line']}" if place else docname
-        _log.warning(told, location=location, type="symattn", subtype="claim")
+        _wrong(told, location)
         return
     for found in checked.findings if checked is not None else ():
         if not found.passes:
-            _wrong(found.entry, found.claimed, found.true, found.verdict, (docname, found.line))
+            _wrong(found.told, (docname, found.line))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def _lines(
     charset: Literal["unicode", "ascii"],
 ) -> Iterator[tuple[str, str]]:
     from symattn.errors import counted
-    from symattn.worksheet.report import MEANINGS
+    from symattn.worksheet.report import MEANINGS, disagreement
     from symattn.worksheet.reporting import styled_report
 
     alone = len(reports) == 1 and not problems and not _is_page(checked[0].name)
@@ -155,13 +155,9 @@ def _lines(
         for found in one.findings:
             counts[found.verdict] = counts.get(found.verdict, 0) + 1
             if not found.passes:
-                yield (
-                    "bad",
-                    (
-                        f"{one.name}:{found.line}:{found.column}: {found.entry} is claimed "
-                        f"{found.claimed}, true is {found.true}: {MEANINGS[found.verdict]}"
-                    ),
-                )
+                meaning = MEANINGS[found.verdict]
+                told = disagreement(found.entry, found.claimed, found.true, meaning)
+                yield "bad", f"{one.name}:{found.line}:{found.column}: {told}"
         for marking in one.markings:
             for explanation in marking.explanations:
                 yield "note", f"{one.name}: consistent with {explanation.name}"

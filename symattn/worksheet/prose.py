@@ -21,7 +21,7 @@ from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
-from symattn.worksheet.report import shown_true
+from symattn.worksheet.report import disagreement, shown_true
 from symattn.worksheet.rewrite import rewritten
 from symattn.worksheet.source import MAX_BYTES, parse, read_source
 from symattn.worksheet.spans import table_spans
@@ -41,6 +41,11 @@ class Finding:
     #: Where the number begins in the file, and what belongs there; None where that is not known.
     start: int
     mend: str | None
+
+    @property
+    def told(self) -> str:
+        """What is said of it where it is not right."""
+        return disagreement(self.entry, self.claimed, self.true, self.verdict)
 
 
 @dataclass(frozen=True)

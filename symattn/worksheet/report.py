@@ -30,6 +30,11 @@ MEANINGS = {
 _LISTED = 8
 
 
+def disagreement(entry: str, claimed: str, true: str, verdict: str) -> str:
+    """What every report says of a number that is not right."""
+    return f"{entry} is claimed {claimed}, true is {true}: {verdict}"
+
+
 @dataclass(frozen=True)
 class Cell:
     """One number of a table as it was claimed; verdict "" where nothing was."""

@@ -13,7 +13,16 @@ from symattn.notation.markdown import words as in_markdown
 from symattn.notation.mathml import math
 from symattn.notation.text import Charset, box, in_ascii, line, width
 from symattn.worksheet.check import Marking
-from symattn.worksheet.report import MEANINGS, SIGNS, Cell, Report, StepReport, Table, as_data
+from symattn.worksheet.report import (
+    MEANINGS,
+    SIGNS,
+    Cell,
+    Report,
+    StepReport,
+    Table,
+    as_data,
+    disagreement,
+)
 
 _ASCII_SIGNS = {"⌊": "_", "≈": "~", "?": "?", "±": "+", "→": ">", "✗": "x", " ": " "}
 _INDENT = "   "
@@ -70,8 +79,8 @@ def _styled(found: Report, charset: Charset) -> Iterator[tuple[str, str]]:
         for table in step.tables if step.verdict != "right" else ():
             yield from (("plain", f"{_INDENT}{words}") for words in _grid(table, charset))
         for entry in step.findings:
-            yield "note", (f"{_INDENT}{entry.entry} is claimed {entry.claimed}, "
-                           f"true is {entry.true}: {MEANINGS[entry.verdict]}")  # fmt: skip
+            told = disagreement(entry.entry, entry.claimed, entry.true, MEANINGS[entry.verdict])
+            yield "note", f"{_INDENT}{told}"
         if step.left_out:
             yield "note", f"{_INDENT}({step.left_out} more; --full lists them)"
         if step.worked is not None:
@@ -148,8 +157,8 @@ def markdown_report(found: Report) -> str:
                 out.append(f"| {_md(label)} | " + " | ".join(map(_md_cell, row)) + " |")
             out += ["", f"({table.left_out} more rows)", ""] if table.left_out else [""]
         for entry in step.findings:
-            out.append(f"- `{entry.entry}` is claimed {_md(entry.claimed)}, true is "
-                       f"{_md(entry.true)}: {MEANINGS[entry.verdict]}")  # fmt: skip
+            numbers = _md(entry.claimed), _md(entry.true)
+            out.append(f"- {disagreement(f'`{entry.entry}`', *numbers, MEANINGS[entry.verdict])}")
         if step.left_out:
             out.append(f"- {step.left_out} more")
         if step.worked is not None:
@@ -208,8 +217,14 @@ def html_report(found: Report) -> str:
         out.append(f"<h3>{_html(step.name)}: {_html(_counted(step))}</h3>")
         for table in step.tables if step.verdict != "right" else ():
             out.append(_html_table(step.name, table))
-        items = [f"<li><code>{_html(e.entry)}</code> is claimed {_html(e.claimed)}, true is "
-                 f"{_html(e.true)}: {MEANINGS[e.verdict]}</li>" for e in step.findings]  # fmt: skip
+        told = (
+            disagreement(
+                f"<code>{_html(e.entry)}</code>", _html(e.claimed), _html(e.true),
+                MEANINGS[e.verdict],
+            )
+            for e in step.findings
+        )  # fmt: skip
+        items = [f"<li>{words}</li>" for words in told]
         if step.left_out:
             items.append(f"<li>{step.left_out} more</li>")
         if items:
