@@ -79,10 +79,8 @@ def test_an_import_that_goes_up_is_caught() -> None:
     assert violations("nodes", "from symattn.notation import tree") == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_files_stay_readable(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
-    assert path.name != "utils.py"
+def test_no_file_is_a_drawer_for_everything() -> None:
+    assert [path for path in MODULES if path.stem in ("utils", "helpers", "misc")] == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
