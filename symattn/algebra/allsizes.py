@@ -2,70 +2,131 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra import normal
-from symattn.algebra.indexed import Proof, Split
-from symattn.algebra.normal import NotHere
-from symattn.algebra.sums import Contraction
+from symattn.algebra.budget import Spent
+from symattn.algebra.indexed import NeedOrder, Proof, Split
+from symattn.algebra.normal import NotHere, Poly
+from symattn.algebra.sums import Contraction, Ranges, Sums
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
 
-_MOST_SPLITS = 8
+_MOST_SPLITS, _MOST_ORDERS = 8, 3
 
 
-def proven_for_all_sizes(statement: Any) -> bool:
+@dataclass(frozen=True)
+class AllSizes:
+    """What became of a proof for all sizes: whether it is one, and whether values may be missing.
+
+    `partial` says that a side has no value for some inputs (a divisor that may be 0, an inverse,
+    a root, a logarithm): then the two are equal where both are defined. `why` says what was
+    missing where it is no proof.
+    """
+
+    proven: bool
+    partial: bool = False
+    why: str = ""
+
+
+def proven_for_all_sizes(statement: Any) -> AllSizes:
     """Whether both sides have the same normal form, for symbolic sizes and indices."""
     try:
-        sides = [_prepared(statement, side.meaning) for side in (statement.left, statement.right)]
-        (left, one), (right, other) = sides
-        other.ranges = one.ranges  # one index, one range
-        rows, columns = _shape(left, right)
-        whole = (sympy.S.Zero, rows), (sympy.S.Zero, columns)
-        return _proven((left, right), (one, other), *whole, 0)
-    except (NotHere, Split, SymattnError, RecursionError):
-        return False
+        return _under(statement, {}, 0)
+    except (NotHere, Split, NeedOrder) as trouble:
+        return AllSizes(False, why=str(trouble))
+    except Spent:
+        raise
+    except (SymattnError, RecursionError) as trouble:
+        return AllSizes(False, why=str(trouble).partition("\n")[0])
 
 
-def _prepared(statement: Any, meaning: Any) -> tuple[Any, Proof]:
+def _under(statement: Any, order: dict[Any, Any], depth: int) -> AllSizes:
+    """The proof where sizes are ordered so, and in both cases if another order is needed."""
+    sums = Sums(Ranges(order=order))
+    sides = [_prepared(statement, side.meaning, sums) for side in (statement.left, statement.right)]
+    try:
+        proven = _Entries(*sides).proven()
+    except NeedOrder as need:
+        if depth == _MOST_ORDERS:
+            raise NotHere("too many orders of sizes") from None
+        more = sympy.Symbol(f"more{depth}", integer=True, nonnegative=True)
+        cases = {need.one: need.other + more}, {need.other: need.one + 1 + more}
+        found = [_under(statement, {**order, **case}, depth + 1) for case in cases]
+        failed = [one for one in found if not one.proven]
+        return failed[0] if failed else AllSizes(True, any(one.partial for one in found))
+    return AllSizes(proven, any(proof.partial for _, proof in sides), "the normal forms differ")
+
+
+def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, Proof]:
     """One side and what is known about it; its steps are its own, the hypotheses are shared."""
     means: dict[str, MatrixExpr] = {}
-    unit: list[Contraction] = []
+    sums.unit.clear()
+    for name in statement.permutations:
+        letter = statement.letters().get(name)
+        if letter is not None:
+            sums.ranges.permuted[name] = letter.shape[0]
     for one, two in statement.where:
-        if isinstance(one.meaning, sympy.MatrixSymbol) and one.meaning.name not in two.letters():
-            means[one.meaning.name] = two.meaning
+        defined = definition(one.meaning, two.meaning)
+        if defined is not None:
+            name, meant = defined
+            raw = {s: sympy.MatrixSymbol(f"{name}°", *s.shape)
+                   for s in meant.atoms(sympy.MatrixSymbol) if s.name == name}  # fmt: skip
+            means[name] = meant.xreplace(raw)
         elif (turned := orthogonal(one.meaning, two.meaning)) is not None:
             symbol, columns = turned
             # Rᵀ R = I for orthonormal columns; for a square matrix R Rᵀ = I too
-            square = symbol.shape[0] == symbol.shape[1]
-            unit += [(symbol, columns, symbol, not columns)]
-            unit += [(symbol, not columns, symbol, columns)] if square else []
+            rows, width = symbol.shape
+            sums.unit.append(
+                Contraction(symbol, columns, symbol, not columns, rows if columns else width)
+            )
+            if rows == width:
+                sums.unit.append(Contraction(symbol, not columns, symbol, columns, rows))
     if isinstance(meaning, Derivation):
         means.update((step.letter, step.expr) for step in meaning.steps)
         meaning = meaning.steps[-1].expr
-    for inverse in getattr(meaning, "atoms", lambda *_: ())(sympy.Inverse):
-        unit += [(inverse, False, inverse.arg, False), (inverse.arg, False, inverse, False)]
-        unit += [(inverse, True, inverse.arg, True), (inverse.arg, True, inverse, True)]
-    proof = Proof(means, tuple(unit), statement.positive, statement.permutations)
+    for expr in (meaning, *(side.meaning for pair in statement.where for side in pair)):
+        for inverse in getattr(expr, "atoms", lambda *_: ())(sympy.Inverse):
+            base, size = inverse.arg, inverse.shape[0]
+            for one, other in ((inverse, base), (base, inverse)):
+                for turned_ in (False, True):
+                    sums.unit.append(Contraction(one, turned_, other, turned_, size))
+    proof = Proof(sums, means, statement.positive)
     for one, two in statement.where:
         _learn(proof, one.meaning, two.meaning)
     return meaning, proof
 
 
+def definition(one: Any, two: Any) -> tuple[str, Any] | None:
+    """The letter that an equation defines and what it is: K1 = K, and A = Aᵀ.
+
+    A symmetric matrix is ½ (B + Bᵀ) with any B, for which the letter itself serves.
+    """
+    if isinstance(two, sympy.MatrixSymbol) and not isinstance(one, sympy.MatrixSymbol):
+        one, two = two, one
+    if not isinstance(one, sympy.MatrixSymbol):
+        return None
+    turned = {sympy.Transpose(one): 1, sympy.MatMul(-1, sympy.Transpose(one)): -1}
+    if two in turned and one.shape[0] == one.shape[1]:
+        mirrored = sympy.MatMul(turned[two], sympy.Transpose(one))
+        return one.name, sympy.MatMul(sympy.S.Half, sympy.MatAdd(one, mirrored))
+    named = {s.name for s in two.atoms(sympy.MatrixSymbol)} if hasattr(two, "atoms") else set()
+    return None if one.name in named else (one.name, two)
+
+
 def _learn(proof: Proof, one: Any, two: Any) -> None:
     """A hypothesis whose left side is one sum: Σ_l k_il² = c."""
-    if isinstance(one, sympy.MatrixSymbol) or not isinstance(one, MatrixExpr):
+    if definition(one, two) is not None or not isinstance(one, MatrixExpr):
         return
-    rows, columns = shape_of(one)
-    places = [int(size == 1) for size in (rows, columns)]
-    letters = [0 if single else normal.fresh() for single in places]
+    letters = [0 if size == 1 else proof.ranges.new(size) for size in shape_of(one)]
     try:
         left, right = proof.entry(one, *letters), proof.entry(two, *letters)
-    except (NotHere, Split):
+    except (NotHere, Split, NeedOrder):
         return
     if len(left) == 1:
         ((mono, coefficient),) = left.items()
@@ -79,8 +140,8 @@ def orthogonal(one: Any, two: Any) -> tuple[Any, bool] | None:
     """The letter R of Rᵀ R = I (True) or R Rᵀ = I (False)."""
     if not isinstance(two, sympy.Identity) or not isinstance(one, sympy.MatMul):
         return None
-    _, factors = one.as_coeff_matrices()
-    if len(factors) != 2:
+    coefficient, factors = one.as_coeff_matrices()
+    if len(factors) != 2 or coefficient != 1:
         return None
     a, b = factors
     if isinstance(a, sympy.Transpose) and a.arg == b and isinstance(b, sympy.MatrixSymbol):
@@ -90,42 +151,76 @@ def orthogonal(one: Any, two: Any) -> tuple[Any, bool] | None:
     return None
 
 
-def _shape(left: Any, right: Any) -> tuple[Any, Any]:
-    matrices = [side for side in (left, right) if isinstance(side, MatrixExpr)]
-    return shape_of(matrices[0]) if matrices else (sympy.S.One, sympy.S.One)
+class _Entries:
+    """Whether entry (i, j) of both sides is the same, for all i and j."""
 
+    def __init__(self, left: tuple[Any, Proof], right: tuple[Any, Proof]) -> None:
+        self.sides = (left, right)
+        self.sums = left[1].sums
 
-def _proven(
-    sides: tuple[Any, Any], proofs: tuple[Proof, Proof], row: tuple[Any, Any],
-    column: tuple[Any, Any], depth: int,
-) -> bool:  # fmt: skip
-    """Whether entry (i, j) of both is the same, for i and j in these ranges (start, size)."""
-    if depth > _MOST_SPLITS:
-        raise NotHere("too many cases")
-    letters: list[Any] = []
-    known = proofs[0].ranges
-    known.clear()
-    for _, size in (row, column):
-        letter = normal.fresh()
-        single = size == 1
-        letters.append(sympy.S.Zero if single else letter)
-        if not single:
-            known[letter] = size
-    i, j = row[0] + letters[0], column[0] + letters[1]
-    i, j = (int(x) if x.is_Integer else x for x in (i, j))
-    try:
-        one, other = (proof.entry(side, i, j) for side, proof in zip(sides, proofs, strict=True))
-    except Split as split:
-        if split.index not in letters:
-            raise NotHere("a sum that cannot be split") from None
-        here = letters.index(split.index)
-        ranges = [row, column]
-        start, size = ranges[here]
-        if split.point.free_symbols & set(letters):
-            raise NotHere("a seam that depends on the other index") from None
-        for part in ((start, split.point), (start + split.point, size - split.point)):
-            ranges[here] = part
-            if not _proven(sides, proofs, ranges[0], ranges[1], depth + 1):
-                return False
-        return True
-    return normal.is_zero(normal.plus((one, normal.scaled(other, -1))))
+    def proven(self) -> bool:
+        """Whether all entries agree. Raises `NotHere` for what the normal form does not cover."""
+        shapes = [shape_of(one) for one, _ in self.sides if isinstance(one, MatrixExpr)]
+        shapes = shapes or [(sympy.S.One, sympy.S.One)]
+        if len(shapes) == 2 and not all(map(self.sums.ranges.same, *shapes)):
+            raise NotHere("the shapes differ")
+        rows, self.columns = shapes[0]
+        return self._rows(sympy.S.Zero, rows, _MOST_SPLITS)
+
+    def _rows(self, start: Any, size: Any, left: int) -> bool:
+        if size == 1:
+            return self._columns(start, sympy.S.Zero, self.columns, _MOST_SPLITS)
+        letter = self.sums.ranges.new(size)
+        try:
+            return self._columns(start + letter, sympy.S.Zero, self.columns, _MOST_SPLITS)
+        except Split as split:
+            if split.index != letter or left == 0:
+                raise NotHere("a sum that cannot be split") from None
+            rest = sympy.expand(start + split.point), sympy.expand(size - split.point)
+            return self._rows(start, split.point, left - 1) and self._rows(*rest, left - 1)
+
+    def _columns(self, row: Any, start: Any, size: Any, left: int) -> bool:
+        if size == 1:
+            return self._same(row, start)
+        letter = self.sums.ranges.new(size)
+        try:
+            return self._same(row, start + letter)
+        except Split as split:
+            if split.index != letter or left == 0:
+                raise
+            rest = sympy.expand(start + split.point), sympy.expand(size - split.point)
+            return self._columns(row, start, split.point, left - 1) and self._columns(
+                row, *rest, left - 1
+            )
+
+    def _same(self, row: Any, column: Any) -> bool:
+        i, j = (int(x) if x.is_Integer else x for x in (row, column))
+        polys: list[Poly | None] = [proof.entry_or_none(side, i, j) for side, proof in self.sides]
+        one, other = polys
+        if one is None or other is None:
+            return one is None and other is None  # both −∞
+        difference = normal.plus((one, normal.scaled(other, -1)))
+        return normal.is_zero(self._met(difference))
+
+    def _met(self, poly: Poly) -> Poly:
+        """Beside a condition i = j, j is written for i in all other factors."""
+        out = []
+        for mono, coefficient in poly.items():
+            done: Poly = {mono: coefficient}
+            for factor, _ in mono:
+                if factor[0] == "=":
+                    done = self._placed(mono, coefficient, factor)
+                    break
+            out.append(done)
+        return normal.plus(out)
+
+    def _placed(self, mono: normal.Mono, coefficient: Any, condition: normal.Factor) -> Poly:
+        rest = frozenset((factor, p) for factor, p in mono if factor != condition)
+        for index in sorted(normal.indices(condition), key=str):
+            value = self.sums.ranges.solved(condition[1], condition[2], index)
+            if value is not None:
+                put = normal.plus(
+                    (normal.scaled(self.sums.put_mono(rest, {index: value}), coefficient),)
+                )
+                return normal.times(put, normal.single(condition))
+        return {mono: coefficient}

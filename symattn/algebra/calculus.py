@@ -39,7 +39,7 @@ class Rule:
 
     def stated(self) -> Statement:
         """The rule as a statement."""
-        return stated(self.statement, permuting=self.permuting)
+        return next(stated(self.statement, permuting=self.permuting))
 
     def decided(self) -> Equality:
         """Whether the rule holds, and for which sizes."""

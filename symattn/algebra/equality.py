@@ -1,11 +1,12 @@
 """`equal(A, B)`: whether two expressions or derivations are the same function of their inputs.
 
-The answer is a decision, not a sample. First both sides are brought to a normal form over symbolic
-indices, which settles many identities for all sizes (`allsizes.py`). Otherwise the entries are
-computed at small sizes in an exact field of functions (`field.py`): "equal" then means that every
-entry of the difference is the function 0, and "different" comes with numbers for which Arb proves
-it. What neither settles is "undecided", with the reason; Richardson, *Some Undecidable Problems
-Involving Elementary Functions of a Real Variable* (1968), is why there has to be such an answer.
+The answer is a decision, not a sample. Numbers are tried first: where Arb proves that the two
+sides differ, they are different. Otherwise both sides are brought to a normal form over symbolic
+indices (`allsizes.py`) or of words in matrices (`words.py`), which settles many identities for all
+sizes; or the entries are computed in an exact field of functions (`field.py`) at given sizes. What
+holds only at sizes that were chosen here is not called equal, and what nothing settles is
+"undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary Functions
+of a Real Variable* (1968), is why there has to be such an answer.
 """
 
 from __future__ import annotations
@@ -16,60 +17,75 @@ from itertools import islice, permutations, product
 from math import prod
 from typing import Any, Literal
 
-import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.allsizes import AllSizes, proven_for_all_sizes
+from symattn.algebra.budget import STEPS, Spent, within
 from symattn.algebra.entries import Entries
 from symattn.algebra.field import Undefined
 from symattn.algebra.functions import Functions
 from symattn.algebra.grammar import sides as split_sides
-from symattn.algebra.hypotheses import Statement, examples, inputs, nested
+from symattn.algebra.hypotheses import Statement, inputs
 from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
-from symattn.algebra.statement import build
-from symattn.algebra.witness import Counterexample, Side, broadcast, differ
+from symattn.algebra.refute import chosen_sizes, refuted, trial_sizes
+from symattn.algebra.shapes import SQUARE
+from symattn.algebra.statement import readings
+from symattn.algebra.witness import Counterexample, Side, broadcast
+from symattn.algebra.words import follows_in_words
 from symattn.derivation import Derivation
-from symattn.errors import CannotSpell, SymattnError
+from symattn.errors import CannotSpell, ShapeError, SymattnError
 from symattn.nodes.base import shape_of
 from symattn.step import Step, check_shapes, listed_sizes
 
-Answer = Literal["equal", "different", "undecided"]
+Answer = Literal["equal", "holds at the sizes tried", "different", "undecided"]
 
-#: How often signs may be split, and how many entries the difference may have.
-_MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS = 64, 400, 200
+#: Decided for every size, at sizes that were given, or only at sizes that were chosen here.
+FOR_ALL = "for all sizes"
 
-#: How many numbers are tried before the proof: most of what is false shows at once.
-_FIRST_TRIES = 4
-
-#: The sizes at which a statement is decided if none are given; two, so that no accident of one
-#: size (√d = d/√2 at d = 2) passes.
-_SMALL: tuple[Mapping[str, int], ...] = (
-    {"m": 3, "g": 1},
-    {"n": 3, "d": 3, "d_k": 3, "g": 1},
-)
-_EVEN: tuple[Mapping[str, int], ...] = ({"m": 3, "g": 1}, {"n": 3, "d_k": 4, "d": 4, "g": 1})
+#: How often signs may be split, how many entries the difference may have, how often the scales of
+#: exponents may change, and how many other readings are compared.
+_MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS, _MOST_OTHERS = 64, 400, 200, 4
 
 
 @dataclass(frozen=True)
 class Equality:
     """The answer of `equal`; true if and only if the two are equal.
 
-    `scope` is "for all sizes" or says at which sizes it was decided. A "different" has a
-    counterexample, an "undecided" a reason.
+    `scope` is "for all sizes", or says which sizes were given or tried. A "different" has a
+    counterexample, an "undecided" a reason. "holds at the sizes tried" is no proof: the sizes were
+    not given, and nothing was shown for others. `partial`: some inputs have no value (a divisor
+    may be 0), and the two are equal where both are defined. `reading` is each letter's shape, as
+    the statement was read, and `notes` say where another reading has another answer.
     """
 
     verdict: Answer
     scope: str
     reason: str
     counterexample: Counterexample | None = field(default=None)
+    partial: bool = False
+    reading: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.verdict == "equal"
 
+    @property
+    def told(self) -> str:
+        """The answer in a line: equal (for all sizes, where both sides are defined)."""
+        where = [self.scope] if self.scope and self.verdict != "different" else []
+        where += ["where both sides are defined"] if self.partial else []
+        return f"{self.verdict} ({', '.join(where)})" if where else self.verdict
+
+    @property
+    def read_as(self) -> str:
+        """The reading in a line: Q n × d_k, c a number."""
+        return ", ".join(f"{name} {shape}" for name, shape in self.reading)
+
     def __str__(self) -> str:
-        told = f" ({self.scope})" if self.scope else ""
-        shown = f": {self.counterexample}" if self.counterexample else f": {self.reason}"
-        return f"{self.verdict}{told}{shown}"
+        why = self.counterexample if self.counterexample else self.reason
+        lines = [f"{self.told}: {why}", *([f"read as {self.read_as}"] if self.reading else [])]
+        return "; ".join([*lines, *self.notes])
 
 
 def equal(
@@ -77,38 +93,64 @@ def equal(
     right: Any = None,
     *,
     sizes: Mapping[str, int] | None = None,
-    shapes: Mapping[str, tuple[Any, Any]] | None = None,
+    shapes: Mapping[str, Any] | None = None,
     where: str | Sequence[Any] = (),
     positive: Sequence[str] = (),
     permuting: Sequence[str] = (),
+    effort: int = 1,
 ) -> Equality:
     """Decide whether two matrix expressions, steps or derivations are equal.
 
-    Each side is a text (see `symattn.algebra.grammar`), a SymPy expression, a `Step` or a
-    `Derivation` (its last step is meant); one text may hold both sides around ``=``. `sizes` are
-    the sizes to decide at (small ones, if none are given), `shapes` those of letters that a text
-    does not tell, `where` equations that are assumed, `positive` letters whose entries are > 0,
-    `permuting` letters of permutation matrices.
+    Each side is a text (see `symattn.grammar`), a SymPy expression, a `Step` or a `Derivation`
+    (its last step is meant); one text may hold both sides around ``=``. `sizes` are the sizes to
+    decide at (all, if none are given), `shapes` those of letters that a text does not tell
+    (``("n", "d")``, ``(2, 3)`` or ``"scalar"``), `where` equations that are assumed, `positive`
+    letters whose entries are > 0, `permuting` letters of permutation matrices. `effort` multiplies
+    the budget of work, which is counted in steps.
 
     Raises `SymattnError` for what cannot be read and for shapes that do not fit.
 
-    >>> equal("softmax(S + c 1^T)", "softmax(S)").verdict
-    'equal'
+    >>> equal("softmax(S + c 1^T)", "softmax(S)").told
+    'equal (for all sizes)'
     >>> answer = equal("Q K^T = K Q^T", shapes={"Q": (2, 1), "K": (2, 1)})
     >>> print(answer.verdict, answer.counterexample.left, answer.counterexample.right)
     different 1 0
     """
-    statement = stated(
+    statements = stated(
         left, right, shapes=shapes, where=where, positive=positive, permuting=permuting
     )
-    return decide(statement, sizes)
+    return answered(statements, sizes, effort)
+
+
+def answered(
+    statements: Iterator[Statement], sizes: Mapping[str, int] | None = None, effort: int = 1
+) -> Equality:
+    """The answer to the first reading, with a note for others that have another answer."""
+    statement = next(statements)
+    answer = decide(statement, sizes, effort)
+    if answer.verdict == "undecided":
+        return answer
+    notes = []
+    for other in islice(statements, _MOST_OTHERS):
+        try:
+            found = decide(other, sizes)
+        except SymattnError:
+            continue
+        if {bool(found), bool(answer)} == {True, False} and found.verdict != "undecided":
+            differing = [pair for pair in found.reading if pair not in answer.reading]
+            told = ", ".join(f"{name} {shape}" for name, shape in differing)
+            notes.append(f"read with {told} it is {found.told}")
+    return replace(answer, notes=tuple(notes))
 
 
 def stated(
     left: Any, right: Any = None, *, shapes: Any = None, where: Any = (), positive: Any = (),
     permuting: Any = (),
-) -> Statement:  # fmt: skip
-    """The statement that the arguments of `equal` make; a list is a chain of equal expressions."""
+) -> Iterator[Statement]:  # fmt: skip
+    """The statements that the arguments of `equal` make, one a reading, the likeliest first.
+
+    A list is a chain of equal expressions.
+    """
     if isinstance(left, list) and right is None:
         chain = left
     elif right is None:
@@ -118,22 +160,38 @@ def stated(
     if len(chain) < 2:
         raise SymattnError("two sides are needed: equal(A, B), or a text with =")
     pairs = [chain, *(_halves(one) for one in ([where] if isinstance(where, str) else where))]
-    square = {name: (f"#{name}", f"#{name}") for name in permuting}
+    square = {name: (SQUARE + name, SQUARE + name) for name in permuting}
     told = {**square, **_known_shapes(pairs), **(shapes or {})}
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
-    built = build(texts, told, tuple(positive))
-    meant = []
-    for pair, ready in zip(pairs, built, strict=True):
-        left_over = iter(ready)
-        meant.append([next(left_over) if isinstance(one, str) else _meant(one) for one in pair])
-    for one in (one for pair in meant for one in pair):
-        if isinstance(one, MatrixExpr):
-            check_shapes(one, "equal")
-    assumed = tuple((Side(one), Side(two)) for one, two in meant[1:])
-    return Statement(
-        Side(meant[0][0]), Side(meant[0][-1]), assumed, frozenset(positive), frozenset(permuting),
-        tuple(meant[0]),
-    )  # fmt: skip
+    for built in readings(texts, told, tuple(positive)):
+        meant = []
+        for pair, ready in zip(pairs, built.groups, strict=True):
+            left_over = iter(ready)
+            meant.append([next(left_over) if isinstance(x, str) else _meant(x) for x in pair])
+        for one in (one for pair in meant for one in pair):
+            if isinstance(one, MatrixExpr):
+                check_shapes(one, "equal")
+        assumed = tuple((Side(one), Side(two)) for one, two in meant[1:])
+        made = Statement(
+            Side(meant[0][0]), Side(meant[0][-1]), assumed, frozenset(positive),
+            frozenset(permuting), tuple(meant[0]), built.letters,
+        )  # fmt: skip
+        _check_shapes(made)
+        yield made
+
+
+def _check_shapes(statement: Statement) -> None:
+    """Refuse sides of different shapes; a number is repeated. Raises `ShapeError`."""
+    for one, two in ((statement.left, statement.right), *statement.where):
+        found = [shape_of(side.meaning) for side in (one, two)
+                 if isinstance(side.meaning, MatrixExpr)]  # fmt: skip
+        wide = [shape for shape in found if shape != (1, 1)]
+        if len(wide) == 2 and any(sympy.expand(a - b) != 0 for a, b in zip(*wide, strict=True)):
+            told = [" × ".join(map(str, shape)) for shape in wide]
+            raise ShapeError(
+                f"{told[0]} and {told[1]}: matrices of different shapes are never equal; mend the "
+                "formula, or say which sizes are the same"
+            )
 
 
 def _halves(one: Any) -> list[Any]:
@@ -167,35 +225,106 @@ def _known_shapes(pairs: list[list[Any]]) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def decide(statement: Statement, sizes: Mapping[str, int] | None = None) -> Equality:
-    """Decide a statement: for all sizes if possible, else at these sizes or at small ones."""
+# ---- deciding ------------------------------------------------------------------------------
+
+
+def decide(
+    statement: Statement, sizes: Mapping[str, int] | None = None, effort: int = 1
+) -> Equality:
+    """Decide a statement at these sizes; without any, for all sizes if possible."""
     symbols = _sizes_of(statement)
-    if not sizes and symbols:
-        from symattn.algebra.allsizes import proven_for_all_sizes
-
-        if proven_for_all_sizes(statement):
-            return Equality(
-                "equal", "for all sizes", "both sides have the same normal form over indices"
-            )
-    answers = []
-    for chosen in [sizes] if sizes else _chosen(statement, symbols):
-        told = {symbol: int(chosen.get(symbol.name, 2)) for symbol in symbols}
-        answer = _decided_at(statement, told)
-        if answer.verdict == "undecided" and not sizes:  # one row has fewer cases of signs
-            answer = _decided_at(statement, {**told, **{s: 1 for s in told if s.name == "n"}})
-        if answer.verdict != "equal":
-            return answer
-        answers.append(answer)
-        if not symbols:
-            break
-    scopes = "; ".join(dict.fromkeys(answer.scope for answer in answers))
-    return Equality("equal", scopes, answers[-1].reason)
+    given = {symbol: int((sizes or {})[symbol.name]) for symbol in symbols
+             if symbol.name in (sizes or {})}  # fmt: skip
+    _check_sizes(sizes or {}, symbols)
+    fixed = len(given) == len(symbols)
+    reading = statement.reading or tuple(
+        (name, " × ".join(map(str, letter.shape))) for name, letter in statement.letters().items()
+    )
+    answer = _decided(statement, given, fixed, symbols, STEPS * effort)
+    if answer.verdict == "equal" and sizes and given and answer.scope == FOR_ALL:
+        answer = replace(answer, scope=_at_given(given))
+    return replace(answer, reading=reading)
 
 
-def _chosen(statement: Statement, symbols: set[sympy.Symbol]) -> tuple[Mapping[str, int], ...]:
-    rotary = any("Rotary" in sympy.srepr(expr) for side in statement.all_sides
-                 for expr in _expressions(side))  # fmt: skip
-    return _EVEN if rotary else _SMALL
+def _check_sizes(sizes: Mapping[str, int], symbols: set[sympy.Symbol]) -> None:
+    for name, size in sizes.items():
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise SymattnError(f"sizes: {name} = {size} is no size; give a whole number from 1")
+        if name not in {symbol.name for symbol in symbols}:
+            known = ", ".join(sorted(symbol.name for symbol in symbols)) or "none"
+            raise SymattnError(f"sizes: there is no size {name} here; there is {known}")
+
+
+def _at_given(sizes: Mapping[sympy.Symbol, int]) -> str:
+    return f"at the sizes given: {_told(sizes)}" if sizes else "at the sizes given"
+
+
+def _told(sizes: Mapping[sympy.Symbol, int]) -> str:
+    listed = listed_sizes(dict(sizes)) or {s.name: k for s, k in sizes.items()}
+    rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
+    return ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
+
+
+def _decided(
+    statement: Statement, given: dict[sympy.Symbol, int], fixed: bool,
+    symbols: set[sympy.Symbol], steps: int,
+) -> Equality:  # fmt: skip
+    """The answer, with numbers before proofs."""
+    defined = False
+    for trial in [given] if fixed else trial_sizes(statement, symbols, given):
+        found = refuted(statement, trial)
+        if found.counterexample is not None:
+            why = "Arb proves that the values differ"
+            return Equality("different", _told(trial), why, found.counterexample)
+        defined = defined or found.defined
+    if not defined:
+        why = "no numbers were found for which both sides have a value"
+        return Equality("undecided", "", why)
+    whole, reasons = _for_all_sizes(statement, steps)
+    if whole is not None:
+        scope = FOR_ALL if symbols and not (fixed and given) else _at_given(given)
+        return Equality("equal", scope, whole.why, partial=whole.partial)
+    chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
+    try:
+        with within(steps):
+            partial = _equal_at(statement, chosen)
+    except Spent as spent:
+        why = f"undecided {spent}; allow more with effort=10 (--effort 10)"
+        return Equality("undecided", _told(chosen), why)
+    except (TooHard, CannotSpell, Undefined) as trouble:
+        return Equality("undecided", _told(chosen), str(trouble))
+    except _Open as trouble:
+        found = refuted(statement, chosen, thorough=True)
+        if found.counterexample is not None:
+            why = "Arb proves that the values differ"
+            return Equality("different", _told(chosen), why, found.counterexample)
+        return Equality("undecided", _told(chosen), str(trouble))
+    if fixed:
+        why = "every entry of the difference is the function 0"
+        return Equality("equal", _at_given(given), why, partial=partial)
+    why = f"not shown for other sizes ({reasons})"
+    return Equality("holds at the sizes tried", _told(chosen), why, partial=partial)
+
+
+def _for_all_sizes(statement: Statement, steps: int) -> tuple[AllSizes | None, str]:
+    """The proof for all sizes, if there is one, and otherwise why there is none."""
+    reasons = []
+    for way in (proven_for_all_sizes, follows_in_words):
+        try:
+            with within(steps):
+                found = way(statement)
+        except Spent as spent:
+            reasons.append(str(spent))
+            continue
+        if found.proven:
+            why = "both sides have the same normal form over indices"
+            return replace(found, why=found.why if way is follows_in_words else why), ""
+        reasons.append(found.why)
+    return None, next((reason for reason in reasons if reason), "")
+
+
+class _Open(Exception):
+    """The normal forms differ, and no numbers show it."""
 
 
 def _expressions(side: Side) -> list[Any]:
@@ -220,23 +349,22 @@ def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
     return found
 
 
-def _decided_at(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Equality:
-    """The decision at these sizes, for every permutation that a letter may stand for."""
-    answer = None
-    for arranged in _arranged(statement, sizes):
-        answer = _decided_for(arranged, sizes)
-        if answer.verdict != "equal":
-            return answer
-    assert answer is not None
-    return answer
+def _equal_at(statement: Statement, sizes: dict[sympy.Symbol, int]) -> bool:
+    """Show that the sides agree at these sizes; whether some inputs have no value.
+
+    Every permutation that a letter may stand for is gone through. Raises `_Open` where an entry
+    differs, `TooHard`, `Undefined` or `Spent` where nothing is decided.
+    """
+    return any([_equal_for(arranged, sizes) for arranged in _arranged(statement, sizes)])
 
 
 def _arranged(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Iterator[Statement]:
     letters = statement.letters()
     names = [name for name in letters if name in statement.permutations]
-    choices = [list(permutations(range(letters[name].dims(sizes)[0]))) for name in names]
-    if prod(map(len, choices)) > _MOST_CASES:
-        raise SymattnError("too many permutations to go through; choose smaller sizes")
+    counts = [letters[name].dims(sizes)[0] for name in names]
+    choices = [list(permutations(range(count))) for count in counts if count < 6]
+    if len(choices) < len(names) or prod(map(len, choices)) > _MOST_CASES:
+        raise TooHard("too many permutations to go through")
     for chosen in product(*choices):
         told = []
         for name, order in zip(names, chosen, strict=True):
@@ -246,39 +374,16 @@ def _arranged(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Iterator[
         yield replace(statement, where=(*told, *statement.where))
 
 
-def _decided_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Equality:
-    listed = listed_sizes(sizes) or {s.name: k for s, k in sizes.items()}
-    rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
-    told = ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
-    scope = f"decided for {told}" if told else "at the sizes written"
-    found = counterexample(statement, sizes, _FIRST_TRIES)
-    if found is not None:
-        return Equality("different", scope, "Arb proves that the values differ", found)
+def _equal_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> bool:
+    """Show that the sides agree, whatever the signs are that an entry depends on."""
     try:
-        cases, doubts = _cases(statement, sizes)
-    except (TooHard, CannotSpell, Undefined) as trouble:
-        cases, doubts = None, {str(trouble): None}
-    if cases == []:
-        return Equality("equal", scope, "every entry of the difference is the function 0")
-    found = counterexample(statement, sizes)
-    if found is not None:
-        return Equality("different", scope, "Arb proves that the values differ", found)
-    why = "; ".join(doubts) or "the normal forms differ, but no numbers were found that show it"
-    return Equality("undecided", scope, why)
-
-
-def _cases(
-    statement: Statement, sizes: dict[sympy.Symbol, int]
-) -> tuple[list[dict[str, int]], dict[str, None]]:
-    """The assumptions about signs under which an entry differs (none: equal), and doubts."""
-    wrong: list[dict[str, int]] = []
-    doubts: dict[str, None] = {}
-    try:
-        if _round(statement, sizes, Known(opaque=True))[0]:
-            return wrong, doubts
+        same, functions = _round(statement, sizes, Known(opaque=True))
+        if same:
+            return functions.ring.partial
     except (NeedSign, Empty):
         pass  # then by cases
-    waiting, seen, defined = [Known()], 0, False
+    waiting, seen, partial, defined = [Known()], 0, False, False
+    doubts: dict[str, None] = {}
     while waiting:
         known = waiting.pop()
         try:
@@ -290,15 +395,19 @@ def _cases(
             waiting += [known.assuming(need.key, 1), known.assuming(need.key, -1)]
             continue
         except Empty:
-            continue  # the signs contradict what a root or logarithm needs
+            partial = True  # the signs contradict what a root or logarithm needs
+            continue
         defined = True
+        partial |= functions.ring.partial
         doubts.update(functions.doubts)
         if not same:
-            wrong.append(known.signs)
-            break
+            raise _Open(
+                "; ".join(doubts) or
+                "the normal forms differ, but no numbers were found that show it"
+            )  # fmt: skip
     if not defined:
         raise Undefined("it has no value, whatever the inputs are")
-    return wrong, doubts
+    return partial
 
 
 def _round(
@@ -320,37 +429,3 @@ def _round(
         except Again:
             continue
     raise TooHard("the scales of the exponents do not come to rest")
-
-
-def _simpler(statement: Statement, given: Any, put: Any, found: Any) -> Any:
-    """The numbers made 0 or 1 one by one, as long as the sides still differ; `given` changes."""
-    for name, array in given.items():
-        for place in np.ndindex(*array.shape):
-            before = array[place]
-            least = int(name in statement.positive)
-            for number in (sympy.S.Zero, sympy.S.One)[least:]:
-                if before == number:
-                    break
-                array[place] = number
-                still = differ(statement.left, statement.right, given, put)
-                if still is not None:
-                    found = still
-                    break
-                array[place] = before
-    return found
-
-
-def counterexample(
-    statement: Statement, sizes: dict[sympy.Symbol, int], tries: int | None = None
-) -> Counterexample | None:
-    """Small numbers for which the sides provably differ, among the first so many or all."""
-    for put, given in islice(examples(statement, sizes), tries):
-        found = differ(statement.left, statement.right, given, put)
-        if found is not None:
-            if not statement.where:
-                found = _simpler(statement, given, put, found)
-            made = statement.defined
-            shown = [(name, nested(array)) for name, array in given.items() if name not in made]
-            shown += [(s.name, number) for s, number in put.items() if s not in sizes]
-            return Counterexample(tuple(shown), *found)
-    return None

@@ -19,6 +19,7 @@ from typing import Any
 
 import flint
 
+from symattn.algebra.budget import spend
 from symattn.algebra.known import TooHard
 from symattn.errors import SymattnError
 
@@ -50,6 +51,8 @@ class Ring:
         self.generators: list[Generator] = []
         self.place: dict[str, int] = {}
         self.roots: list[int] = []
+        #: Whether something was divided by what may be 0, or a root or logarithm may be missing.
+        self.partial = False
         self._grow(16)
 
     def _grow(self, capacity: int) -> None:
@@ -164,6 +167,7 @@ class Element:
         if self.hidden or right.hidden:
             return self if self.hidden else right
         (a, b), (c, d) = self.parts(), right.parts()
+        spend(len(a) + len(c) + len(b) * len(d))
         if b == d:
             return _lowest(self.ring, a + c, b)
         shared = b.gcd(d)
@@ -190,6 +194,7 @@ class Element:
         if self.is_zero or right.is_zero:
             return self.ring.number(0)
         (a, b), (c, d) = self.parts(), right.parts()
+        spend(1 + len(a) * len(c) + len(b) * len(d))
         one, two = a.gcd(d), c.gcd(b)
         num = self.ring.reduced((a / one) * (c / two))
         return _lowest(self.ring, num, (b / two) * (d / one))
@@ -201,6 +206,7 @@ class Element:
         if self.hidden or self.is_zero:
             raise Undefined("a quotient by 0")
         num, den = self.parts()
+        self.ring.partial |= _sign_by_terms(self.ring, num) == 0
         places = self.ring.roots_in(num)
         if not places:
             return _lowest(self.ring, den, num)
@@ -293,6 +299,7 @@ def _lowest(ring: Ring, num: Any, den: Any) -> Element:
     if num.is_zero():
         return Element(ring, num, ring.constant(1))
     if not den.is_constant():
+        spend(len(num) * len(den))
         shared = num.gcd(den)
         if not shared.is_constant():
             num, den = num / shared, den / shared

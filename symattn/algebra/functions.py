@@ -196,6 +196,8 @@ class Functions:
         """What a logarithm or a root is taken of is positive: that tells the last unknown sign."""
         sign, unknown = (1 if content > 0 else -1), []
         for poly, times in factors:
+            evident = sign_by_terms(self.ring, poly) != 0
+            self.ring.partial |= not evident and (times < 0 or times % 2 == 1)
             if times % 2:
                 seen = self._sign_seen(poly)
                 sign *= seen or 1
@@ -229,7 +231,7 @@ class Functions:
         return self.root(x, exponent.denominator) ** int(exponent.numerator)
 
     def root(self, x: Element, order: int = 2) -> Element:
-        """The N-th root of x ≥ 0: along the factors of x."""
+        """The N-th root of x ≥ 0: along the factors of x. Of less than 0 there is none, nor odd."""
         if x.is_zero:
             return x
         if x.hidden:
@@ -238,8 +240,7 @@ class Functions:
         if self.ring.roots_in(num) and len(num.to_dict()) > 1:
             return self._nested_root(x, order)
         content, factors = self._factored(x)
-        if order % 2 == 0:
-            self._positive_where_defined(content, factors)
+        self._positive_where_defined(content, factors)
         out = self.ring.number(1)
         for prime, times in _primes(abs(content)):
             out = out * self._root_of(self.ring.number(prime), str(prime), times, order)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import sympy
 
-from symattn.algebra.allsizes import orthogonal
+from symattn.algebra.allsizes import definition, orthogonal
 from symattn.algebra.entries import Entries
-from symattn.algebra.field import Element, Undefined
+from symattn.algebra.field import Element, Undefined, sign_by_terms
 from symattn.algebra.functions import Functions
 from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 from symattn.algebra.witness import Letter, Side, broadcast, candidates
@@ -38,6 +38,8 @@ class Statement:
     permutations: frozenset[str] = frozenset()
     #: All expressions that are said to be equal, the sides first and last.
     chain: tuple[Any, ...] = ()
+    #: How each letter was read: its shape, or that it is a number.
+    reading: tuple[tuple[str, str], ...] = ()
 
     def between(self, left: Side, right: Side) -> Statement:
         """The statement about two expressions under the same hypotheses."""
@@ -47,15 +49,6 @@ class Statement:
     def all_sides(self) -> tuple[Side, ...]:
         """Both sides, and those of the hypotheses."""
         return (self.left, self.right, *(side for pair in self.where for side in pair))
-
-    @property
-    def defined(self) -> frozenset[str]:
-        """The letters that a hypothesis defines: K1 = K."""
-        return frozenset(
-            one.meaning.name for one, two in self.where
-            if isinstance(one.meaning, sympy.MatrixSymbol) and one.meaning.name not in two.letters()
-            and one.meaning.name not in self.permutations
-        )  # fmt: skip
 
     def letters(self) -> dict[str, Letter]:
         """All matrices that occur."""
@@ -98,9 +91,11 @@ def cell_name(name: str, place: tuple[int, ...]) -> str:
 
 def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, sizes: Any) -> None:
     """A hypothesis put in."""
-    if isinstance(one.meaning, sympy.MatrixSymbol) and one.meaning.name not in two.letters():
-        name = one.meaning.name
-        given[name] = np.broadcast_to(two.value(given, entries, sizes), given[name].shape)
+    defined = definition(one.meaning, two.meaning)
+    if defined is not None:
+        name, meaning = defined
+        value = Side(meaning).value(given, entries, sizes)
+        given[name] = np.broadcast_to(value, given[name].shape)
         return
     turned = orthogonal(one.meaning, two.meaning)
     if turned is not None:
@@ -143,7 +138,10 @@ def _rotation(name: str, size: int, entries: Entries) -> Array:
 
 
 def _solution(a: Element, b: Element, entries: Entries) -> tuple[int, Element] | None:
-    """An entry and what it has to be for a = b: one that occurs to a single power."""
+    """An entry and what it has to be for a = b: one that occurs to a single power.
+
+    Its coefficient has no zeros, so that all solutions are found.
+    """
     num, _ = (a - b).parts()
     ring = entries.ring
     if num.is_zero():
@@ -155,13 +153,14 @@ def _solution(a: Element, b: Element, entries: Entries) -> tuple[int, Element] |
             continue
         parts = ring.by_powers(num, place)
         power = max(parts)
-        if set(parts) == {0, power} and power in (1, 2):
+        sure = sign_by_terms(ring, parts[power]) != 0  # else the branch where it is 0 is lost
+        if set(parts) == {0, power} and power in (1, 2) and sure:
             value = -ring.of(parts[0]) / ring.of(parts[power])
             if power == 1:
                 return place, value
             sign = entries.functions.sign(ring.element(place))
             return place, entries.functions.root(value) * sign
-    raise TooHard("a hypothesis that cannot be solved for one entry")
+    raise TooHard("a hypothesis of which not all solutions are known")
 
 
 # ---- numbers -------------------------------------------------------------------------------
@@ -260,11 +259,6 @@ def _holds(pair: tuple[Side, Side], given: dict[str, Array], put: Any) -> bool:
         except (SymattnError, ZeroDivisionError):
             return False
         return all(a.overlaps(b) for a, b in zip(one.ravel(), two.ravel(), strict=True))
-
-
-def nested(array: Array) -> Any:
-    """An array as tuples."""
-    return tuple(nested(part) if isinstance(part, np.ndarray) else part for part in array)
 
 
 def _dims(letter: Letter) -> str:

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from symattn.algebra.calculus import follows
-from symattn.algebra.equality import Equality, decide, stated
+from symattn.algebra.equality import FOR_ALL, Equality, decide, stated
 from symattn.algebra.grammar import sides as split_sides
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.rules import rule
@@ -56,7 +56,7 @@ class Identity:
             "shapes": dict(self.shapes), "where": self.where,
             "positive": self.positive, "permuting": self.permuting,
         }  # fmt: skip
-        whole = stated(steps, None, **options)
+        whole = next(stated(steps, None, **options))
         meant = [Side(one) for one in whole.chain]
         pairs = [(meant[0], meant[-1]), *pairwise(meant)]
         return [whole.between(one, other) for one, other in pairs]
@@ -80,7 +80,7 @@ class Link:
     @property
     def good(self) -> bool:
         """Whether the rule leads from one to the other and the two are equal."""
-        return self.applies and self.equality.verdict == "equal"
+        return self.applies and bool(self.equality)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,8 @@ class Proof:
         """Whether the row is as the catalogue says: proven, or refuted by numbers."""
         if not self.identity.holds:
             return self.equality.verdict == "different"
-        return self.equality.verdict == "equal" and all(link.good for link in self.links)
+        reached = not self.identity.for_all or self.equality.scope == FOR_ALL
+        return bool(self.equality) and reached and all(link.good for link in self.links)
 
 
 def prove(identity: Identity | str) -> Proof:

@@ -2,7 +2,8 @@
 
 An entry (i, j) with symbolic i and j is brought to the normal form of `normal.py`. A condition on
 an index (j ≤ i in a causal mask, the seam of two blocks) is decided from the ranges of the indices,
-or the sum or the entry is split there and both parts are proven.
+or the sum or the entry is split there and both parts are proven. Where it depends on which of two
+sizes is larger, both cases are proven.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra import normal, sums
 from symattn.algebra.normal import NotHere, Poly
-from symattn.algebra.sums import Contraction
+from symattn.algebra.sums import Ranges, Sums
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import (
     Apply,
@@ -25,6 +26,7 @@ from symattn.nodes.rule import (
     Const,
     Entry,
     Exp,
+    Named,
     Nth,
     OfRow,
     Ordinal,
@@ -49,28 +51,47 @@ class Split(Exception):
         self.index, self.point = index, point
 
 
+class NeedOrder(Exception):
+    """What holds depends on which of two sizes is larger."""
+
+    def __init__(self, one: sympy.Symbol, other: sympy.Symbol) -> None:
+        super().__init__(one, other)
+        self.one, self.other = one, other
+
+
 @dataclass
 class Proof:
-    """What is known while a statement is proven."""
+    """What is known while one side of a statement is brought to its normal form."""
 
+    sums: Sums
     #: Letters that stand for an expression: the steps of a derivation, or definitions.
     means: Mapping[str, MatrixExpr] = field(default_factory=dict)
-    unit: tuple[Contraction, ...] = ()
     positive: frozenset[str] = frozenset()
-    permutations: frozenset[str] = frozenset()
     #: Sums that are told by a hypothesis, with what they are: Σ_l k_il² is c.
     told: list[tuple[normal.Factor, Poly]] = field(default_factory=list)
-    #: The size of the range of each index: 0 … size − 1.
-    ranges: dict[sympy.Symbol, sympy.Expr] = field(default_factory=dict)
+    #: Whether something has no value for some inputs: a divisor that may be 0, a root, a logarithm.
+    partial: bool = False
+
+    @property
+    def ranges(self) -> Ranges:
+        """The ranges of all indices."""
+        return self.sums.ranges
 
     def entry(self, expr: Any, i: Any, j: Any) -> Poly:
         """Entry (i, j) of an expression; a scalar is the same everywhere."""
+        poly = self.entry_or_none(expr, i, j)
+        if poly is None:
+            raise NotHere("an entry is −∞")
+        return poly
+
+    def entry_or_none(self, expr: Any, i: Any, j: Any) -> Poly | None:
+        """Entry (i, j), or None where it is −∞."""
         if not isinstance(expr, MatrixExpr | sympy.MatrixBase):
             return self.scalar(sympy.sympify(expr, strict=True))
         poly = self._rule_of(expr, i, j)
         if poly is None:
-            raise NotHere("an entry is −∞")
-        return sums.changed(poly, self._told) if self.told else poly
+            return None
+        return self.sums.changed(poly, self._told) if self.told else poly
 
     def _rule_of(self, expr: Any, i: Any, j: Any) -> Poly | None:
         if isinstance(expr, sympy.MatrixBase):
@@ -83,11 +104,11 @@ class Proof:
             if factor[0] == "sum":
                 mine, free = sorted(normal.indices(factor), key=str), normal.indices(pattern)
                 places = dict(zip(sorted(free, key=str), mine, strict=False))
-                if len(mine) == len(free) and sums.put(
+                if len(mine) == len(free) and self.sums.put(
                     normal.single(pattern), places
                 ) == normal.single(factor):
-                    return sums.put(value, places)
-        return sums.inside(factor, self._told)
+                    return self.sums.put(value, places)
+        return self.sums.inside(factor, self._told)
 
     def rule(self, rule: Rule) -> Poly | None:
         """A rule's normal form; None for −∞."""
@@ -101,13 +122,16 @@ class Proof:
             case Plus(terms):
                 parts = [self.rule(term) for term in terms]
                 return None if None in parts else normal.plus(p for p in parts if p is not None)
+            case Named(_, _, value):
+                return self.rule(value)
             case Times(factors):
-                out = normal.constant(1)
-                for factor in factors:
-                    out = normal.times(out, self._finite(factor))
-                return out
-            case Over(num, den, _):
-                return normal.times(self._finite(num), normal.power(self._finite(den), -1))
+                return self._times(factors)
+            case Over(num, den, empty):
+                below = self._divisor(self._finite(den), empty)
+                above = self.rule(num)
+                if above is None:
+                    return None if normal.evidently_positive(below) else _refuse("−∞ over that")
+                return normal.times(above, below)
             case Total(body, index, size):
                 return self._total(body, index, sympy.sympify(size, strict=True))
             case Exp(body):
@@ -116,12 +140,58 @@ class Proof:
             case Apply(name, body):
                 return self._apply(name, self.rule(body))
             case Power(body, exponent):
-                return normal.power(self._finite(body), exponent)
+                inner = self._finite(body)
+                return self._divisor(inner, None, -exponent) if exponent < 0 else normal.power(
+                    inner, exponent)  # fmt: skip
             case Cases():
                 return self._cases(rule)
+            case OfRow(name, terms, index, size) if name in _LINES and index is not None:
+                return self._of_line(_LINES[name], terms[0], index, size)
             case OfRow():
                 raise NotHere("a function of a row")
         raise NotHere("an unknown rule")
+
+    def _times(self, factors: tuple[Rule, ...]) -> Poly | None:
+        """A product; −∞ times what is evidently positive is −∞."""
+        parts = [self.rule(factor) for factor in factors]
+        out = normal.constant(1)
+        for part in parts:
+            if part is not None:
+                out = normal.times(out, part)
+        if None not in parts:
+            return out
+        return None if normal.evidently_positive(out) else _refuse("−∞ in a product")
+
+    def _divisor(self, below: Poly, empty: Any, power: int = 1) -> Poly:
+        """1 over a divisor, which is not 0 or is said not to be.
+
+        A sum of exponentials that may be over nothing is 0 there, and its row 0 by definition.
+        """
+        if not self._never_zero(below):
+            if empty is not None and normal.evidently_positive(below):
+                raise NotHere("a sum that may be over nothing")
+            self.partial = True
+        return normal.power(below, -power)
+
+    def _never_zero(self, poly: Poly) -> bool:
+        return normal.evidently_positive(poly) and all(
+            self._is_not_empty(factor) for mono in poly for factor, _ in mono
+        )
+
+    def _is_not_empty(self, factor: normal.Factor) -> bool:
+        """Whether the sums in a positive factor have something to sum, whatever the indices are."""
+        if factor[0] == "poly":
+            return all(self._is_not_empty(inner) for mono, _ in factor[1] for inner, _ in mono)
+        if factor[0] != "sum":
+            return True
+        _, bound = self.sums.renamed(factor[1], {})
+        return all(self.ranges.nonnegative(size - 1) for _, size in bound) and all(
+            self._is_not_empty(inner) for inner, _ in factor[2]
+        )
+
+    def _of_line(self, name: str, body: Rule, index: Any, size: Any) -> Poly:
+        letter = self.ranges.new(size)
+        return self.sums.line(name, self._finite(_placed(body, index, letter)), letter, size)
 
     def _finite(self, rule: Rule) -> Poly:
         out = self.rule(rule)
@@ -139,8 +209,10 @@ class Proof:
         if isinstance(matrix, sympy.Inverse) and not isinstance(matrix.arg, sympy.MatrixSymbol):
             raise NotHere("the inverse of an expression")
         places = (sympy.sympify(i, strict=True), sympy.sympify(j, strict=True))
-        if name in self.permutations:  # p_ij is 1 where j = π(i)
-            return sums.equals(places[1], sums.permuted(name, places[0]))
+        if name in self.ranges.permuted:  # p_ij is 1 where j = π(i)
+            return self.ranges.equals(places[1], sums.permuted(name, places[0]))
+        if isinstance(matrix, sympy.Inverse):
+            self.partial = True
         return normal.single(("entry", matrix, *places, name in self.positive))
 
     def _total(self, body: Rule, index: sympy.Symbol, size: sympy.Expr) -> Poly:
@@ -150,8 +222,7 @@ class Proof:
     def _from_to(self, body: Rule, index: Any, start: Any, size: Any, left: int) -> Poly:
         if size == 1:
             return self._finite(_placed(body, index, sympy.sympify(start, strict=True)))
-        letter = normal.fresh()
-        self.ranges[letter] = size
+        letter = self.ranges.new(size)
         try:
             poly = self.rule(_placed(body, index, start + letter))
         except Split as split:
@@ -162,25 +233,32 @@ class Proof:
             return normal.plus((first, self._from_to(body, index, *rest, left - 1)))
         if poly is None:
             raise NotHere("a sum of −∞")
-        return sums.summed(poly, [(letter, size)], self.unit)
+        return self.sums.summed(poly, [(letter, size)])
 
     def _apply(self, name: str, inner: Poly | None) -> Poly | None:
         if inner is None:
-            return {} if name == "σ" else _refuse("a function of −∞")
+            return {} if name in ("σ", "max0") else _refuse("a function of −∞")
+        one = normal.constant(1)
         match name:
             case "√":
+                self.partial |= not normal.evidently_positive(inner)
                 return normal.power(inner, Fraction(1, 2))
             case "tanh":
                 twice = normal.exp(normal.scaled(inner, 2))
-                below = normal.plus((twice, normal.constant(1)))
                 return normal.times(
-                    normal.plus((twice, normal.constant(-1))), normal.power(below, -1)
+                    normal.plus((twice, normal.constant(-1))),
+                    normal.power(normal.plus((twice, one)), -1),
                 )
             case "σ":
                 up = normal.exp(inner)
-                return normal.times(up, normal.power(normal.plus((normal.constant(1), up)), -1))
+                return normal.times(up, normal.power(normal.plus((one, up)), -1))
             case "ln":
+                self.partial |= not normal.evidently_positive(inner)
                 return self._log(inner)
+            case "abs":
+                return normal.absolute(inner)
+            case "max0":  # (x + |x|) / 2
+                return normal.scaled(normal.plus((inner, normal.absolute(inner))), Fraction(1, 2))
         return normal.single(("fn", name, frozenset(inner.items())))
 
     def _log(self, inner: Poly) -> Poly:
@@ -215,10 +293,31 @@ class Proof:
                 return out
             case sympy.exp():
                 return normal.exp(self.scalar(value.args[0]))
+            case sympy.log():
+                return self._of_number("ln", value)
+            case sympy.Abs():
+                return self._of_number("abs", value)
+            case sympy.tanh() | sympy.cos() | sympy.sin():
+                return self._of_number(type(value).__name__, value)
             case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
-                base, exponent = value.args
-                return normal.power(self.scalar(base), Fraction(int(exponent.p), int(exponent.q)))
+                base, power = value.args
+                exponent = Fraction(int(power.p), int(power.q))
+                inner = self.scalar(base)
+                if exponent.denominator != 1 and base.is_negative:
+                    raise NotHere("a root of a negative number")
+                self.partial |= exponent.denominator != 1 and not normal.evidently_positive(inner)
+                self.partial |= exponent < 0 and not self._never_zero(inner)
+                return normal.power(inner, exponent)
+        if value is sympy.S.Exp1:
+            return normal.exp(normal.constant(1))
+        if value is sympy.S.Pi:
+            return normal.single(("scalar", value))
         raise NotHere(f"{type(value).__name__} is not covered")
+
+    def _of_number(self, name: str, value: sympy.Expr) -> Poly:
+        out = self._apply(name, self.scalar(value.args[0]))
+        assert out is not None
+        return out
 
     # ---- conditions ------------------------------------------------------------------------
 
@@ -230,67 +329,72 @@ class Proof:
         if one.has(Nth) or other.has(Nth) or not _is_plain(one) or not _is_plain(other):
             raise NotHere("a condition on a list")
         holds = self._holds(one, rule.sign, other)
-        if holds is None and not self._alike(other - one):
-            raise NotHere("indices of different ranges are compared")
         if holds is not None:
             return self.rule(rule.value if holds else rule.otherwise)
         value, otherwise = self.rule(rule.value), self.rule(rule.otherwise)
         if value is None or otherwise is None:
             raise NotHere("−∞ on a diagonal")
-        same = sums.equals(one, other)
+        same = self.ranges.equals(one, other)
         unlike = normal.plus((normal.constant(1), normal.scaled(same, -1)))
         return normal.plus((normal.times(same, value), normal.times(unlike, otherwise)))
-
-    def _alike(self, difference: Any) -> bool:
-        """Whether i − j is the difference of two indices with the same range."""
-        used = [letter for letter in self.ranges if sympy.expand(difference).has(letter)]
-        if len(used) != 2:
-            return False
-        one, other = used
-        plain = sympy.expand(difference) in (one - other, other - one)
-        return plain and sympy.expand(self.ranges[one] - self.ranges[other]) == 0
 
     def _holds(self, one: Any, sign: str, other: Any) -> bool | None:
         """Whether a condition holds; None for an equality that may or may not."""
         room = sympy.expand(other - one)
-        least, most = self._bounds(room)
         if sign == "=":
             if room == 0:
                 return True
-            return False if least.is_positive or most.is_negative else None
+            apart = self.ranges.nonnegative(room - 1) or self.ranges.nonnegative(-room - 1)
+            return False if apart else None
         if sign != "≤":
             raise NotHere("a condition on a set")
-        if least.is_nonnegative:
+        if self.ranges.nonnegative(room):
             return True
-        if most.is_negative:
+        if self.ranges.nonnegative(-room - 1):
             return False
         raise self._split(room)
 
-    def _bounds(self, room: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
-        """The least and the largest value, over the ranges of all indices."""
-        least = most = room
-        for index, size in reversed(self.ranges.items()):
-            ends = (sympy.S.Zero, size - 1)
-            low, high = least.coeff(index), most.coeff(index)
-            least = sympy.expand(least.subs(index, ends[bool(low.is_negative)]))
-            most = sympy.expand(most.subs(index, ends[not high.is_negative]))
-        return least, most
-
     def _split(self, room: sympy.Expr) -> Exception:
-        """Where the innermost index passes the point at which room ≥ 0 changes."""
-        for index in reversed(self.ranges):
-            if index not in room.free_symbols:
-                continue
-            slope = room.coeff(index)
-            if slope not in (1, -1):
-                break
-            rest = sympy.expand(room - slope * index)
-            point = sympy.expand(rest + 1 if slope == -1 else -rest)
-            least, most = self._bounds(sympy.expand(self.ranges[index] - point))[0], point
-            if least.is_nonnegative and self._bounds(most)[0].is_nonnegative:
-                return Split(index, point)
-            break
+        """Where an index passes the point at which room ≥ 0 changes: the innermost one.
+
+        The point has to lie within the index's range; where that depends on another index, that
+        one is split first, and where it depends on the sizes alone, on which is larger.
+        """
+        inside = [x for x in room.free_symbols if x in self.ranges.sizes]
+        if not inside:
+            return self._order(room)
+        needed = {y for x in inside for y in normal.letters(self.ranges.sizes[x])}
+        last = sorted((x for x in inside if x not in needed), key=_number_of)[-1]
+        slope = room.coeff(last)
+        if slope not in (1, -1) or room.has(sums.Place):
+            return NotHere("a condition that is not on one index")
+        rest = sympy.expand(room - slope * last)
+        point = sympy.expand(rest + 1 if slope == -1 else -rest)
+        for needs in (point, sympy.expand(self.ranges.sizes[last] - point)):
+            if not self.ranges.nonnegative(needs):
+                return self._split(needs)
+        return Split(last, point)
+
+    def _order(self, room: sympy.Expr) -> Exception:
+        """The two sizes of which it depends on the order whether room ≥ 0."""
+        terms = room.as_coefficients_dict()
+        more = [s for s, c in terms.items() if c == 1 and s.is_Symbol]
+        less = [s for s, c in terms.items() if c == -1 and s.is_Symbol]
+        known = self.ranges.order
+        if len(more) == len(less) == 1 and not {*more, *less} & {
+            *known, *(s for size in known.values() for s in size.free_symbols)
+        }:  # fmt: skip
+            return NeedOrder(more[0], less[0])
         return NotHere("a condition whose cases depend on the sizes")
+
+
+#: Functions of a row, and what the normal form calls them.
+_LINES = {"max": "max", "τ": "τ"}
+
+
+def _number_of(index: sympy.Symbol) -> int:
+    """When an index was made."""
+    return int(index.name.lstrip("l"))
 
 
 def _refuse(what: str) -> Any:

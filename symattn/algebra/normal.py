@@ -16,12 +16,13 @@ from typing import Any
 
 import sympy
 
+from symattn.algebra.budget import spend
+
 Factor = tuple[Any, ...]
 Mono = frozenset[tuple[Factor, Fraction]]
 Poly = dict[Mono, Fraction]
 
 ONE: Mono = frozenset()
-_MOST_TERMS = 4000
 
 
 class NotHere(Exception):
@@ -65,8 +66,7 @@ def scaled(poly: Poly, number: Any) -> Poly:
 
 def times(one: Poly, other: Poly) -> Poly:
     """The product, expanded."""
-    if len(one) * len(other) > _MOST_TERMS:
-        raise NotHere("too many terms")
+    spend(len(one) * len(other))
     return plus(scaled(product(a, b), c * d) for a, c in one.items() for b, d in other.items())
 
 
@@ -76,6 +76,10 @@ def product(one: Mono, other: Mono) -> Poly:
     for factor, power in other:
         powers[factor] = powers.get(factor, Fraction(0)) + power
     return settled(powers)
+
+
+def _power(poly: Poly, exponent: Fraction) -> Poly:
+    return power(poly, exponent)
 
 
 def settled(powers: Mapping[Factor, Fraction]) -> Poly:
@@ -93,6 +97,8 @@ def settled(powers: Mapping[Factor, Fraction]) -> Poly:
             whole = power.numerator // power.denominator
             expanded.append(constant(Fraction(factor[1]) ** whole))
             kept[factor] = power - whole
+        elif factor[:2] == ("fn", "abs") and power.denominator == 1 and power % 2 == 0:
+            expanded.append(_power(dict(factor[2]), power))  # |x|² is x²
         elif factor[0] == "poly" and power >= 1:
             whole = power.numerator // power.denominator
             expanded += [dict(factor[1])] * whole
@@ -113,6 +119,8 @@ def power(poly: Poly, exponent: Any) -> Poly:
     positive; otherwise the whole stays under the root.
     """
     exponent = Fraction(exponent)
+    if exponent < 0 and any(factor[0] == "=" for mono in poly for factor, _ in mono):
+        raise NotHere("a quotient by what is 0 off a diagonal")
     if exponent.denominator == 1 and exponent >= 0:
         out = constant(1)
         for _ in range(int(exponent)):
@@ -126,14 +134,45 @@ def power(poly: Poly, exponent: Any) -> Poly:
         if whole:
             turned = {factor: p * exponent for factor, p in mono}
             return scaled(settled(turned), coefficient ** int(exponent))
-        if coefficient > 0 and all(is_positive(factor) for factor, _ in mono):
-            turned = {factor: p * exponent for factor, p in mono}
-            return times(settled(turned), number_power(coefficient, exponent))
+        if coefficient > 0 and all(is_positive(f) or _is_square(p, exponent) for f, p in mono):
+            out = number_power(coefficient, exponent)
+            for factor, p in mono:  # √(x²) is |x|
+                base = single(factor) if is_positive(factor) else absolute(single(factor))
+                ((inner, q),) = next(iter(base))
+                out = times(out, single(inner, q * p * exponent))
+            return out
     content, rest, lead = primitive(poly)
     if whole:
         outside = power(scaled({content: Fraction(1)}, lead), exponent)
         return times(outside, single(("poly", frozenset(rest.items())), exponent))
     return single(("poly", frozenset(poly.items())), exponent)
+
+
+def _is_square(power: Fraction, exponent: Fraction) -> bool:
+    """Whether x^power is the square of something, of which the exponent takes the root."""
+    return exponent.denominator == 2 and power.denominator == 1 and power % 2 == 0
+
+
+def absolute(poly: Poly) -> Poly:
+    """|poly|: positive factors leave it, and |−p| is |p|."""
+    if not poly:
+        return poly
+    content, rest, lead = primitive(poly)
+    out = constant(abs(lead))
+    for factor, p in content:
+        if is_positive(factor) or factor[:2] == ("fn", "abs") or factor[0] == "=":
+            out = times(out, single(factor, p))
+        elif p.denominator != 1:
+            return single(("fn", "abs", frozenset(poly.items())))
+        elif p % 2 == 0:
+            out = times(out, single(factor, p))
+        else:
+            out = times(out, single(("fn", "abs", frozenset(single(factor).items())), p))
+    if len(rest) == 1 and ONE in rest:
+        return times(out, constant(abs(rest[ONE])))
+    if all(c > 0 and all(is_positive(f) for f, _ in mono) for mono, c in rest.items()):
+        return times(out, rest)
+    return times(out, single(("fn", "abs", frozenset(rest.items()))))
 
 
 def number_power(value: Fraction, exponent: Fraction) -> Poly:
@@ -163,7 +202,7 @@ def primitive(poly: Poly) -> tuple[Mono, Poly, Fraction]:
 
 
 def is_positive(factor: Factor) -> bool:
-    """Whether a factor is evidently positive."""
+    """Whether a factor is evidently positive; a sum over nothing is 0 all the same."""
     match factor[0]:
         case "exp" | "number":
             return True
@@ -173,7 +212,20 @@ def is_positive(factor: Factor) -> bool:
             return bool(factor[4])
         case "sum":
             return all(is_positive(inner) for inner, _ in factor[2])
+        case "poly":
+            return all(
+                c > 0 and all(is_positive(inner) for inner, _ in mono) for mono, c in factor[1]
+            )
     return False
+
+
+def evidently_positive(poly: Poly) -> bool:
+    """Whether every term is a positive number times positive factors."""
+    return bool(poly) and all(
+        c > 0 and all(is_positive(factor) or (p.denominator == 1 and p % 2 == 0 and p < 0)
+                      for factor, p in mono)
+        for mono, c in poly.items()
+    )  # fmt: skip
 
 
 # ---- indices -------------------------------------------------------------------------------
@@ -198,6 +250,10 @@ def indices(factor: Factor) -> frozenset[sympy.Symbol]:
             bound = {index for index, _ in factor[1]}
             sizes = frozenset().union(*(letters(size) for _, size in factor[1]))
             return (mono_indices(factor[2]) | sizes) - bound
+        case "line":
+            index, size = factor[2]
+            inner = frozenset().union(*(mono_indices(mono) for mono, _ in factor[3]))
+            return (inner | letters(size)) - {index}
     return frozenset().union(*(mono_indices(mono) for mono, _ in factor[-1]))
 
 
@@ -235,6 +291,8 @@ def depth(factor: Factor) -> int:
             return 1 + max((depth(inner) for inner, _ in factor[2]), default=0)
         case "exp":
             return max((depth(inner) for inner, _ in factor[1]), default=0)
+        case "line":
+            return 1 + max((depth(f) for mono, _ in factor[3] for f, _ in mono), default=0)
         case "poly" | "ln" | "fn":
             return max((depth(inner) for mono, _ in factor[-1] for inner, _ in mono), default=0)
     return 0
@@ -262,7 +320,7 @@ def word(factor: Factor) -> str:
             return f"exp({spelled(factor[1])})"
         case "sum":
             return f"sum({factor[1]}; {spelled(factor[2])})"
-        case "poly" | "ln" | "fn":
+        case "poly" | "ln" | "fn" | "line":
             inner = " + ".join(sorted(f"{c} {spelled(m)}" for m, c in factor[-1]))
             return f"{factor[:-1]}({inner})"
     return str(factor)

@@ -1,12 +1,14 @@
 """The shapes of what people write: which numbers of rows and columns have to be the same.
 
-Well-known letters lend their sizes their usual names (Q is n × d_k), so that ``sqrt(d_k)`` means
-what it should.
+The sizes are solved for the most general reading. A size that nobody wrote is never 1, a size
+that was given a name is never another named one or a number, and a sum of blocks is never one of
+its own parts. Well-known letters lend their sizes their usual names (Q is n × d_k), so that
+``sqrt(d_k)`` means what it should.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -16,21 +18,48 @@ import sympy
 from symattn.algebra.grammar import Apart, Call, Name, Number, Tree
 
 #: The usual sizes of well-known letters.
-USUAL: Mapping[str, tuple[Any, Any]] = {
-    "Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "X": ("n", "d_model"),
-    "W_Q": ("d_model", "d_k"), "W_K": ("d_model", "d_k"), "W_V": ("d_model", "d_v"),
-    "W_O": ("d_v", "d_model"), "S": ("n", "m"), "Z": ("n", "m"), "A": ("n", "m"),
-    "P": ("n", "m"), "B": ("n", "m"), "M": ("n", "m"), "O": ("n", "d_v"),
-    "dO": ("n", "d_v"), "dA": ("n", "m"), "dS": ("n", "m"),
-}  # fmt: skip
+USUAL: Mapping[str, tuple[str, str]] = {
+    "Q": ("n", "d_k"),
+    "K": ("m", "d_k"),
+    "V": ("m", "d_v"),
+    "X": ("n", "d_model"),
+    "W_Q": ("d_model", "d_k"),
+    "W_K": ("d_model", "d_k"),
+    "W_V": ("d_model", "d_v"),
+    "W_O": ("d_v", "d_model"),
+    "S": ("n", "m"),
+    "Z": ("n", "m"),
+    "A": ("n", "m"),
+    "P": ("n", "m"),
+    "B": ("n", "m"),
+    "M": ("n", "m"),
+    "O": ("n", "d_v"),
+    "dO": ("n", "d_v"),
+    "dA": ("n", "m"),
+    "dS": ("n", "m"),
+}
 
 #: Names that are sizes wherever they stand as numbers.
 SIZES = ("n", "m", "d", "d_k", "d_v", "d_h", "d_model", "h")
 
+#: Names of numbers.
+CONSTANTS: Mapping[str, sympy.Expr] = {
+    "e": sympy.E,
+    "pi": sympy.pi,
+    "π": sympy.pi,
+    "∞": sympy.oo,
+}
+
+#: The name of the size of a square letter that nobody named: square("P").
+SQUARE = "#"
+
 Shape = tuple[int, int] | None
 
 #: Functions of a number, which a scalar may be given to.
-OF_NUMBERS = ("exp", "ln", "√", "tanh", "cos", "sin", "abs", "σ")
+OF_NUMBERS = ("exp", "ln", "√", "tanh", "cos", "sin", "abs", "σ", "max0", "SiLU", "GELU")
+
+#: Functions whose value is a column, with a number for each row.
+OF_ROWS = ("rowsum", "rowmean", "norm2", "rowmax", "lse", "rowvar")
 
 
 @dataclass(frozen=True)
@@ -48,17 +77,20 @@ class Unfit(Exception):
 class Dims:
     """Sizes that are found to be the same."""
 
+    #: Whether a size that nobody wrote may be 1 after all (only to explain a refusal).
+    loose: bool = False
     parent: list[int] = field(default_factory=list)
     value: list[Any] = field(default_factory=list)
+    #: The name a size would like, and whether it was given.
     name: list[str] = field(default_factory=list)
-    wide: list[bool] = field(default_factory=list)
+    given: list[bool] = field(default_factory=list)
 
-    def new(self, value: Any = None, name: str = "", wide: bool = False) -> int:
-        """One more size: a number or symbol if known, the name it would like, whether above 1."""
-        self.wide.append(wide)
+    def new(self, value: Any = None, name: str = "", given: bool = False) -> int:
+        """One more size: a number or symbol if known, and its name."""
         self.parent.append(len(self.parent))
         self.value.append(value)
         self.name.append(name)
+        self.given.append(given)
         return len(self.parent) - 1
 
     def root(self, dim: int) -> int:
@@ -67,53 +99,97 @@ class Dims:
             dim = self.parent[dim]
         return dim
 
+    def roots(self) -> list[int]:
+        """All sizes, those that are the same once."""
+        return list(dict.fromkeys(map(self.root, range(len(self.parent)))))
+
     def same(self, one: int, other: int) -> None:
-        """Two sizes are the same."""
+        """Two sizes are the same. Raises `Unfit` where they cannot be."""
         a, b = self.root(one), self.root(other)
         if a == b:
             return
-        left, right = self.value[a], self.value[b]
-        if isinstance(left, Sum) and isinstance(right, Sum):
+        left, right = self.known(a), self.known(b)
+        if left is None and right is None:
+            if self.given[a] and self.given[b] and self.name[a] != self.name[b]:
+                raise Unfit(f"{self.name[a]} and {self.name[b]} would have to be the same size")
+            self._merge(a, b)
+        elif left is None:
+            self._bind(a, right)
+        elif right is None:
+            self._bind(b, left)
+        elif isinstance(left, Sum) and isinstance(right, Sum):
             if len(left.parts) != len(right.parts):
-                raise Unfit("blocks of different numbers")
+                raise Unfit("a matrix of blocks would have to be cut in two ways at once")
             for pair in zip(left.parts, right.parts, strict=True):
                 self.same(*pair)
-            return
-        if left is not None and right is not None and left != right:
-            raise Unfit(f"{left} and {right} have to be the same size")
-        if (self.wide[a] or self.wide[b]) and 1 in (left, right):
-            raise Unfit("a matrix has to be a column or a row")
-        self.wide[a] = self.wide[a] or self.wide[b]
+        elif left != right:
+            raise Unfit(f"{self.told(a)} and {self.told(b)} would have to be the same size")
+
+    def _merge(self, a: int, b: int) -> None:
+        if self.given[b] or (not self.given[a] and not self.name[a]):
+            a, b = b, a
         self.parent[b] = a
-        self.value[a] = left if left is not None else right
-        self.name[a] = max(self.name[a], self.name[b], key=_rank)
+
+    def _bind(self, dim: int, value: Any) -> None:
+        """A size that is not known has this value."""
+        number = isinstance(value, int | sympy.Integer)
+        if number and self.given[dim] and not self.loose:
+            raise Unfit(f"{self.name[dim]} would have to be {value}")
+        if number and value == 1 and not self.loose:
+            raise Unfit(f"the size {self.told(dim)} would have to be 1")
+        if isinstance(value, Sum) and self._within(dim, value):
+            raise Unfit(f"{self.told(dim)} would have to be a part of itself")
+        self.value[dim] = value
+
+    def _within(self, dim: int, value: Sum) -> bool:
+        for part in value.parts:
+            inner = self.value[self.root(part)]
+            if self.root(part) == dim or (isinstance(inner, Sum) and self._within(dim, inner)):
+                return True
+        return False
+
+    def known(self, dim: int) -> Any:
+        """A number, a symbol, blocks together, or None; blocks of known sizes are a number."""
+        value = self.value[self.root(dim)]
+        if isinstance(value, Sum):
+            parts = [self.known(part) for part in value.parts]
+            if all(isinstance(part, sympy.Integer) for part in parts):
+                return sympy.Add(*parts)
+        return value
+
+    def told(self, dim: int) -> str:
+        """A size in a message."""
+        value = self.known(dim)
+        if isinstance(value, Sum):
+            return " + ".join(map(self.told, value.parts))
+        name = self.name[self.root(dim)].partition(SQUARE)[0]
+        return str(value) if value is not None else name or "of a letter"
 
     def is_one(self, dim: int) -> bool:
         """Whether the size is known to be 1."""
-        return bool(self.value[self.root(dim)] == 1)
-
-
-def _rank(name: str) -> int:
-    """A size that is said (=n) lends its name before a usual one, that before a made-up one."""
-    return 3 if name.startswith("=") and "#" not in name else 2 if name.isidentifier() else 1
+        return bool(self.known(dim) == 1)
 
 
 class Shapes:
     """One way to read the letters: infers the shape of every part."""
 
     def __init__(
-        self, kinds: Mapping[str, str], shapes: Mapping[str, tuple[Any, Any]],
-        positive: Sequence[str], strict: bool = False,
-    ) -> None:  # fmt: skip
-        self.kinds, self.given, self.positive = kinds, shapes, positive
+        self,
+        kinds: Mapping[str, str],
+        shapes: Mapping[str, tuple[Any, ...]],
+        strict: bool = True,
+        loose: bool = False,
+    ) -> None:
+        #: How each small letter is meant: scalar, column or row.
+        self.kinds, self.given_shapes = kinds, shapes
         #: Whether what is added has to have one shape, and nothing is repeated to fit.
         self.strict = strict
-        self.dims = Dims()
+        self.dims = Dims(loose)
         self.letters: dict[str, Shape] = {}
         self.shapes: dict[int, Shape] = {}
-        self.one = self.dims.new(1)
-
-    # ---- shapes ----------------------------------------------------------------------------
+        self.one = self.dims.new(sympy.S.One)
+        #: How many products of a column and a row there are.
+        self.outer = 0
 
     def shape(self, tree: Tree) -> Shape:
         """The shape of a part; None for a scalar."""
@@ -125,7 +201,7 @@ class Shapes:
         match tree:
             case Number(_, vector):
                 return (self.dims.new(), self.one) if vector else None
-            case Name("I") if "I" not in self.given:
+            case Name("I") if "I" not in self.given_shapes:
                 size = self.dims.new()
                 return size, size
             case Name(name):
@@ -137,19 +213,19 @@ class Shapes:
                 return None if inner is None else (inner[1], inner[0])
             case Apart("neg", (part,)):
                 return self.shape(part)
-            case Apart("inv" | "^", (part,)):
+            case Apart("inv" | "^", (part, *_)):
                 inner = self.shape(part)
                 if inner is not None:
                     self.dims.same(*inner)
                 return inner
             case Apart("+", parts):
-                return self.together([self.shape(part) for part in parts])
-            case Apart("/", (above, below)):
-                return self._quotient(self.shape(above), self.shape(below))
+                return self.together([self.shape(part) for part in parts], self.strict)
+            case Apart("/", (above, below)):  # by a column: rows, by a row: columns, else entries
+                return self.together([self.shape(above), self.shape(below)], False)
             case Apart("*", parts):
                 return self._product([self.shape(part) for part in parts])
             case Apart(_, (left, right)):
-                return self.together([self.shape(left), self.shape(right)])
+                return self.together([self.shape(left), self.shape(right)], self.strict)
         raise Unfit("no shape")
 
     def _letter(self, name: str) -> Shape:
@@ -158,36 +234,38 @@ class Shapes:
         return self.letters[name]
 
     def _new_letter(self, name: str) -> Shape:
-        if name in self.given:
-            rows, columns = self.given[name]
-            return self._size(rows), self._size(columns)
-        if name in SIZES:
+        if name in self.given_shapes:
+            sizes = self.given_shapes[name]
+            return (self._size(sizes[0]), self._size(sizes[1])) if sizes else None
+        if name in SIZES or name in CONSTANTS:
             return None
-        kind = self.kinds.get(name, "matrix")
-        if kind == "scalar":
-            return None
+        match self.kinds.get(name, "matrix"):
+            case "scalar":
+                return None
+            case "column":
+                return self.dims.new(), self.one
+            case "row":
+                return self.one, self.dims.new(name={"q": "d_k", "k": "d_k", "v": "d_v"}.get(
+                    name, ""))  # fmt: skip
         rows, columns = USUAL.get(name) or USUAL.get(name.rstrip("'0123456789"), ("", ""))
-        if kind == "column":
-            return self.dims.new(), self.one
-        if kind == "row":
-            return self.one, self.dims.new(name={"q": "d_k", "k": "d_k", "v": "d_v"}.get(name, ""))
-        return self.dims.new(name=rows, wide=True), self.dims.new(name=columns, wide=True)
+        return self.dims.new(name=rows), self.dims.new(name=columns)
 
     def _size(self, size: Any) -> int:
+        """A size that was given: a number, a name (the same for all that have it) or SymPy's."""
         if isinstance(size, str) and not size.isdigit():
             for dim, name in enumerate(self.dims.name):
-                if name == f"={size}":
+                if name == size and (self.dims.given[dim] or SQUARE in name):
                     return dim
-            return self.dims.new(name=f"={size}")
+            return self.dims.new(name=size, given=SQUARE not in size)
         value = sympy.Integer(int(size)) if isinstance(size, int | str) else size
         return self.one if value == 1 else self.dims.new(value)
 
-    def together(self, shapes: list[Shape]) -> Shape:
-        """The shape of entry-by-entry work: scalars, columns and rows are repeated."""
+    def together(self, shapes: list[Shape], strict: bool = True) -> Shape:
+        """The shape of entry-by-entry work: scalars (else columns and rows too) are repeated."""
         known = [shape for shape in shapes if shape is not None]
         if not known:
             return None
-        if self.strict:
+        if strict:
             for shape in known[1:]:
                 self.dims.same(known[0][0], shape[0])
                 self.dims.same(known[0][1], shape[1])
@@ -200,19 +278,19 @@ class Shapes:
             out.append(wide[0] if wide else self.one)
         return out[0], out[1]
 
-    def _quotient(self, above: Shape, below: Shape) -> Shape:
-        """A quotient by a column divides rows, by a row columns, else entries."""
-        strict, self.strict = self.strict, False
-        try:
-            return self.together([above, below])
-        finally:
-            self.strict = strict
+    def is_number(self, shape: Shape) -> bool:
+        """Whether a shape is that of a number: a scalar or 1 × 1."""
+        return shape is None or (self.dims.is_one(shape[0]) and self.dims.is_one(shape[1]))
 
     def _product(self, shapes: list[Shape]) -> Shape:
-        known = [shape for shape in shapes if shape is not None]
-        for left, right in pairwise(known):
+        """The shape of a product; a factor that is 1 × 1 scales the others, wherever it stands."""
+        wide = [shape for shape in shapes if shape is not None and not self.is_number(shape)]
+        for left, right in pairwise(wide):
             self.dims.same(left[1], right[0])
-        return (known[0][0], known[-1][1]) if known else None
+            self.outer += self.dims.is_one(left[1])
+        if wide:
+            return wide[0][0], wide[-1][1]
+        return None if all(shape is None for shape in shapes) else (self.one, self.one)
 
     def _call(self, name: str, shapes: list[Shape]) -> Shape:
         if name == "causal":
@@ -223,23 +301,29 @@ class Shapes:
                 return None
             raise Unfit(f"{name} needs a matrix")
         rows, columns = first
+        if name in OF_ROWS:
+            return rows, self.one
         match name:
-            case "rowsum" | "rowmean" | "norm2":
-                return rows, self.one
             case "colsum" | "colmean":
                 return self.one, columns
-            case "sum":
+            case "sum" | "tr":
+                if name == "tr":
+                    self.dims.same(rows, columns)
                 return self.one, self.one
             case "diag":
                 if self.dims.is_one(columns):
                     return rows, rows
                 if self.dims.is_one(rows):
                     return columns, columns
-                raise Unfit("diag needs a vector")
+                raise Unfit("diag needs a column or a row")
             case "T":
                 return columns, rows
             case "inv":
                 self.dims.same(rows, columns)
+                return first
+            case "softcap":
+                if shapes[1] is not None:
+                    raise Unfit("softcap needs a number as its second argument")
                 return first
             case "dist2":
                 other = shapes[1]
@@ -254,7 +338,7 @@ class Shapes:
     def _joined(self, beside: bool, shapes: list[Shape]) -> Shape:
         known = [shape for shape in shapes if shape is not None]
         if len(known) != len(shapes):
-            raise Unfit("blocks are matrices")
+            raise Unfit("blocks are matrices; write 0*A for a block of zeros")
         for shape in known[1:]:
             self.dims.same(known[0][not beside], shape[not beside])
         total = self.dims.new(Sum(tuple(shape[beside] for shape in known)))

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import flint
 import numpy as np
 import sympy
+from numpy.typing import NDArray
 
-from symattn.arithmetic.balls import BALLS, precision
+from symattn.arithmetic.balls import BALLS, Balls, is_minus_infinity, precision
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.derivation import Derivation
@@ -153,24 +155,98 @@ def candidates(positive: Sequence[bool]) -> Iterator[list[sympy.Integer]]:
         yield [sympy.Integer(chance.randint(1 if sure else low, reach + sure)) for sure in positive]
 
 
-def differ(
-    left: Side, right: Side, given: Mapping[str, Array], sizes: Any
-) -> tuple[tuple[int, ...], str, str] | None:
-    """The first entry where the sides provably differ, and both values; None if none is found."""
-    for bits in _BITS:
-        with precision(bits), np.errstate(all="ignore"):
-            arrays = {name: BALLS.array(value) for name, value in given.items()}
-            try:
-                one, two = broadcast(*(side.value(arrays, BALLS, sizes) for side in (left, right)))
-            except (SymattnError, ZeroDivisionError, ValueError):
+@dataclass(frozen=True)
+class Compared:
+    """Two sides with numbers put in: whether they agree, or the first entry where they differ.
+
+    Neither is the case where a side has no value.
+    """
+
+    agree: bool
+    place: tuple[int, ...] | None = None
+    left: str = ""
+    right: str = ""
+
+
+class _Tried(Balls):
+    """Balls that remember a divisor of 0, where a quotient of rows is 0 by definition."""
+
+    def __init__(self) -> None:
+        self.divided_by_zero = False
+
+    def equals(self, x: Array, number: int) -> NDArray[np.bool_]:
+        found = super().equals(x, number)
+        self.divided_by_zero |= number == 0 and bool(found.any())
+        return found
+
+
+def evaluated(
+    given: Mapping[str, Array], defined: Mapping[str, Any], put: Any
+) -> dict[str, Array] | None:
+    """The matrices that are given and those that hypotheses define; None where one has no value.
+
+    Definitions are balls, which `compared` takes as they are.
+    """
+    arrays, left = dict(given), dict(defined)
+    with precision(_BITS[-1]), np.errstate(all="ignore"):
+        while left:
+            ready = [name for name, meaning in left.items()
+                     if not {*Side(meaning).letters()} & set(left)]  # fmt: skip
+            if not ready:
                 return None
-            for place in np.ndindex(*one.shape):
-                a, b = one.item(*place), two.item(*place)
-                if a.is_nan() or b.is_nan():
-                    continue
-                if not a.overlaps(b):
-                    return place, *_decimals(a, b)
-    return None
+            for name in ready:
+                side = Side(left.pop(name))
+                try:
+                    balls = {k: _balls(v) for k, v in arrays.items() if k in side.letters()}
+                    arrays[name] = side.value(balls, BALLS, put)
+                except (SymattnError, ZeroDivisionError, ValueError, KeyError):
+                    return None
+    return arrays
+
+
+def _balls(value: Array) -> Array:
+    return value if value.size and isinstance(value.flat[0], flint.arb) else BALLS.array(value)
+
+
+def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Any) -> Compared:
+    """The sides in balls, with more bits where the first do not tell."""
+    answer = Compared(False)
+    named = {*left.letters(), *right.letters()}
+    for bits in _BITS:
+        tried = _Tried()
+        with precision(bits), np.errstate(all="ignore"):
+            try:
+                arrays = {name: _balls(value) for name, value in given.items() if name in named}
+                one, two = broadcast(*(side.value(arrays, tried, sizes) for side in (left, right)))
+            except (SymattnError, ZeroDivisionError, ValueError):
+                return Compared(False)
+            if tried.divided_by_zero and not _has_derivation(left, right):
+                return Compared(False)
+            answer = _compared(one, two)
+            if answer.place is not None or not answer.agree:
+                return answer
+            if all(x.rad() < _SHARP for array in (one, two) for x in array.ravel()):
+                return answer
+    return answer
+
+
+_SHARP = flint.arb(2) ** -50
+
+
+def _has_derivation(*sides: Side) -> bool:
+    return any(isinstance(side.meaning, Derivation) for side in sides)
+
+
+def _compared(one: Array, two: Array) -> Compared:
+    found = None
+    for place in np.ndindex(*one.shape):
+        a, b = one.item(*place), two.item(*place)
+        known = [x.is_finite() or is_minus_infinity(x) for x in (a, b)]
+        if not all(known):
+            return Compared(False)
+        if found is None and not a.overlaps(b):
+            found = Compared(False, place, *_decimals(a, b))
+    return found or Compared(True)
 
 
 def _decimals(a: Any, b: Any) -> tuple[str, str]:

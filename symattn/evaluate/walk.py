@@ -53,6 +53,12 @@ def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bo
                 return lambda values, arithmetic: arithmetic.scaled(
                     product(values, arithmetic), factor
                 )
+            case sympy.HadamardPower(base=base, exp=sympy.Integer() as power) if power > 0:
+                factor_ = made(base, per_head)
+                return _folded(Arithmetic.multiply, [factor_] * int(power))
+            case sympy.MatPow(base=base, exp=sympy.Integer() as power) if power > 0:
+                factor_ = made(base, per_head)
+                return _folded(Arithmetic.matmul, [factor_] * int(power))
             case sympy.Inverse():
                 turned = made(part.arg, per_head)
                 return lambda values, arithmetic: arithmetic.inverse(turned(values, arithmetic))

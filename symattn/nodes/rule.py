@@ -203,6 +203,10 @@ def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
             return product if coefficient == 1 else Times((Const(coefficient), product))
         case sympy.HadamardProduct():
             return Times(tuple(rule_of(factor, i, j) for factor in expr.args))
+        case sympy.HadamardPower(base=base, exp=sympy.Integer() as power):
+            return Power(rule_of(base, i, j), int(power))
+        case sympy.MatPow(base=base, exp=sympy.Integer() as power) if power > 0:
+            return _product_rule([base] * int(power), i, j)
         case sympy.Identity():
             return Cases(Ordinal(j), "=", Ordinal(i), Const(sympy.S.One), Const(sympy.S.Zero))
         case sympy.OneMatrix() | sympy.ZeroMatrix():

@@ -1,0 +1,409 @@
+"""Numbers that refute an equation: tried before anything is proven, and proven by Arb.
+
+Matrices are small numbers at sizes that differ from one another and from every number in the
+statement, so that no coincidence of sizes hides a difference. What is assumed holds by
+construction (definitions, symmetric, orthonormal and permutation matrices) or is found by trying
+special matrices: an equation may have other solutions than the generic ones.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn.algebra.allsizes import definition, orthogonal
+from symattn.algebra.budget import STEPS, Spent, within
+from symattn.algebra.hypotheses import Statement, examples
+from symattn.algebra.witness import Compared, Counterexample, Side, compared, evaluated
+from symattn.arithmetic.base import Array
+from symattn.derivation import Derivation
+from symattn.errors import SymattnError
+from symattn.nodes import Mask, Rotary
+
+Sizes = dict[sympy.Symbol, int]
+
+#: How many samples are taken at each choice of sizes, how many more when it matters, how many
+#: special matrices are tried for hypotheses that are not solved, and how often a number is
+#: made simpler.
+_SAMPLES, _MORE, _SPECIAL, _SIMPLER = 5, 60, 150, 80
+
+_SEED = 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """What trying numbers found: a counterexample, and whether both sides had a value at all."""
+
+    counterexample: Counterexample | None
+    defined: bool
+
+
+# ---- sizes ---------------------------------------------------------------------------------
+
+
+def chosen_sizes(statement: Statement, symbols: set[sympy.Symbol]) -> Sizes:
+    """The smallest distinct sizes from 2, above every number in a mask and equal to none else."""
+    return _assigned(statement, sorted(symbols, key=_rank), 0)
+
+
+def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) -> Iterator[Sizes]:
+    """Sizes at which numbers are tried: in one order, and in the opposite one."""
+    ranked = sorted(symbols, key=_rank)
+    if not ranked:
+        yield {}
+        return
+    yield {**_assigned(statement, ranked, 0), **given}
+    yield {**_assigned(statement, ranked[::-1], 1), **given}
+    if any(isinstance(side.meaning, Derivation) for side in statement.all_sides):
+        small = {"m": 3, "g": 1, "d": 4, "d_k": 4}  # where distinct sizes do not fit a spec
+        yield {**{s: small.get(s.name, 2) for s in ranked}, **given}
+
+
+def _rank(symbol: sympy.Symbol) -> tuple[int, str]:
+    first = ("n", "m", "h", "g")
+    return first.index(symbol.name) if symbol.name in first else len(first), symbol.name
+
+
+def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int) -> Sizes:
+    taken = {abs(int(number)) for side in statement.all_sides for expr in _expressions(side)
+             if hasattr(expr, "atoms") for number in expr.atoms(sympy.Integer)}  # fmt: skip
+    masks = {abs(int(number)) for side in statement.all_sides for expr in _expressions(side)
+             if hasattr(expr, "atoms") for mask in expr.atoms(Mask)
+             for number in mask.atoms(sympy.Integer)}  # fmt: skip
+    even = any(hasattr(expr, "has") and expr.has(Rotary)
+               for side in statement.all_sides for expr in _expressions(side))  # fmt: skip
+    low = 2 + more + max((number for number in masks if number < 40), default=0)
+    out: Sizes = {}
+    for symbol in ranked:
+        if symbol.name in ("h", "g"):
+            out[symbol] = 4 if symbol.name == "h" else 2
+            continue
+        wide = even and symbol.name.startswith("d")
+        out[symbol] = next(
+            size for size in count(low)
+            if size not in taken and size not in out.values() and not (wide and size % 2)
+        )  # fmt: skip
+    return out
+
+
+def _expressions(side: Side) -> list[Any]:
+    if isinstance(side.meaning, Derivation):
+        return [step.expr for step in side.meaning.steps]
+    return [side.meaning]
+
+
+# ---- samples -------------------------------------------------------------------------------
+
+
+@dataclass
+class _Assumed:
+    """The hypotheses of a statement, by how numbers are made to satisfy them."""
+
+    defined: dict[str, Any] = field(default_factory=dict)
+    scalars: dict[sympy.Symbol, Any] = field(default_factory=dict)
+    mirrored: dict[str, int] = field(default_factory=dict)
+    orthonormal: dict[str, bool] = field(default_factory=dict)
+    others: list[tuple[Side, Side]] = field(default_factory=list)
+
+    @property
+    def special(self) -> set[str]:
+        """Letters for which special matrices are tried."""
+        return {name for pair in self.others for side in pair for name in side.letters()}
+
+
+def _assumed(statement: Statement) -> _Assumed:
+    out = _Assumed()
+    for one, two in statement.where:
+        found = definition(one.meaning, two.meaning)
+        turned = orthogonal(one.meaning, two.meaning)
+        scalar = next((
+            (a, b) for a, b in ((one.meaning, two.meaning), (two.meaning, one.meaning))
+            if isinstance(a, sympy.Symbol) and a not in getattr(b, "free_symbols", set())
+        ), None)  # fmt: skip
+        if found is not None and found[0] not in out.defined:
+            name, meaning = found
+            if name in {s.name for s in meaning.atoms(sympy.MatrixSymbol)}:
+                out.mirrored[name] = -1 if meaning.has(sympy.S.NegativeOne) else 1
+            else:
+                out.defined[name] = meaning
+        elif turned is not None:
+            out.orthonormal[turned[0].name] = turned[1]
+        elif scalar is not None:
+            out.scalars[scalar[0]] = scalar[1]
+            out.others.append((one, two))
+        else:
+            out.others.append((one, two))
+    return out
+
+
+class _Sampler:
+    """Numbers for the letters of a statement at some sizes; always the same."""
+
+    def __init__(self, statement: Statement, sizes: Sizes) -> None:
+        self.statement, self.sizes = statement, sizes
+        self.assumed = _assumed(statement)
+        self.chance = random.Random(_SEED)  # noqa: S311  no secrets here
+        self.letters = statement.letters()
+        self.scalars = sorted({s for side in statement.all_sides for s in side.scalars()
+                               if s not in sizes}, key=str)  # fmt: skip
+
+    def samples(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
+        """Numbers that satisfy what is assumed: the sizes and scalars, and the matrices."""
+        for style in count():
+            if self.assumed.others and style >= _SPECIAL:
+                return
+            self.shared = self._random((4, 4), 1, False)
+            put: Any = {**self.sizes, **{s: self._number(style, s.is_positive is True)
+                                         for s in self.scalars}}  # fmt: skip
+            given = {name: self._letter(name, style) for name in self.letters}
+            given = {name: array for name, array in given.items()
+                     if name not in self.assumed.defined}  # fmt: skip
+            if self._completed(given, put):
+                yield put, given
+
+    def _completed(self, given: dict[str, Array], put: Any) -> bool:
+        """Fill in the scalars that are defined; whether all that is assumed holds."""
+        for symbol, meaning in self.assumed.scalars.items():
+            side = Side(meaning)
+            if set(side.letters()) & set(self.assumed.defined):
+                continue
+            value = _exact(side, given, put)
+            if value is None or len({str(x) for x in value.ravel()}) != 1:
+                return False
+            put[symbol] = value.ravel()[0]
+        arrays = evaluated(given, self.assumed.defined, put)
+        if arrays is None:
+            return False
+        return all(compared(one, two, arrays, put).agree for one, two in self.assumed.others)
+
+    def _number(self, style: int, positive: bool) -> sympy.Rational:
+        top = 1 + min(style // 2, 3)
+        low = 1 if positive else (0 if style == 0 else -top)
+        value = sympy.Integer(self.chance.randint(low, top + positive))
+        return value / 2 if style % 3 == 2 and value % 2 else value
+
+    def _random(self, dims: tuple[int, ...], style: int, positive: bool) -> Array:
+        out = np.empty(dims, dtype=object)
+        for place in np.ndindex(*dims):
+            out[place] = self._number(style, positive)
+        return out
+
+    def _letter(self, name: str, style: int) -> Array:
+        letter = self.letters[name]
+        dims, assumed = letter.dims(self.sizes), self.assumed
+        positive = name in self.statement.positive
+        if letter.boolean:
+            return self._random(dims, 0, False) % 2
+        if name in self.statement.permutations:
+            order = list(range(dims[0]))
+            while len(order) > 1 and order == sorted(order):
+                self.chance.shuffle(order)
+            return _unit(dims[0])[order]
+        if name in assumed.orthonormal:
+            return self._orthonormal(dims, assumed.orthonormal[name])
+        if name in assumed.special and len(dims) == 2 and self.chance.random() < 0.6:
+            kinds = _SQUARE_KINDS if dims[0] == dims[1] else _WIDE_KINDS
+            array = self.chance.choice(kinds)(self, dims)
+        else:
+            array = self._random(dims, style, positive)
+        if name in assumed.mirrored:
+            array = array + assumed.mirrored[name] * array.T
+        return array if not positive else abs(array) + (array == 0).astype(int)
+
+    def _orthonormal(self, dims: tuple[int, ...], columns: bool) -> Array:
+        """Orthonormal columns (or rows): signed permutations and rational reflections."""
+        size = max(dims)
+        order = list(range(size))
+        self.chance.shuffle(order)
+        square = _unit(size)[order] * self.chance.choice((1, -1))
+        vector = self._random((size, 1), 1, True)
+        length = (vector.T @ vector).item()
+        square = square @ (_unit(size) - vector @ vector.T * sympy.Rational(2, length))
+        return square[: dims[0], : dims[1]]
+
+
+def _unit(size: int) -> Array:
+    out = np.full((size, size), sympy.S.Zero, dtype=object)
+    for k in range(size):
+        out[k, k] = sympy.S.One
+    return out
+
+
+def _power_of_shared(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    """A polynomial in one matrix, so that two of them commute."""
+    size = dims[0]
+    base = np.full((size, size), sympy.S.Zero, dtype=object)
+    known = sampler.shared[:size, :size]
+    base[: known.shape[0], : known.shape[1]] = known
+    return sampler.chance.choice((base, base @ base, base + _unit(size)))
+
+
+def _diagonal(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    return _unit(dims[0]) * sampler._random(dims, 1, False)
+
+
+def _projection(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    """A matrix with A² = A: ones on a part of the diagonal, or x yᵀ / yᵀx."""
+    if sampler.chance.random() < 0.5:
+        return _unit(dims[0]) * (abs(sampler._random(dims, 1, False)) % 2)
+    x, y = (sampler._random((dims[0], 1), 1, True) for _ in range(2))
+    y = y if sampler.chance.random() < 0.5 else x
+    return x @ y.T / (y.T @ x).item()
+
+
+def _nilpotent(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    return np.roll(_unit(dims[0]), 1, axis=1) * (1 - _unit(dims[0])[:, [0]].T)
+
+
+def _involution(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    return 2 * _projection(sampler, dims) - _unit(dims[0])
+
+
+def _permuted_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    """Rows of one length: each the first one with its numbers in another order and sign."""
+    out = sampler._random(dims, 1, False)
+    for k in range(1, dims[0]):
+        order = list(range(dims[1]))
+        sampler.chance.shuffle(order)
+        out[k] = out[0][order] * sampler.chance.choice((1, -1))
+    return out
+
+
+def _unit_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    """Rows of length 1 with rational entries: (3/5, 4/5), (1/3, 2/3, 2/3), …"""
+    size = max(dims)
+    rows = [sampler._orthonormal((size, size), True)[0] for _ in range(dims[0])]
+    out = np.array([row[: dims[1]] for row in rows], dtype=object)
+    return out if dims[1] == size else sampler._orthonormal((size, size), True)[: dims[0], : dims[1]]
+
+
+def _of_zeros(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    return np.full(dims, sympy.S.Zero, dtype=object)
+
+
+def _of_ones(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    return np.full(dims, sympy.Rational(1, dims[-1]), dtype=object)
+
+
+def _identity(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
+    return _unit(dims[0]) * sampler.chance.choice((1, 1, -1, 2))
+
+
+_Kind = Callable[[_Sampler, tuple[int, ...]], Array]
+
+#: Special matrices, square ones and others.
+_WIDE_KINDS: tuple[_Kind, ...] = (_of_zeros, _of_ones, _permuted_rows, _unit_rows)
+_SQUARE_KINDS: tuple[_Kind, ...] = (
+    _of_zeros,
+    _of_ones,
+    _identity,
+    _identity,
+    _diagonal,
+    _power_of_shared,
+    _power_of_shared,
+    _projection,
+    _projection,
+    _involution,
+    _nilpotent,
+    _permuted_rows,
+    _unit_rows,
+)
+
+
+def _exact(side: Side, given: Mapping[str, Array], put: Any) -> Array | None:
+    from symattn.arithmetic.exact import EXACT
+
+    try:
+        return side.value(given, EXACT, put)
+    except (SymattnError, ZeroDivisionError):
+        return None
+
+
+# ---- refuting ------------------------------------------------------------------------------
+
+
+def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found:
+    """Try numbers at these sizes."""
+    sampler = _Sampler(statement, sizes)
+    wanted, defined = _MORE if thorough else _SAMPLES, False
+    worlds: Iterator[tuple[Any, dict[str, Array]]] = islice(sampler.samples(), wanted)
+    for put, given in worlds:
+        answer = _tried(statement, sampler, given, put)
+        defined = defined or answer.agree
+        if answer.place is not None:
+            if not statement.where:
+                answer = _simpler(statement, sampler, given, put, answer)
+            return Found(_counterexample(sampler, given, put, answer), True)
+    if statement.where and (thorough or not defined):
+        for put, given in islice(_solved(statement, sizes), wanted):
+            answer = compared(statement.left, statement.right, given, put)
+            defined = defined or answer.agree
+            if answer.place is not None:
+                return Found(_counterexample(sampler, given, put, answer), True)
+    return Found(None, defined)
+
+
+def _solved(statement: Statement, sizes: Sizes) -> Iterator[tuple[Any, dict[str, Array]]]:
+    """Numbers from hypotheses that are solved for some entries."""
+    try:
+        with within(STEPS):
+            yield from list(islice(examples(statement, sizes), _SAMPLES))
+    except Spent:
+        return
+
+
+def _tried(statement: Statement, sampler: _Sampler, given: dict[str, Array], put: Any) -> Compared:
+    arrays = evaluated(given, sampler.assumed.defined, put)
+    if arrays is None:
+        return Compared(False)
+    return compared(statement.left, statement.right, arrays, put)
+
+
+def _simpler(
+    statement: Statement, sampler: _Sampler, given: dict[str, Array], put: Any, found: Compared
+) -> Compared:
+    """The numbers made 0 or 1 one by one, as long as the sides still differ; `given` changes."""
+    left = _SIMPLER
+    for name, array in given.items():
+        least = int(name in statement.positive)
+        if name in statement.permutations:
+            continue
+        for place in np.ndindex(*array.shape):
+            before = array[place]
+            for number in (sympy.S.Zero, sympy.S.One)[least:]:
+                if before == number or left == 0:
+                    break
+                left -= 1
+                array[place] = number
+                still = _tried(statement, sampler, given, put)
+                if still.place is not None:
+                    found = still
+                    break
+                array[place] = before
+    return found
+
+
+def _counterexample(
+    sampler: _Sampler, given: Mapping[str, Array], put: Any, found: Compared
+) -> Counterexample:
+    shown = [(name, _nested(array)) for name, array in given.items()
+             if name not in sampler.assumed.defined]  # fmt: skip
+    shown += [(s.name, number) for s, number in put.items() if s not in sampler.sizes]
+    plain = {side.meaning for side in (sampler.statement.left, sampler.statement.right)}
+    for size, number in sampler.sizes.items():  # where no matrix tells how large it is
+        if not given or any(size in getattr(one, "free_symbols", ()) and
+                            not hasattr(one, "shape") for one in plain):  # fmt: skip
+            shown.append((size.name, number))
+    assert found.place is not None
+    return Counterexample(tuple(shown), found.place, found.left, found.right)
+
+
+def _nested(array: Array) -> Any:
+    """An array as tuples."""
+    return tuple(_nested(part) if isinstance(part, np.ndarray) else part for part in array)

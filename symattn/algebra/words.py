@@ -1,0 +1,373 @@
+"""Products of matrices as words: identities of a ring, and what follows from equations in it.
+
+A matrix expression is a sum of words with numbers before them; its letters are matrices, their
+transposes, and whatever is no sum or product (a softmax, an inverse), taken as one letter. Two
+sides that are the same sum of words are equal for all sizes. From hypotheses L = R a statement
+follows if its difference is a sum of terms c u (L − R) v with words u and v (its cofactors), which
+linear algebra over ℚ finds; nothing is solved, so no solution of a hypothesis is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra import normal
+from symattn.algebra.allsizes import AllSizes, definition
+from symattn.algebra.budget import spend
+from symattn.algebra.indexed import NeedOrder, Proof, Split
+from symattn.algebra.normal import NotHere
+from symattn.algebra.sums import Ranges, Sums
+from symattn.errors import SymattnError
+from symattn.nodes import LineSum, Node, Quotient
+from symattn.nodes.base import shape_of
+
+_MOST_RELATIONS, _ROUNDS = 1500, 4
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A letter of words: its name, whether it is transposed, rows and columns."""
+
+    name: Any
+    turned: bool
+    rows: sympy.Expr
+    columns: sympy.Expr
+
+    def transposed(self) -> Letter:
+        """The transposed letter."""
+        return Letter(self.name, not self.turned, self.columns, self.rows)
+
+
+#: Letters in a row, behind a product of numbers.
+Word = tuple[normal.Mono, tuple[Letter, ...]]
+Words = dict[Word, Fraction]
+
+
+def follows_in_words(statement: Any) -> AllSizes:
+    """Whether a statement follows from its hypotheses in the ring of words, for all sizes."""
+    try:
+        return _Ring(statement).proven()
+    except (NotHere, Split, NeedOrder, SymattnError, RecursionError) as trouble:
+        if type(trouble).__name__ == "Spent":
+            raise
+        return AllSizes(False, why=str(trouble).partition("\n")[0])
+
+
+@dataclass
+class _Ring:
+    """The words of one statement, and the relations among them that are assumed."""
+
+    statement: Any
+    relations: list[Words] = field(default_factory=list)
+    #: What each letter that is no matrix symbol stands for.
+    opaque: list[tuple[Any, tuple[Any, ...], Any]] = field(default_factory=list)
+    partial: bool = False
+
+    def __post_init__(self) -> None:
+        self.scalars = Proof(Sums(Ranges()), positive=self.statement.positive)
+        self.means: dict[str, Any] = {}
+        self.symmetric: dict[str, int] = {}
+        pairs = []
+        for one, two in self.statement.where:
+            found = definition(one.meaning, two.meaning)
+            if found is None:
+                pairs.append((one.meaning, two.meaning))
+            elif found[0] in {s.name for s in found[1].atoms(sympy.MatrixSymbol)}:
+                minus = found[1].has(sympy.S.NegativeOne)
+                self.symmetric[found[0]] = -1 if minus else 1
+            else:
+                self.means[found[0]] = found[1]
+        for one, two in pairs:
+            if isinstance(one, MatrixExpr) and isinstance(two, MatrixExpr):
+                self._relate(self.words(one), self.words(two))
+
+    def _relate(self, one: Words, two: Words) -> None:
+        difference = _plus(one, _scaled(two, Fraction(-1)))
+        for relation in (difference, self._transposed(difference)):
+            if relation and relation not in self.relations:
+                self.relations.append(relation)
+
+    # ---- reading ---------------------------------------------------------------------------
+
+    def words(self, expr: Any) -> Words:
+        """A matrix expression as a sum of words."""
+        spend()
+        match expr:
+            case sympy.MatrixSymbol() if expr.name in self.means:
+                return self.words(self.means[expr.name])
+            case sympy.MatrixSymbol():
+                return self._letter(expr.name, shape_of(expr))
+            case sympy.Transpose():
+                return self._transposed(self.words(expr.arg))
+            case sympy.MatAdd():
+                out: Words = {}
+                for term in expr.args:
+                    out = _plus(out, self.words(term))
+                return out
+            case sympy.MatMul():
+                number, factors = expr.as_coeff_matrices()
+                out = self._number(number)
+                for factor in factors:
+                    out = self._times(out, self.words(factor))
+                return out
+            case sympy.MatPow(base=base, exp=sympy.Integer() as power) if power > 0:
+                return self.words(sympy.MatMul(*[base] * int(power)))
+            case sympy.Identity():
+                return self._number(sympy.S.One)
+            case sympy.ZeroMatrix():
+                return {}
+            case sympy.OneMatrix():
+                rows, columns = shape_of(expr)
+                return self._times(self._ones(rows), self._transposed(self._ones(columns)))
+            case Quotient():
+                return self._times(self._number(1 / expr.args[1]), self.words(expr.args[0]))
+            case LineSum():
+                matrix, axis = expr.args
+                rows, columns = shape_of(matrix)
+                if axis == 1:
+                    return self._times(self.words(matrix), self._ones(columns))
+                return self._times(self._transposed(self._ones(rows)), self.words(matrix))
+            case sympy.Inverse():
+                return self._inverse(expr)
+        if isinstance(expr, MatrixExpr):
+            return self._opaque(expr)
+        raise NotHere("no matrix")
+
+    def _number(self, value: Any) -> Words:
+        poly = self.scalars.scalar(sympy.sympify(value, strict=True))
+        return {(mono, ()): c for mono, c in poly.items()}
+
+    def _letter(self, name: Any, shape: tuple[Any, Any]) -> Words:
+        letter = Letter(name, False, *shape)
+        if name in self.statement.permutations:
+            self._unit(letter, letter.transposed())
+            self._unit(letter.transposed(), letter)
+        return {(normal.ONE, (letter,)): Fraction(1)}
+
+    def _ones(self, size: Any) -> Words:
+        return {} if size == 0 else (
+            self._number(sympy.S.One) if size == 1 else self._letter("1", (size, sympy.S.One))
+        )  # fmt: skip
+
+    def _unit(self, one: Letter, other: Letter) -> None:
+        """The relation one · other = I."""
+        product: Words = {(normal.ONE, (one, other)): Fraction(1)}
+        unit: Words = {(normal.ONE, ()): Fraction(-1)}
+        self._add_relation(_plus(product, unit))
+
+    def _add_relation(self, relation: Words) -> None:
+        if relation and relation not in self.relations:
+            self.relations.append(relation)
+
+    def _inverse(self, expr: Any) -> Words:
+        """An inverse as a letter; of a square product it is the inverses in the other order."""
+        self.partial = True
+        base = expr.arg
+        if isinstance(base, sympy.Inverse):
+            return self.words(base.arg)
+        if isinstance(base, sympy.Transpose):
+            return self._transposed(self._inverse(sympy.Inverse(base.arg)))
+        if isinstance(base, sympy.MatrixSymbol) and base.name in self.statement.permutations:
+            return self._transposed(self.words(base))
+        inside = self.words(base)
+        size = shape_of(base)[0]
+        if len(inside) == 1:
+            (((mono, letters), c),) = inside.items()
+            if letters and all(x.rows == x.columns for x in letters) and len(letters) > 1:
+                out: Words = {(m, ()): k for m, k in normal.power({mono: c}, -1).items()}
+                for letter in reversed(letters):
+                    out = self._times(out, self._inverse_of({(normal.ONE, (letter,)): Fraction(1)},
+                                                            size))  # fmt: skip
+                return out
+        return self._inverse_of(inside, size)
+
+    def _inverse_of(self, inside: Words, size: Any) -> Words:
+        ((_, letters),) = inside if len(inside) == 1 else ((None, None),)
+        if letters is not None and len(letters) == 1 and letters[0].turned:
+            plain: Words = {(normal.ONE, (letters[0].transposed(),)): Fraction(1)}
+            return self._transposed(self._inverse_of(plain, size))
+        name = ("inverse", frozenset(inside.items()))
+        letter = Letter(name, False, size, size)
+        known: Words = {(normal.ONE, (letter,)): Fraction(1)}
+        unit: Words = {(normal.ONE, ()): Fraction(-1)}
+        for product in (self._times(known, inside), self._times(inside, known)):
+            relation = _plus(product, unit)
+            self._add_relation(relation)
+            self._add_relation(self._transposed(relation))
+        return known
+
+    def _opaque(self, expr: Any) -> Words:
+        """Anything else as one letter; the same letter where all arguments are equal."""
+        if not isinstance(expr, Node | sympy.HadamardProduct | sympy.HadamardPower):
+            raise NotHere(f"{type(expr).__name__} is not covered")
+        args = tuple(self.words(a) if isinstance(a, MatrixExpr) else a for a in expr.args)
+        if isinstance(expr, sympy.HadamardProduct):
+            args = tuple(sorted(args, key=lambda one: str(sorted(map(str, one)))))
+        for kind, known, found in self.opaque:
+            if kind is type(expr) and len(known) == len(args) and all(
+                self._same(a, b) for a, b in zip(known, args, strict=True)
+            ):
+                return found  # type: ignore[no-any-return]
+        name = (type(expr).__name__, len(self.opaque))
+        out = self._letter(name, shape_of(expr))
+        self.opaque.append((type(expr), args, out))
+        return out
+
+    def _same(self, one: Any, other: Any) -> bool:
+        if not isinstance(one, dict) or not isinstance(other, dict):
+            return bool(one == other)
+        difference = _plus(one, _scaled(other, Fraction(-1)))
+        return not difference or (bool(self.relations) and self._in_span(difference))
+
+    def _times(self, one: Words, other: Words) -> Words:
+        spend(len(one) * len(other))
+        out: Words = {}
+        for (m, u), c in one.items():
+            for (k, v), d in other.items():
+                for mono, e in normal.product(m, k).items():
+                    _add(out, self._shortened((mono, u + v)), c * d * e)
+        return out
+
+    def _shortened(self, word: Word) -> Word:
+        """A word in which 1ᵀ 1 is a number; a 1 × 1 part needs no place."""
+        mono, letters = word
+        for k in range(len(letters) - 1):
+            one, other = letters[k], letters[k + 1]
+            if one.name == other.name == "1" and one.turned and not other.turned:
+                number = normal.size_poly(one.columns)
+                ((more, c),) = number.items() if len(number) == 1 else ((None, 0),)
+                if more is not None and c == 1:
+                    ((joined, _),) = normal.product(mono, more).items()
+                    return self._shortened((joined, letters[:k] + letters[k + 2 :]))
+        return word
+
+    def _transposed(self, words: Words) -> Words:
+        out: Words = {}
+        for (mono, letters), c in words.items():
+            turned, sign = [], 1
+            for letter in reversed(letters):
+                minus = self.symmetric.get(letter.name) if isinstance(letter.name, str) else None
+                turned.append(letter if minus else letter.transposed())
+                sign *= minus or 1
+            _add(out, (mono, tuple(turned)), c * sign)
+        return out
+
+    # ---- deciding --------------------------------------------------------------------------
+
+    def proven(self) -> AllSizes:
+        """Whether the difference of the sides is a combination of the relations."""
+        meant = (self.statement.left.meaning, self.statement.right.meaning)
+        if not all(isinstance(side, MatrixExpr) for side in meant):
+            raise NotHere("a side is no matrix expression")
+        sides = [self.words(side) for side in meant]
+        difference = _plus(sides[0], _scaled(sides[1], Fraction(-1)))
+        if not difference:
+            return AllSizes(True, self.partial, "both sides are the same sum of products")
+        if not self.relations:
+            return AllSizes(False, why="the sums of products differ")
+        if self._in_span(difference):
+            return AllSizes(True, self.partial, "it follows from what is assumed")
+        return AllSizes(False, why="it was not found to follow from what is assumed")
+
+    def _in_span(self, goal: Words) -> bool:
+        """Whether the goal is Σ c u (L − R) v, for the u and v that its words suggest."""
+        rows: list[Words] = []
+        seen: set[Any] = set()
+        wave = list(goal)
+        known = set(wave)
+        longest = max(len(letters) for _, letters in goal) + 2
+        for turn in range(_ROUNDS):
+            new: list[Word] = []
+            for word in wave:
+                for made in self._uses(word, turn < 2):
+                    key = frozenset(made.items())
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                    rows.append(made)
+                    new += [w for w in made if w not in known and len(w[1]) <= longest]
+                    known.update(made)
+                    if len(rows) > _MOST_RELATIONS:
+                        return _spans(rows, goal)
+            if _spans(rows, goal):
+                return True
+            wave = new
+        return False
+
+    def _uses(self, word: Word, insert: bool) -> Iterator[Words]:
+        """Every u (L − R) v of which the word is a term."""
+        mono, letters = word
+        for relation in self.relations:
+            for (number, part), _ in relation.items():
+                spend(len(letters) + 1)
+                if not part and not insert:
+                    continue
+                back = frozenset((f, -p) for f, p in number)
+                for k in range(len(letters) - len(part) + 1):
+                    if letters[k : k + len(part)] != part:
+                        continue
+                    if not part and not self._fits(relation, letters, k):
+                        continue
+                    made: Words = {}
+                    for (more, middle), c in relation.items():
+                        for factor, e in normal.product(mono, back).items():
+                            for joined, d in normal.product(factor, more).items():
+                                whole = letters[:k] + middle + letters[k + len(part) :]
+                                _add(made, self._shortened((joined, whole)), c * d * e)
+                    yield made
+
+    def _fits(self, relation: Words, letters: tuple[Letter, ...], k: int) -> bool:
+        """Whether I may stand between these letters: the sizes have to be those of the relation."""
+        sizes = {(w[0].rows, w[-1].columns) for _, w in relation if w}
+        here = {letters[k].rows} if k < len(letters) else set()
+        here |= {letters[k - 1].columns} if k else set()
+        return bool(here) and all(size == (at, at) for size in sizes for at in here)
+
+
+def _add(words: Words, word: Word, number: Fraction) -> None:
+    total = words.get(word, Fraction(0)) + number
+    if total:
+        words[word] = total
+    else:
+        words.pop(word, None)
+
+
+def _plus(one: Words, other: Words) -> Words:
+    out = dict(one)
+    for word, number in other.items():
+        _add(out, word, number)
+    return out
+
+
+def _scaled(words: Words, number: Fraction) -> Words:
+    return {word: c * number for word, c in words.items()}
+
+
+def _spans(rows: list[Words], goal: Words) -> bool:
+    """Whether the goal is a linear combination of the rows, by elimination over ℚ."""
+    pivots: dict[Word, Words] = {}
+    for row in [*rows, None]:
+        left = dict(goal if row is None else row)
+        while left:
+            spend(len(left))
+            word = next((w for w in left if w in pivots), None)
+            if word is None:
+                break
+            left = _plus(left, _scaled(pivots[word], -left[word] / pivots[word][word]))
+        if row is None:
+            return not left
+        if left:
+            word = next(iter(left))
+            for other in list(pivots):
+                if word in pivots[other]:
+                    spend(len(left))
+                    factor = -pivots[other][word] / left[word]
+                    pivots[other] = _plus(pivots[other], _scaled(left, factor))
+            pivots[word] = left
+    return False
