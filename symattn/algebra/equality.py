@@ -23,13 +23,13 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.entries import Entries
 from symattn.algebra.field import Undefined
 from symattn.algebra.functions import Functions
-from symattn.algebra.grammar import sides as split_sides
 from symattn.algebra.hypotheses import Statement, examples, inputs, nested
 from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 from symattn.algebra.statement import build
 from symattn.algebra.witness import Counterexample, Side, broadcast, differ
 from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, SymattnError
+from symattn.grammar import sides as split_sides
 from symattn.nodes.base import shape_of
 from symattn.step import Step, check_shapes, listed_sizes
 
@@ -84,7 +84,7 @@ def equal(
 ) -> Equality:
     """Decide whether two matrix expressions, steps or derivations are equal.
 
-    Each side is a text (see `symattn.algebra.grammar`), a SymPy expression, a `Step` or a
+    Each side is a text (see `symattn.grammar`), a SymPy expression, a `Step` or a
     `Derivation` (its last step is meant); one text may hold both sides around ``=``. `sizes` are
     the sizes to decide at (small ones, if none are given), `shapes` those of letters that a text
     does not tell, `where` equations that are assumed, `positive` letters whose entries are > 0,

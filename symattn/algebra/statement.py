@@ -14,9 +14,9 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.grammar import Apart, Call, Name, Number, Tree, read
 from symattn.algebra.shapes import SIZES, Shape, Shapes, Sum, Unfit
 from symattn.errors import ReadError, ShapeError
+from symattn.grammar import Apart, Call, Name, Number, Tree, read
 from symattn.nodes import (
     Causal,
     Diagonal,
