@@ -34,8 +34,8 @@ def shown(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case str():
-            text = f'"{value}"'
+        case str():  # a line stays one line
+            text = f'"{" ".join(value.splitlines())}"'
         case dict():
             return "a table"
         case list() | tuple():
@@ -53,9 +53,14 @@ def counted(count: int, noun: str) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt name: ``; did you mean "scores"?`` or the list of known names."""
     names = list(known)
-    lowered = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(word.lower()[:60], list(lowered)[:2000], n=1, cutoff=0.6)
-    if close:
-        return f'; did you mean "{lowered[close[0]]}"?'
+    if close := close_to(word, names):
+        return f'; did you mean "{close}"?'
     few = names if len(names) <= 30 else [*names[:30], "…"]
     return f"; known: {', '.join(few)}" if names else ""
+
+
+def close_to(word: str, known: Iterable[str]) -> str:
+    """The known name that a misspelt one is closest to, or nothing."""
+    lowered = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower()[:60], list(lowered)[:2000], n=1, cutoff=0.6)
+    return lowered[close[0]] if close else ""

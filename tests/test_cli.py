@@ -169,7 +169,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 HEAVY = ("IPython", "sphinx", "dask", "matplotlib", "torch", "jax", "pandas", "scipy", "rich",
-         "latex2mathml", "sympy", "numpy")  # fmt: skip
+         "latex2mathml", "sympy", "numpy", "lark")  # fmt: skip
 
 
 def test_importing_loads_nothing_heavy() -> None:
@@ -185,7 +185,7 @@ def test_deriving_loads_nothing_that_only_other_outputs_need() -> None:
         "import sys; from symattn.cli import main\n"
         f"try: main(['derive', {str(EXAMPLES[0])!r}])\n"
         "except SystemExit: pass\n"
-        "wanted = ('IPython', 'matplotlib', 'torch', 'rich', 'latex2mathml', 'scipy')\n"
+        "wanted = ('IPython', 'matplotlib', 'torch', 'rich', 'latex2mathml', 'scipy', 'lark')\n"
         "print([m for m in wanted if m in sys.modules], file=sys.stderr)"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

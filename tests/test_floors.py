@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent / "symattn"
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("notation",),
+    ("grammar", "notation"),
     ("arithmetic",),
     ("nodes",),
     ("step",),
@@ -95,12 +95,17 @@ def test_no_string_can_reach_a_parser_that_runs_code(path: Path) -> None:
                 assert any(word.arg == "strict" for word in node.keywords)
 
 
-def test_notation_knows_no_sympy() -> None:
-    for path in (ROOT / "notation").glob("*.py"):
+def test_grammar_and_notation_know_no_sympy() -> None:
+    for path in (ROOT / "grammar.py", *(ROOT / "notation").glob("*.py")):
         names = {
-            alias.name.split(".")[0]
+            name.split(".")[0]
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Import)
-            for alias in node.names
+            for name in (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
         }
-        assert "sympy" not in names
+        assert not names & {"sympy", "numpy"}

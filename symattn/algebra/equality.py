@@ -25,7 +25,6 @@ from symattn.algebra.budget import STEPS, Spent, within
 from symattn.algebra.entries import Entries
 from symattn.algebra.field import Undefined
 from symattn.algebra.functions import Functions
-from symattn.algebra.grammar import sides as split_sides
 from symattn.algebra.hypotheses import Statement, inputs
 from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 from symattn.algebra.refute import chosen_sizes, refuted, trial_sizes
@@ -35,6 +34,7 @@ from symattn.algebra.witness import Counterexample, Side, broadcast
 from symattn.algebra.words import follows_in_words
 from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, ShapeError, SymattnError
+from symattn.grammar import sides as split_sides
 from symattn.nodes.base import shape_of
 from symattn.step import Step, check_shapes, listed_sizes
 

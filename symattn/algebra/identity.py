@@ -10,10 +10,10 @@ from typing import Any
 
 from symattn.algebra.calculus import follows
 from symattn.algebra.equality import FOR_ALL, Equality, decide, stated
-from symattn.algebra.grammar import sides as split_sides
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.rules import rule
 from symattn.algebra.witness import Side
+from symattn.grammar import sides as split_sides
 
 #: Links that use no rule: a hypothesis is put in, or all entries are compared.
 HYPOTHESIS, ENTRIES = "hypothesis", "entries"

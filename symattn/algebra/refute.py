@@ -280,7 +280,9 @@ def _unit_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
     size = max(dims)
     rows = [sampler._orthonormal((size, size), True)[0] for _ in range(dims[0])]
     out = np.array([row[: dims[1]] for row in rows], dtype=object)
-    return out if dims[1] == size else sampler._orthonormal((size, size), True)[: dims[0], : dims[1]]
+    return (
+        out if dims[1] == size else sampler._orthonormal((size, size), True)[: dims[0], : dims[1]]
+    )
 
 
 def _of_zeros(sampler: _Sampler, dims: tuple[int, ...]) -> Array:

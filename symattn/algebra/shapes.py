@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.grammar import Apart, Call, Name, Number, Tree
+from symattn.grammar import Apart, Call, Name, Number, Tree
 
 #: The usual sizes of well-known letters.
 USUAL: Mapping[str, tuple[str, str]] = {

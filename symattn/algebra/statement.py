@@ -18,9 +18,9 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.grammar import Apart, Call, Name, Number, Tree, read
 from symattn.algebra.shapes import CONSTANTS, SIZES, SQUARE, Shape, Shapes, Sum, Unfit
 from symattn.errors import ReadError, ShapeError, shown
+from symattn.grammar import Apart, Call, Name, Number, Tree, read
 from symattn.nodes import (
     Causal,
     Diagonal,
@@ -523,6 +523,6 @@ def _no_reading(
         )
     letter = next(iter([*small, *(n for texts in trees for t in texts for n in _names(t))]), "A")
     return ShapeError(
-        f'{text}: {trouble or "the shapes do not fit"}; mend the formula, or give shapes such as '
+        f"{text}: {trouble or 'the shapes do not fit'}; mend the formula, or give shapes such as "
         f'{letter}: ("n", "d")'
     )

@@ -298,9 +298,7 @@ class Sums:
             out.append(scaled(self._contracted(factors, inner), coefficient))
         return plus(out)
 
-    def _open(
-        self, factors: dict[Factor, Fraction], bound: list[tuple[sympy.Symbol, Any]]
-    ) -> None:
+    def _open(self, factors: dict[Factor, Fraction], bound: list[tuple[sympy.Symbol, Any]]) -> None:
         """Take the sums that depend on a bound index apart, so that all is one sum."""
         again = True
         while again:

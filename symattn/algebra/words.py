@@ -210,8 +210,10 @@ class _Ring:
         if isinstance(expr, sympy.HadamardProduct):
             args = tuple(sorted(args, key=lambda one: str(sorted(map(str, one)))))
         for kind, known, found in self.opaque:
-            if kind is type(expr) and len(known) == len(args) and all(
-                self._same(a, b) for a, b in zip(known, args, strict=True)
+            if (
+                kind is type(expr)
+                and len(known) == len(args)
+                and all(self._same(a, b) for a, b in zip(known, args, strict=True))
             ):
                 return found  # type: ignore[no-any-return]
         name = (type(expr).__name__, len(self.opaque))

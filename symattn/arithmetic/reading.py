@@ -1,16 +1,17 @@
 """Numbers and closed expressions that people write, read exactly and never run as code.
 
-The grammar: decimals, fractions, ``+ - * / ^``, brackets, ``sqrt ln log exp``, ``e``, ``pi``,
-``inf``; a number before a name multiplies (``2e^4``). A decimal is the exact rational it spells:
-0.1 is 1/10. Length, depth, digits and exponents are bounded before any arithmetic.
+A text is a plain decimal or a closed expression in the language of `symattn.grammar`: fractions,
+powers, ``sqrt ln log exp``, ``e``, ``pi``, ``inf``. A decimal is the exact rational it spells: 0.1
+is 1/10. Length, depth, digits and exponents are bounded before any arithmetic.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,22 +21,15 @@ from sympy.logic.boolalg import BooleanAtom
 from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.base import Array
 from symattn.errors import ReadError, shown
+from symattn.grammar import Apart, Call, Name, Number, Tree, read_closed
 
 MAX_LENGTH = 200
-MAX_DEPTH = 20
 MAX_EXPONENT = 400
 MAX_ENTRIES = 65_536
 
 _DECIMAL = re.compile(r"([+-]?)([0-9]{0,120})(?:\.([0-9]{0,120}))?(?:[eE]([+-]?[0-9]{1,9}))?\Z")
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>sqrt|exp|ln|log|pi|inf|infinity|oo|e|π|√|∞)(?![A-Za-z])"
-    r"|(?P<sign>\*\*|[-+*/^()−·×]))",
-    re.ASCII,
-)
-_CUT_OFF = re.compile(r"[0-9.][eE](?![\^0-9+-])|[0-9.][eE][+-](?![0-9])", re.ASCII)
-_SAME = {"−": "-", "·": "*", "×": "*", "**": "^", "π": "pi", "√": "sqrt", "∞": "inf",
-         "infinity": "inf", "oo": "inf", "log": "ln"}  # fmt: skip
+_MINUS_INFINITY = {"-inf", "-infinity", "-oo", "-∞"}
+_CONSTANTS = {"e": sympy.E, "pi": sympy.pi, "∞": sympy.oo}
 
 
 def read_number(value: Any, where: str) -> sympy.Expr:
@@ -79,14 +73,18 @@ def _integer(value: int, where: str) -> sympy.Expr:
 
 def _text(value: str, where: str) -> sympy.Expr:
     text = value.strip().replace("−", "-")
-    if _CUT_OFF.search(text):
-        raise ReadError(f"{where}: {shown(value)}: an exponent is cut off; write 2e3, or 2*e")
     if len(text) > MAX_LENGTH:
         raise ReadError(f"{where}: {len(text)} characters are too many; write {MAX_LENGTH} at most")
     if _DECIMAL.match(text) and any(c.isdigit() for c in text):
         return _decimal(text, where)
+    if text in _MINUS_INFINITY:
+        return sympy.S.NegativeInfinity
     try:
-        result = _Reader(text).read()
+        tree = read_closed(text)
+    except ReadError as error:
+        raise ReadError(f"{where}: {error}") from None
+    try:
+        result = _value(tree)
     except ReadError as error:
         raise ReadError(f"{where}: {shown(value)} cannot be read: {error}") from None
     return _checked(result, value, where)
@@ -129,110 +127,30 @@ def sympy_power_of_ten() -> Any:
     return ball(sympy.Integer(10) ** MAX_EXPONENT)
 
 
-class _Reader:
-    """Recursive descent over the tokens of one expression."""
-
-    def __init__(self, text: str) -> None:
-        self.tokens = list(_tokens(text))
-        self.position = 0
-        self.depth = 0
-
-    def read(self) -> sympy.Expr:
-        if not self.tokens:
-            raise ReadError("it is empty")
-        value = self.sum()
-        if self.position < len(self.tokens):
-            raise ReadError(f"{self.tokens[self.position]!r} is not expected there")
-        return value
-
-    def peek(self) -> str:
-        return self.tokens[self.position] if self.position < len(self.tokens) else ""
-
-    def take(self) -> str:
-        token = self.peek()
-        if not token:
-            raise ReadError("it ends too early")
-        self.position += 1
-        return token
-
-    def sum(self) -> sympy.Expr:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise ReadError(f"it is nested deeper than {MAX_DEPTH}")
-        value = self.product()
-        while self.peek() in ("+", "-"):
-            value = value + self.product() if self.take() == "+" else value - self.product()
-        self.depth -= 1
-        return value
-
-    def product(self) -> sympy.Expr:
-        value = self.signed()
-        while True:
-            token = self.peek()
-            if token == "*":
-                self.take()
-                value = value * self.signed()
-            elif token == "/":
-                self.take()
-                value = value / _nonzero(self.signed())
-            elif token and token not in ("+", "-", ")", "^") and not _starts_number(token):
-                value = value * self.power()
-            else:
-                return value
-
-    def signed(self) -> sympy.Expr:
-        sign = 1
-        while self.peek() in ("+", "-"):
-            sign = -sign if self.take() == "-" else sign
-        return sign * self.power()
-
-    def power(self) -> sympy.Expr:
-        base = self.atom()
-        if self.peek() != "^":
-            return base
-        self.take()
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise ReadError(f"it is nested deeper than {MAX_DEPTH}")
-        exponent = self.signed()
-        self.depth -= 1
-        return _raised(base, exponent)
-
-    def atom(self) -> sympy.Expr:
-        token = self.take()
-        if _starts_number(token):
-            return _decimal(token, "in it")
-        if token == "(":
-            value = self.sum()
-            if self.take() != ")":
-                raise ReadError("a bracket is not closed")
-            return value
-        if token in ("e", "pi", "inf"):
-            return {"e": sympy.E, "pi": sympy.pi, "inf": sympy.oo}[token]
-        if token in ("sqrt", "exp", "ln"):
-            self.depth += 1
-            if self.depth > MAX_DEPTH:
-                raise ReadError(f"it is nested deeper than {MAX_DEPTH}")
-            argument = self.power()
-            self.depth -= 1
-            return _applied(token, argument)
-        raise ReadError(f"{token!r} is not expected there")
-
-
-def _tokens(text: str) -> Iterator[str]:
-    position = 0
-    while position < len(text.rstrip()):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            rest = text[position:].strip()
-            raise ReadError(f"{rest[:20]!r} is not part of a number; names and code are not read")
-        position = match.end()
-        token = match[0].strip()
-        yield _SAME.get(token, token)
-
-
-def _starts_number(token: str) -> bool:
-    return token[:1] in tuple("0123456789.")
+def _value(tree: Tree) -> sympy.Expr:
+    """The number that a tree without letters is."""
+    match tree:
+        case Number(value):
+            return sympy.Rational(value.numerator, value.denominator)
+        case Name(name):
+            return _CONSTANTS[name]
+        case Call(name, (argument,)):
+            return _applied(name, _value(argument))
+        case Apart("+", parts):
+            return sum((_value(part) for part in parts), sympy.S.Zero)
+        case Apart("neg", (part,)):
+            return -_value(part)
+        case Apart("*", parts):
+            return prod((_value(part) for part in parts), start=sympy.S.One)
+        case Apart("/", (above, below)):
+            return _value(above) / _nonzero(_value(below))
+        case Apart("inv", (part,)):
+            return 1 / _nonzero(_value(part))
+        case Apart("^", (base, exponent)):
+            return _raised(_value(base), _value(exponent))
+        case Apart("^", (base,), power):
+            return _raised(_value(base), sympy.Rational(power.numerator, power.denominator))
+    raise ReadError("it is not a number")
 
 
 def _nonzero(value: sympy.Expr) -> sympy.Expr:
@@ -269,7 +187,7 @@ def _applied(name: str, argument: sympy.Expr) -> sympy.Expr:
         return sympy.exp(argument)
     with precision(128):
         value = ball(argument)
-        if name == "sqrt":
+        if name == "√":
             if not bool(value >= 0):
                 raise ReadError("it is the root of a negative number")
             return sympy.sqrt(argument)

@@ -1,0 +1,912 @@
+"""What people write, read into a small tree and never run as code.
+
+One grammar serves the closed numbers of worksheets (`read_closed`) and the matrix expressions of
+statements (`read`); both are interpreted elsewhere. From loose to tight::
+
+    sum        term ((+ | -) term)*                        a sign before a term is the whole term's
+    term       product ((∘ ⊙ .* | ⊘ ./) product)*          entry by entry
+    product    power ((* · × ⋅ @ | / | nothing) power)*    from left to right
+    power      turned ^ exponent                           from right to left: 2^3^2 is 2^9
+    turned     atom (.T | ᵀ | ^T | ⁻¹ | ² | …)*
+    atom       number | name | function(sum, …) | √ atom | (sum) | {sum} | [sum, …; …]
+
+``e^x`` is ``exp(x)``. A name is a letter, digits, a subscript, a prime: ``Q K1 W_Q W_{QK} W_Q' θ``;
+letters written together are a product (``QK^T``) unless the name is declared, but a word before a
+bracket is a function or is refused. A ``1`` that is transposed, stands behind a matrix, or before
+a small letter or another column of ones (``A 1``, ``1 c^T``, ``1 1^T``) is a column of ones.
+
+The tokens are cut here, because letters depend on what is declared; Lark's LALR parser puts them
+together. It is built when the first expression is read. Length, depth and numbers are bounded
+before any arithmetic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from symattn.errors import ReadError, close_to, nearest, shown
+
+MAX_LENGTH, MAX_DEPTH, MAX_POWER = 2000, 40, 64
+MAX_DIGITS, MAX_EXPONENT = 60, 400
+
+
+@dataclass(frozen=True)
+class Number:
+    """A rational number; `vector` if it is a 1 that stands for a column of ones."""
+
+    value: Fraction
+    vector: bool = False
+
+
+@dataclass(frozen=True)
+class Name:
+    """A matrix, a vector, a scalar, a size, or one of the constants e, pi and ∞."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of expressions, by its name in `FUNCTIONS`."""
+
+    name: str
+    args: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Apart:
+    """An operation on parts: + * ∘ ⊘ / T inv neg ^.
+
+    A power has its base as the only part if the exponent is a rational number; otherwise, in
+    closed numbers only, the exponent is the second part.
+    """
+
+    sign: str
+    parts: tuple[Tree, ...]
+    exponent: Fraction = Fraction(1)
+
+
+Tree = Number | Name | Call | Apart
+
+
+def read(text: str, declared: Collection[str] = ()) -> Tree:
+    """The tree of one side of a statement. Raises `ReadError` for what is none.
+
+    >>> read("Q K^T")
+    Apart(sign='*', parts=(Name(name='Q'), Apart(sign='T', parts=(Name(name='K'),), exponent=\
+Fraction(1, 1))), exponent=Fraction(1, 1))
+    """
+    if not isinstance(text, str):
+        raise ReadError(f"{shown(text)} is not a text")
+    return _read(text, declared, False)
+
+
+def read_closed(text: str) -> Tree:
+    """The tree of a closed number: constants are its only names, any exponent is allowed.
+
+    >>> read_closed("2^-1")
+    Apart(sign='inv', parts=(Number(value=Fraction(2, 1), vector=False),), exponent=Fraction(1, 1))
+    """
+    return _read(text, (), True)
+
+
+def sides(text: str) -> list[str]:
+    """Both sides of an equation. Raises `ReadError` for what is not exactly one.
+
+    >>> sides("softmax(S) 1 = 1")
+    ['softmax(S) 1', '1']
+    """
+    opened: list[int] = []
+    signs: list[tuple[int, int]] = []
+    inside: tuple[int, int] | None = None  # an = in brackets, and the bracket
+    for match in _IN_STATEMENTS.finditer(text):
+        place, token = match.start(), match[0]
+        if token in ("=", "=="):
+            if not opened:
+                signs.append((place, match.end()))
+            elif inside is None:
+                inside = place, opened[-1]
+        elif token in "([{":
+            opened.append(place)
+        elif token in ")]}" and opened:
+            opened.pop()
+    if inside is not None:
+        place, bracket = inside
+        if bracket in opened:
+            raise _refused(
+                text, place, f"the bracket opened at character {bracket + 1} is not closed"
+            )
+        where = f"inside the bracket opened at character {bracket + 1}"
+        raise _refused(text, place, f"an equation stands {where}; state it without brackets")
+    if not signs:
+        raise _refused(text, len(text), "two sides are needed: write A = B")
+    if len(signs) > 1:
+        raise _refused(text, signs[1][0], "two signs of equality; state one equation at a time")
+    ((start, end),) = signs
+    left, right = text[:start].strip(), text[end:].strip()
+    if not left or not right:
+        side = "right" if left else "left"
+        raise _refused(text, start, f"the {side} side is empty; two sides are needed: write A = B")
+    return [left, right]
+
+
+# ---- refusals --------------------------------------------------------------------------------
+
+
+class _Wrong(Exception):
+    """What is wrong, and the character of the cleaned text where it shows."""
+
+    def __init__(self, place: int, why: str, *quoted: tuple[int, int]) -> None:
+        self.place, self.why, self.quoted = place, why, quoted
+
+    def said(self, text: str) -> str:
+        """The reason; each ‹› in it is a part of the text."""
+        why = self.why
+        for start, end in self.quoted:
+            why = why.replace("‹›", text[start:end].strip(), 1)
+        return why
+
+
+def _refused(text: str, place: int, why: str) -> ReadError:
+    """The one line that says where a text stops being one, quoting what stands there."""
+    at = len(text) - len(text[place:].lstrip())
+    rest = text[at:].rstrip()
+    quoted = shown(rest if len(rest) <= 20 else f"{rest[:19]}…") if rest else "the end"
+    return ReadError(f"{shown(text)} cannot be read: at character {at + 1}, {quoted}: {why}")
+
+
+def _read(text: str, declared: Collection[str], closed: bool) -> Tree:
+    if len(text) > MAX_LENGTH:
+        raise ReadError(f"{len(text)} characters are too many; write {MAX_LENGTH} at most")
+    plain, origin = _plain(text)
+    try:
+        tokens = _tokens(plain, declared, closed)
+        phrase = _parsed(tokens, len(plain))
+        if not closed:
+            _check_exponents(phrase)
+    except _Wrong as wrong:
+        raise _refused(text, origin[wrong.place], wrong.said(plain)) from None
+    return phrase.tree
+
+
+def _parsed(tokens: list[Any], end: int) -> _Phrase:
+    from lark.exceptions import UnexpectedToken
+
+    if not tokens:
+        raise _Wrong(end, "it is empty")
+    try:
+        phrase: _Phrase = _parser().parse(tokens)
+    except UnexpectedToken as unexpected:
+        token = unexpected.token
+        if token.type == "$END":
+            raise _Wrong(end, "it ends too early") from None
+        raise _Wrong(token.start_pos, f"{shown(str(token))} is not expected here") from None
+    return phrase
+
+
+def _check_exponents(phrase: _Phrase) -> None:
+    """Exponents in statements are rational numbers of a moderate size."""
+    for place, exponent, closed in phrase.exponents:
+        if exponent is None and not closed:
+            raise _Wrong(place, "an exponent is a number: A^2, A^T, A^-1, x^(1/2)")
+        if exponent is None or abs(exponent) > MAX_POWER or exponent.denominator > MAX_POWER:
+            raise _Wrong(place, f"keep exponents and their denominators to {MAX_POWER}")
+
+
+# ---- tokens ----------------------------------------------------------------------------------
+
+
+def _plain(text: str) -> tuple[str, Sequence[int]]:
+    """LaTeX's spellings as plain ones, and for each character of the result where it came from."""
+    if not any(mark in text for mark in "\\𝟏𝟙"):
+        return text, range(len(text) + 1)
+    pieces: list[str] = []
+    origin: list[int] = []
+    done = 0
+    for match in _LATEX.finditer(text):
+        pieces.append(text[done : match.start()])
+        origin += range(done, match.start())
+        new = match["inner"] or _LATEX_WORDS.get(match["word"] or match[0], match["word"] or " ")
+        if len(new) > 1 and pieces[-1][-1:].isalpha():
+            new = f" {new}"
+        pieces.append(new)
+        origin += [match.start()] * len(new)
+        done = match.end()
+    return "".join((*pieces, text[done:])), [*origin, *range(done, len(text) + 1)]
+
+
+def _tokens(text: str, declared: Collection[str], closed: bool) -> list[Any]:
+    """The tokens, every bracket matched."""
+    from lark import Token
+
+    out: list[Any] = []
+    opened: list[tuple[str, int]] = []
+    for kind, token, start, end in _cut(text, declared, closed):
+        if kind in ("OPEN", "LSQB"):
+            opened.append((token, start))
+            if len(opened) > MAX_DEPTH:
+                raise _Wrong(start, _TOO_DEEP)
+        elif kind in ("CLOSE", "RSQB"):
+            if not opened:
+                raise _Wrong(start, f"{token} is not expected here; no bracket is open")
+            bracket, place = opened.pop()
+            if _CLOSES[bracket] != token:
+                raise _Wrong(start, f"the bracket {bracket} opened at character {place + 1} "
+                             f"is closed by {_CLOSES[bracket]}")  # fmt: skip
+        out.append(Token(kind, token, start_pos=start, end_pos=end))
+    if opened:
+        place = opened[-1][1]
+        raise _Wrong(len(text), f"the bracket opened at character {place + 1} is not closed")
+    return out
+
+
+_Cut = tuple[str, str, int, int]
+
+
+def _cut(text: str, declared: Collection[str], closed: bool) -> Iterator[_Cut]:
+    """The kind and spelling of each token, and where it begins and ends."""
+    position, last = 0, len(text.rstrip())
+    while position < last:
+        match = _TOKEN.match(text, position)
+        kind = match.lastgroup if match else None
+        if match is None or kind is None:
+            position += len(text[position:]) - len(text[position:].lstrip())
+            raise _Wrong(
+                position, _foreign(text, position) if closed else "this has no meaning here"
+            )
+        start, position = match.span(kind)
+        token = match[kind]
+        if kind == "cut":
+            letter = token.rstrip("+-−")[-1]
+            raise _Wrong(start, f"an exponent is cut off; write 2e3, or 2*{letter}")
+        if kind == "word":
+            for found in _closed_word(text, start) if closed else _word(text, start, declared):
+                position = found[3]
+                yield found
+            continue
+        if kind == "summed" and closed is False and _bare(token) in declared:
+            kind, token = "NAME", _bare(token)
+        elif kind == "summed":
+            kind, token = _summed(text, token, start, position)
+        elif kind == "root":
+            kind = "FUNCTION" if _OPENS.match(text, position) else "BARE"
+        elif kind == "sign":
+            token = _SAME.get(token, token)
+            kind = _SIGNS.get(token, "")
+            if not kind:
+                raise _Wrong(start, "a sign of equality is not expected here")
+        elif kind == "axis":
+            token = _axis(token, start)
+        kind = kind.upper()
+        if closed and kind not in _IN_CLOSED:
+            hint = "; write a decimal with a point" if token == "," else ""
+            raise _Wrong(start, _foreign(text, start) + hint)
+        yield kind, token, start, position
+
+
+def _foreign(text: str, start: int) -> str:
+    """Why something cannot stand in a closed number."""
+    match = _ANYTHING.match(text, start)
+    word = shown(match[0] if match else "")
+    return f"{word} is not part of a number; names and code are not read"
+
+
+def _closed_word(text: str, start: int) -> Iterator[_Cut]:
+    match = _CLOSED_WORD.match(text, start)
+    word = match[0] if match else ""
+    end = start + len(word)
+    if word in _CONSTANTS:
+        yield "CONSTANT", _CONSTANTS[word], start, end
+    elif word in _CLOSED_FUNCTIONS:
+        _refuse_other_base(text, start)
+        yield "FUNCTION" if _OPENS.match(text, end) else "BARE", word, start, end
+    else:
+        raise _Wrong(start, _foreign(text, start))
+
+
+def _refuse_other_base(text: str, start: int) -> None:
+    match = _IDENTIFIER.match(text, start)
+    word = match[0] if match else ""
+    if word in ("log2", "log10", "exp2"):
+        raise _Wrong(start, f"{shown(word)} is no function here: {_OFFERS[word]}")
+
+
+def _word(text: str, start: int, declared: Collection[str]) -> Iterator[_Cut]:
+    """What a run of letters, digits and one subscript stands for: a name, a function, a product."""
+    name, identifier = _NAME.match(text, start), _IDENTIFIER.match(text, start)
+    assert name is not None
+    assert identifier is not None
+    token, word, end = name[0], identifier[0], identifier.end()
+    if _bare(token) in declared:
+        yield "NAME", _bare(token), start, name.end()
+        return
+    primed = text[end : end + 1] == "'"
+    if not primed and word in _AXES:
+        yield "AXIS", _AXES[word], start, end
+    elif not primed and word == "ones" and text[end : end + 1] != "(":
+        yield "ONES", word, start, end
+    elif not primed and word in _CONSTANTS:
+        yield "CONSTANT", _CONSTANTS[word], start, end
+    elif not primed and word in FUNCTIONS:
+        yield _function(text, word, start, end), word, start, end
+    elif _BEFORE_DIGITS.fullmatch(word) and text[end : end + 1] != "(":  # ln2, sqrt2
+        yield "BARE", word.rstrip("0123456789"), start, start + len(word.rstrip("0123456789"))
+    elif _ONE_NAME.fullmatch(token):
+        yield "NAME", _bare(token), start, name.end()
+    else:
+        yield from _letters(text, start, name.end(), word)
+
+
+def _letters(text: str, start: int, end: int, word: str) -> Iterator[_Cut]:
+    """Letters written together: a product, unless they look like a word."""
+    token = text[start:end]
+    letters = token.partition("_")[0].rstrip("'")
+    small = any(letter.islower() for letter in letters)
+    direct = text[start + len(word) : start + len(word) + 1] == "("
+    apart = not direct and _OPENS.match(text, start + len(word)) is not None
+    known = word.lower() in _ANY_CASE and len(word) > 2
+    product = " ".join(_bare(part) for part in _ONE_NAME.findall(token))
+    if known and (direct or small):
+        yield _function(text, word, start, start + len(word)), word, start, start + len(word)
+        return
+    if known and apart:
+        raise _Wrong(start, f"write {word}(…) for the function or {product} (…) for the product")
+    offer = _OFFERS.get(word.lower())
+    if direct or (apart and small):
+        if offer:
+            raise _Wrong(start, f"{shown(word)} is no function here: {offer}")
+        raise _Wrong(start, f"{shown(word)} is no function here; write {product} (…) for a product"
+                     f"{nearest(word, _KNOWN)}")  # fmt: skip
+    if _LOWERCASE_RUN.search(letters):
+        close = close_to(word, FUNCTIONS)
+        hint = f": {offer}" if offer else f'; did you mean "{close}(…)"?' if close else ""
+        raise _Wrong(start, f"{shown(word)} is no name{hint or '; '}"
+                     f"{'; ' if hint else ''}write {product} for a product")  # fmt: skip
+    for part in _ONE_NAME.finditer(text, start, end):
+        yield "NAME", _bare(part[0]), part.start(), part.end()
+
+
+def _function(text: str, word: str, start: int, end: int) -> str:
+    """The kind of token that a function's name is, by what follows it."""
+    name = _canonical(word)
+    if _OPENS.match(text, end):
+        return "FUNCTION"
+    if ARITY.get(name, (1, 1))[0] == 0:
+        return "NULLARY"
+    if name in _WITHOUT_BRACKETS:
+        return "BARE"
+    if word in ("σ", "Σ"):  # the letters, where nothing follows that they could be applied to
+        return "NAME"
+    raise _Wrong(start, f"{word} needs brackets: {word}(…)")
+
+
+def _summed(text: str, token: str, start: int, end: int) -> tuple[str, str]:
+    index = token.partition("_")[2].strip("{}")
+    if index not in ("", "i", "j"):
+        raise _Wrong(start, "Σ_i sums over rows and Σ_j over columns; write Σ_j(A) or rowsum(A)")
+    name = {"i": "colsum", "j": "rowsum", "": "sum"}[index]
+    return ("FUNCTION" if _OPENS.match(text, end) else "BARE"), _SUMS[name]
+
+
+def _axis(token: str, start: int) -> str:
+    number = token.partition("=")[2].strip().replace("−", "-")
+    if number not in ("0", "1", "-1"):
+        raise _Wrong(start, "softmax(S), softmax(S, columns) or softmax(S, axis=0)")
+    return "columns" if number == "0" else "rows"
+
+
+def _bare(name: str) -> str:
+    """A name without the braces and commas of its subscript."""
+    return name.replace("{", "").replace("}", "").replace(",", "")
+
+
+def _canonical(word: str) -> str:
+    return FUNCTIONS.get(word) or _ANY_CASE[word.lower()]
+
+
+# ---- phrases ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """A part that has been read: its tree, where it stands, and what its neighbours ask about.
+
+    `closed` if it has no letters; `first` if its first token is a number or a small letter;
+    `bare` is a function written without brackets, its spelling; `together` if it is names side by
+    side; `exponents` are those inside: where, the number if it is one, whether it is closed.
+    """
+
+    tree: Tree
+    start: int
+    end: int
+    depth: int = 0
+    closed: bool = False
+    first: str = ""
+    bare: str = ""
+    together: bool = False
+    exponents: tuple[tuple[int, Fraction | None, bool], ...] = ()
+
+
+def _phrase(tree: Tree, parts: Sequence[_Phrase], start: int, end: int, deeper: int = 1) -> _Phrase:
+    """A phrase made of parts, if it is not too deep."""
+    depth = max((part.depth for part in parts), default=0) + deeper
+    if depth > MAX_DEPTH:
+        raise _Wrong(start, _TOO_DEEP)
+    exponents = tuple(one for part in parts for one in part.exponents)
+    closed = all(part.closed for part in parts)
+    return _Phrase(tree, start, end, depth, closed, exponents=exponents)
+
+
+class _Builder:
+    """What Lark calls for each rule of `_GRAMMAR`, with the children of the rule."""
+
+    @staticmethod
+    def number(children: list[Any]) -> _Phrase:
+        """A decimal, exactly."""
+        (token,) = children
+        digits, _, exponent = token.replace("−", "-").lower().partition("e")
+        if len(digits) > MAX_DIGITS:
+            raise _Wrong(token.start_pos, f"a number has too many digits; {MAX_DIGITS} at most")
+        if len(exponent) > 9 or abs(int(exponent or 0)) > MAX_EXPONENT:
+            raise _Wrong(token.start_pos, f"keep the exponent within ±{MAX_EXPONENT}")
+        value = Fraction(Decimal(digits)) * Fraction(10) ** int(exponent or 0)
+        return _Phrase(Number(value), token.start_pos, token.end_pos, closed=True, first="number")
+
+    @staticmethod
+    def name(children: list[Any]) -> _Phrase:
+        """A letter that is declared or means itself."""
+        (token,) = children
+        small = token[0].islower() and not token[1:2].isupper()
+        return _Phrase(Name(str(token)), token.start_pos, token.end_pos,
+                       first="small" if small else "")  # fmt: skip
+
+    @staticmethod
+    def constant(children: list[Any]) -> _Phrase:
+        """The constants e, pi and ∞."""
+        (token,) = children
+        return _Phrase(Name(str(token)), token.start_pos, token.end_pos, closed=True)
+
+    @staticmethod
+    def ones(children: list[Any]) -> _Phrase:
+        """A column of ones, spelled out."""
+        (token,) = children
+        return _Phrase(_ones(), token.start_pos, token.end_pos)
+
+    @staticmethod
+    def nullary(children: list[Any]) -> _Phrase:
+        """A function of nothing."""
+        (token,) = children
+        return _Phrase(Call(_canonical(token), ()), token.start_pos, token.end_pos)
+
+    @staticmethod
+    def bracket(children: list[Any]) -> _Phrase:
+        """( … ) or { … }."""
+        opened, inner, closed = children
+        return _phrase(inner.tree, [inner], opened.start_pos, closed.end_pos)
+
+    @staticmethod
+    def call(children: list[Any]) -> _Phrase:
+        """A function with its arguments in brackets."""
+        word, _, *arguments, close = children
+        name, spelled = _canonical(word), str(word)
+        parts = [part for part in arguments if isinstance(part, _Phrase)]
+        axes = [part for part in arguments[1:] if getattr(part, "type", "") == "AXIS"]
+        if axes:
+            name = _along(name, axes[0], len(parts))
+        least, most = ARITY.get(name, (1, 1))
+        if not least <= len(parts) <= most:
+            if name == "softmax":
+                raise _Wrong(word.start_pos, _SOFTMAX_TAKES)
+            told = str(least) if least == most else f"{least} to {most}"
+            raise _Wrong(word.start_pos, f"{spelled} takes {told} argument{'s' * (told != '1')}")
+        tree = Call(name, tuple(part.tree for part in parts))
+        return _phrase(tree, parts, word.start_pos, close.end_pos)
+
+    @staticmethod
+    def bare(children: list[Any]) -> _Phrase:
+        """A function without brackets takes the next number, name or call."""
+        word, part = children
+        tree = Call(_canonical(word), (part.tree,))
+        out = _phrase(tree, [part], word.start_pos, part.end)
+        return replace(out, bare=str(word))
+
+    @staticmethod
+    def turned(children: list[Any]) -> _Phrase:
+        """A transpose."""
+        part, token = children
+        _refuse_bare(part, token.start_pos, token.end_pos)
+        base = _ones() if part.tree == _ONE else part.tree
+        base = Apart("inv", (base,)) if token[0] in "⁻" or "-" in token or "−" in token else base
+        out = _phrase(Apart("T", (base,)), [part], part.start, token.end_pos)
+        return replace(out, closed=False, first=part.first)
+
+    @staticmethod
+    def raised(children: list[Any]) -> _Phrase:
+        """A superscript."""
+        part, token = children
+        value = Fraction(token.translate(_SUPERSCRIPTS))
+        exponent = _Phrase(Number(value), token.start_pos, token.end_pos, closed=True)
+        return _power(part, exponent)
+
+    @staticmethod
+    def power(children: list[Any]) -> _Phrase:
+        """A power, and the transpose that may stand behind it."""
+        base, _, exponent, *turn = children
+        out = _power(base, exponent)
+        return _Builder.turned([out, *turn]) if turn else out
+
+    @staticmethod
+    def product(children: list[Any]) -> _Phrase:
+        """Factors with *, / or nothing between them."""
+        operators, factors = [""], [children[0]]
+        for child in children[1:]:
+            if isinstance(child, _Phrase):
+                operators += [""] * (len(operators) == len(factors))
+                factors.append(child)
+            else:
+                operators.append("/" if child.type == "OVER" else "*")
+        for before, after in pairwise(factors):
+            _refuse_open_sum(before, after)
+        trees = _with_ones(operators, factors)
+        tree = trees[0]
+        for operator, factor in zip(operators[1:], trees[1:], strict=True):
+            tree = Apart("/", (tree, factor)) if operator == "/" else _times(tree, factor)
+        out = _phrase(tree, factors, factors[0].start, factors[-1].end, operators.count("/"))
+        side_by_side = not any(operators) and all(isinstance(one, Name) for one in trees)
+        return replace(out, together=side_by_side, first=factors[0].first,
+                       bare=factors[-1].bare if _is_sum(factors[-1]) else "")  # fmt: skip
+
+    @staticmethod
+    def entrywise(children: list[Any]) -> _Phrase:
+        """Products and quotients entry by entry, from left to right."""
+        out: _Phrase = children[0]
+        for token, part in zip(children[1::2], children[2::2], strict=True):
+            _refuse_open_sum(out, part)
+            out = _phrase(
+                Apart(str(token), (out.tree, part.tree)), [out, part], out.start, part.end
+            )
+        return out
+
+    @staticmethod
+    def signed(children: list[Any]) -> _Phrase:
+        """A sign before a part."""
+        token, part = children
+        tree = Apart("neg", (part.tree,)) if token == "-" else part.tree
+        return _phrase(tree, [part], token.start_pos, part.end)
+
+    @staticmethod
+    def sum(children: list[Any]) -> _Phrase:
+        """Terms with + or - between them."""
+        parts = children[::2]
+        trees = [parts[0].tree]
+        for token, part in zip(children[1::2], parts[1:], strict=True):
+            trees.append(Apart("neg", (part.tree,)) if token == "-" else part.tree)
+        tree = Apart("+", tuple(trees))
+        return _phrase(tree, parts, parts[0].start, parts[-1].end, 0)
+
+    @staticmethod
+    def row(children: list[Any]) -> _Phrase:
+        """Blocks beside one another."""
+        parts = children[::2]
+        if len(parts) == 1:
+            return parts[0]  # type: ignore[no-any-return]
+        tree = Call("beside", tuple(part.tree for part in parts))
+        return _phrase(tree, parts, parts[0].start, parts[-1].end)
+
+    @staticmethod
+    def blocks(children: list[Any]) -> _Phrase:
+        """[A, B; C, D]: blocks beside and below one another; [A B] is beside too."""
+        opened, *inner, closed = children
+        rows = inner[::2]
+        together = [row for row in rows if row.together]
+        if together and len(rows) > 1:
+            raise _Wrong(together[0].start,
+                         "among blocks below one another write A, B for beside or A*B")  # fmt: skip
+        if together:
+            tree: Tree = Call("beside", rows[0].tree.parts)
+        else:
+            tree = rows[0].tree if len(rows) == 1 else Call("below", tuple(r.tree for r in rows))
+        out = _phrase(tree, rows, opened.start_pos, closed.end_pos)
+        return replace(out, closed=False)
+
+
+def _times(one: Tree, other: Tree) -> Tree:
+    parts = one.parts if isinstance(one, Apart) and one.sign == "*" else (one,)
+    return Apart("*", (*parts, other))
+
+
+def _along(name: str, axis: Any, arguments: int) -> str:
+    """Softmax along an axis."""
+    if name != "softmax" or arguments != 1:
+        offer = {"sum": "; write rowsum(A) or colsum(A)"}.get(name, "")
+        raise _Wrong(axis.start_pos, f"only softmax takes an axis{offer or ': ' + _SOFTMAX_TAKES}")
+    return "colsoftmax" if axis == "columns" else "softmax"
+
+
+def _with_ones(operators: list[str], factors: list[_Phrase]) -> list[Tree]:
+    """The factors, where a 1 beside a matrix, a vector or a small letter is a column of ones."""
+    trees = [factor.tree for factor in factors]
+
+    def beside(k: int) -> bool:
+        return trees[k] == _ONE and factors[k].first == "number" and (k == 0 or not operators[k])
+
+    for k in reversed(range(len(trees) - 1)):
+        following = factors[k + 1].first == "small" or _begins_with_ones(trees[k + 1])
+        if not operators[k + 1] and beside(k) and following:
+            trees[k] = _ones()
+    closed = factors[0].closed and trees[0] != _ONES
+    for k in range(1, len(trees)):
+        if not operators[k] and factors[k].first == "number" and trees[k] == factors[k].tree:
+            if closed and not _begins_with_ones(trees[k]):
+                raise _Wrong(factors[k].start, _TWO_NUMBERS)
+            if beside(k):
+                trees[k] = _ones()
+        closed = closed and factors[k].closed and trees[k] != _ONES
+    return trees
+
+
+def _ones() -> Number:
+    """A new column of ones: which parts have the same shape is found out part by part."""
+    return Number(Fraction(1), vector=True)
+
+
+def _begins_with_ones(tree: Tree) -> bool:
+    """Whether it is a column of ones, or one transposed."""
+    return tree == _ONES or (
+        isinstance(tree, Apart) and tree.sign == "T" and tree.parts == (_ONES,)
+    )
+
+
+def _is_sum(phrase: _Phrase) -> bool:
+    return phrase.bare in _SUMS.values()
+
+
+def _refuse_open_sum(before: _Phrase, after: _Phrase) -> None:
+    """A sum without brackets may or may not go on over the next factor."""
+    if _is_sum(before):
+        raise _Wrong(after.start, f"the sum may end before this or not; write {before.bare}(…)")
+
+
+def _refuse_bare(base: _Phrase, start: int, end: int) -> None:
+    """A power behind √x or ln x is the power of x to some readers, of the whole to others."""
+    if base.bare:
+        argument = base.start + len(base.bare), base.end
+        whole, power = (base.start, base.end), (start, end)
+        raise _Wrong(base.start, f"write {base.bare}(‹›‹›) or (‹›)‹›",
+                     argument, power, whole, power)  # fmt: skip
+
+
+def _power(base: _Phrase, exponent: _Phrase) -> _Phrase:
+    start, end = base.start, exponent.end
+    _refuse_bare(base, base.end, end)
+    if base.tree == Name("e") and base.closed:
+        return _phrase(Call("exp", (exponent.tree,)), [base, exponent], start, end)
+    number = _folded(exponent.tree)
+    if number == -1:
+        return _first(_phrase(Apart("inv", (base.tree,)), [base, exponent], start, end), base)
+    tree = (Apart("^", (base.tree, exponent.tree)) if number is None
+            else Apart("^", (base.tree,), number))  # fmt: skip
+    out = _phrase(tree, [base, exponent], start, end)
+    inner = base.exponents if number is not None else out.exponents
+    told = (*inner, (exponent.start, number, exponent.closed))
+    return _first(replace(out, closed=base.closed and exponent.closed, exponents=told), base)
+
+
+def _first(phrase: _Phrase, base: _Phrase) -> _Phrase:
+    return replace(phrase, first=base.first)
+
+
+def _folded(tree: Tree) -> Fraction | None:
+    """The rational number that a closed exponent is, if it is one of a moderate size."""
+    match tree:
+        case Number(value, False):
+            out: Fraction | None = value
+        case Apart("^", (base,), exponent):
+            out = _folded_power(_folded(base), exponent)
+        case Apart("inv", (base,)):
+            out = _folded_power(_folded(base), Fraction(-1))
+        case Apart("neg" | "+" | "*" | "/" as sign, parts):
+            values = [_folded(part) for part in parts]
+            out = None if None in values else _combined(sign, [v for v in values if v is not None])
+        case _:
+            return None
+    small = out is not None and max(abs(out.numerator), out.denominator) < _FOLDED_BELOW
+    return out if small else None
+
+
+def _folded_power(base: Fraction | None, exponent: Fraction) -> Fraction | None:
+    if base is None or exponent.denominator != 1 or abs(exponent) > MAX_EXPONENT:
+        return None
+    if base == 0 and exponent < 0:
+        return None
+    bits = max(abs(base.numerator), base.denominator).bit_length()
+    return base ** int(exponent) if bits * abs(exponent) < 4096 else None
+
+
+def _combined(sign: str, values: list[Fraction]) -> Fraction | None:
+    match sign:
+        case "neg":
+            return -values[0]
+        case "+":
+            return sum(values, Fraction(0))
+        case "/":
+            return values[0] / values[1] if values[1] else None
+    out = Fraction(1)
+    for value in values:
+        out *= value
+    return out
+
+
+# ---- tables ----------------------------------------------------------------------------------
+
+
+@cache
+def _parser() -> Any:
+    """Lark's tables for the grammar, built once; loading Lark is what takes the time."""
+    from lark import Lark
+    from lark.lexer import Lexer
+
+    class Cut(Lexer):
+        """The text is cut into tokens beforehand."""
+
+        def __init__(self, lexer_conf: Any) -> None:
+            pass
+
+        def lex(self, data: Any) -> Iterator[Any]:  # type: ignore[override]
+            return iter(data)
+
+    builder: Any = _Builder()
+    return Lark(_GRAMMAR, parser="lalr", lexer=Cut, transformer=builder, maybe_placeholders=False)
+
+
+_GRAMMAR = """
+?start: sum
+?sum: term ((PLUS | MINUS) term)*
+?term: entrywise | (PLUS | MINUS) term -> signed
+?entrywise: product (ENTRY entry)*
+?entry: product | (PLUS | MINUS) entry -> signed
+?product: power (TIMES factor | OVER factor | power)*
+?factor: power | (PLUS | MINUS) factor -> signed
+?power: turned | turned POWER exponent
+?turned: atom | turned TURN | turned SUPER -> raised | turned POWER exponent TURN -> power
+?exponent: level | (PLUS | MINUS) exponent -> signed | level POWER exponent -> power
+?level: atom | level SUPER -> raised
+?atom: NUMBER -> number | NAME -> name | CONSTANT -> constant | ONES -> ones | NULLARY -> nullary
+     | call | BARE operand -> bare | OPEN sum CLOSE -> bracket
+     | LSQB row (SEMICOLON row)* RSQB -> blocks
+?operand: NUMBER -> number | NAME -> name | CONSTANT -> constant | call | BARE operand -> bare
+call: FUNCTION OPEN ((sum | AXIS) (COMMA (sum | AXIS))*)? CLOSE
+row: sum (COMMA sum)*
+%declare NUMBER NAME CONSTANT ONES NULLARY FUNCTION BARE AXIS TURN SUPER
+%declare PLUS MINUS ENTRY TIMES OVER POWER OPEN CLOSE LSQB RSQB COMMA SEMICOLON
+"""
+
+#: Spellings of functions: what people write, and what it is.
+FUNCTIONS: dict[str, str] = {
+    "softmax": "softmax", "rowsoftmax": "softmax", "softmax_rows": "softmax",
+    "colsoftmax": "colsoftmax", "softmax_cols": "colsoftmax", "softmax_columns": "colsoftmax",
+    "softmax1": "softmax1", "softmax_1": "softmax1", "ratio": "ratio", "rownorm": "ratio",
+    "sparsemax": "sparsemax", "hardmax": "hardmax",
+    "exp": "exp", "log": "ln", "ln": "ln", "sqrt": "√", "√": "√", "tanh": "tanh",
+    "sigmoid": "σ", "σ": "σ", "cos": "cos", "sin": "sin", "relu": "max0", "abs": "abs",
+    "SiLU": "SiLU", "silu": "SiLU", "swish": "SiLU", "GELU": "GELU", "gelu": "GELU",
+    "rowsum": "rowsum", "colsum": "colsum", "rowsums": "rowsum", "colsums": "colsum",
+    "Σ_j": "rowsum", "Σ_i": "colsum", "sum": "sum", "Σ": "sum",
+    "rowmean": "rowmean", "colmean": "colmean", "rowmax": "rowmax", "row_max": "rowmax",
+    "rowvar": "rowvar", "row_var": "rowvar", "lse": "lse", "logsumexp": "lse",
+    "LogSumExp": "lse", "log_sum_exp": "lse", "tr": "tr", "Tr": "tr", "trace": "tr",
+    "LayerNorm": "LayerNorm", "layernorm": "LayerNorm", "layer_norm": "LayerNorm",
+    "RMSNorm": "RMSNorm", "rmsnorm": "RMSNorm", "rms_norm": "RMSNorm",
+    "diag": "diag", "concat": "beside", "hstack": "beside", "beside": "beside",
+    "vstack": "below", "stack": "below", "below": "below",
+    "transpose": "T", "inv": "inv", "inverse": "inv",
+    "unit": "unit", "normalize": "unit", "normalise": "unit", "dist2": "dist2",
+    "softcap": "softcap", "rotary": "rotary", "causal": "causal", "norm2": "norm2",
+}  # fmt: skip
+
+#: How many arguments a function takes, where that is not one.
+ARITY: dict[str, tuple[int, int]] = {
+    "beside": (1, 16), "below": (1, 16), "dist2": (2, 2), "softcap": (2, 2), "causal": (0, 0),
+}  # fmt: skip
+
+#: Words that are no functions here, and what to write instead.
+_OFFERS: dict[str, str] = {
+    "max": "write rowmax(A) for the largest of each row, relu(A) for max(0, A)",
+    "min": "write -rowmax(-A) for the smallest of each row",
+    "argmax": "write hardmax(A), which has 1 at the largest of each row",
+    "var": "write rowvar(A) for the variance of each row",
+    "std": "write sqrt(rowvar(A)) for the standard deviation of each row",
+    "mean": "write rowmean(A) or colmean(A)",
+    "det": "determinants are not known here",
+    "rank": "ranks are not known here",
+    "ln": "write ln(A) for the logarithm, LayerNorm(A) for the layer norm",
+    "log2": "write ln(x)/ln(2), or ln(2) for the logarithm of 2",
+    "log10": "write ln(x)/ln(10), or ln(10) for the logarithm of 10",
+    "exp2": "write e^(x ln(2)), or exp(2)",
+    "log_softmax": "write ln(softmax(S))",
+    "logsoftmax": "write ln(softmax(S))",
+    "norm": "write sqrt(norm2(A)) for the length of each row, unit(A) for rows of length 1",
+    "ones": "write ones without brackets; its length follows from where it stands",
+    "frac": "write (a)/(b)",
+}
+
+_KNOWN = tuple({name: word for word, name in reversed(FUNCTIONS.items())}.values())[::-1]
+_ANY_CASE = {word.lower(): name for word, name in FUNCTIONS.items() if word.isascii()}
+_CONSTANTS = {"e": "e", "pi": "pi", "π": "pi", "∞": "∞", "oo": "∞", "inf": "∞", "infinity": "∞"}
+_CLOSED_FUNCTIONS = ("sqrt", "exp", "ln", "log")
+_WITHOUT_BRACKETS = ("√", "ln", "exp")
+_SUMS = {"rowsum": "Σ_j", "colsum": "Σ_i", "sum": "Σ"}
+_AXES = {"columns": "columns", "cols": "columns", "column": "columns", "axis0": "columns",
+         "rows": "rows", "axis1": "rows"}  # fmt: skip
+_SOFTMAX_TAKES = "write softmax(S), softmax(S, columns) or softmax(S, axis=0)"
+_TOO_DEEP = f"it is nested deeper than {MAX_DEPTH}"
+_TWO_NUMBERS = "a number is not expected behind a number; write * between them"
+_FOLDED_BELOW = 10**6
+
+#: To compare with.
+_ONE, _ONES = Number(Fraction(1)), Number(Fraction(1), vector=True)
+_CLOSES = {"(": ")", "{": "}", "[": "]"}
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+
+_GREEK = "α-ωΑ-Ω"
+_SUB = r"(?:_(?:[A-Za-z0-9]+|\{[A-Za-z0-9,]+\}))?"
+_INDEX = r"(?:[A-Za-z](?![A-Za-z0-9_])|\{[A-Za-z]+\})"
+_ANY_T = r"(?:[-−]?\s*[T⊤])"
+_DIGITS = r"(?:[0-9]+(?:\.(?!T(?![A-Za-z0-9_]))[0-9]*)?|\.[0-9]+)"
+_TOKEN = re.compile(
+    rf"""\s*(?:
+      (?P<cut>{_DIGITS}[eE](?:[-+−](?![0-9])|(?![-+−A-Za-z0-9_'⁰¹²³⁴-⁹⁻{_GREEK}]|\s*(?:\^|\*\*))))
+    | (?P<number>{_DIGITS}(?:[eE][-+−]?[0-9]+)?)
+    | (?P<turn>\.T(?![A-Za-z0-9_])|ᵀ|⊤|⁻ᵀ
+        |\^\s*(?:{_ANY_T}(?![0-9_'])|\{{\s*{_ANY_T}\s*\}}|\(\s*{_ANY_T}\s*\)))
+    | (?P<super>⁻?[⁰¹²³⁴-⁹]+)
+    | (?P<axis>(?:axis|dim)\s*=\s*[-−]?[0-9]+)
+    | (?P<summed>∑(?:_{_INDEX})?|(?:Σ|sum)_{_INDEX})
+    | (?P<root>√)
+    | (?P<word>[A-Za-z{_GREEK}∞])
+    | (?P<sign>\.\*|\./|\*\*|==|[-−+*·×⋅@/^()\[\],;=∘⊙⊘{{}}])
+    )""",
+    re.VERBOSE,
+)
+_NAME = re.compile(rf"∞|[A-Za-z{_GREEK}][A-Za-z0-9{_GREEK}]*{_SUB}'?")
+_ONE_NAME = re.compile(
+    rf"(?:d[A-Z]|[A-Za-z{_GREEK}])[0-9]*(?:_(?:[A-Za-z0-9]+|\{{[A-Za-z0-9,]+\}}))?'?"
+)
+_IDENTIFIER = re.compile(rf"∞|[A-Za-z{_GREEK}][A-Za-z0-9{_GREEK}_]*")
+_CLOSED_WORD = re.compile(r"∞|π|[A-Za-z]+")
+_ANYTHING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\S")
+_BEFORE_DIGITS = re.compile(r"(?:sqrt|ln)[0-9]+")
+_LOWERCASE_RUN = re.compile(r"[a-z]{3}")
+_OPENS = re.compile(r"\s*[({]")
+_IN_STATEMENTS = re.compile(r"(?:axis|dim)\s*=\s*[-−]?[0-9]+|==?|[()\[\]{}]")
+
+_SAME = {"−": "-", "·": "*", "×": "*", "⋅": "*", "@": "*", "⊙": "∘", ".*": "∘", "./": "⊘",
+         "**": "^"}  # fmt: skip
+_SIGNS = {"+": "PLUS", "-": "MINUS", "∘": "ENTRY", "⊘": "ENTRY", "*": "TIMES", "/": "OVER",
+          "^": "POWER", "(": "OPEN", "{": "OPEN", ")": "CLOSE", "}": "CLOSE", "[": "LSQB",
+          "]": "RSQB", ",": "COMMA", ";": "SEMICOLON"}  # fmt: skip
+_IN_CLOSED = {"NUMBER", "CONSTANT", "FUNCTION", "BARE", "SUPER", "PLUS", "MINUS", "TIMES", "OVER",
+              "POWER", "OPEN", "CLOSE"}  # fmt: skip
+
+_LATEX = re.compile(
+    r"""\\(?:mathbf|mathsf|mathrm|mathit|operatorname|text)\s*\{(?P<inner>[A-Za-z][A-Za-z0-9_]*)\}
+    |\\(?:mathbf|mathbb)\s*\{1\} | [𝟏𝟙] | \\(?P<word>[A-Za-z]+) | \\(?P<mark>.) | \\""",
+    re.VERBOSE,
+)
+_LATEX_WORDS: dict[str, str] = {
+    "top": "⊤", "intercal": "⊤", "cdot": "*", "times": "*", "circ": "∘", "odot": "∘",
+    "oslash": "⊘", "infty": "∞", "left": "", "right": "", "quad": " ", "𝟏": "ones", "𝟙": "ones",
+    "\\mathbf{1}": "ones", "\\mathbb{1}": "ones",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ",
+    "eta": "η", "theta": "θ", "iota": "ι", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν",
+    "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ",
+    "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ",
+    "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
+}  # fmt: skip
