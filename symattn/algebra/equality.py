@@ -309,7 +309,7 @@ def _decided(
 def _for_all_sizes(statement: Statement, steps: int) -> tuple[AllSizes | None, str]:
     """The proof for all sizes, if there is one, and otherwise why there is none."""
     reasons = []
-    for way in (proven_for_all_sizes, follows_in_words):
+    for way in (follows_in_words, proven_for_all_sizes):
         try:
             with within(steps):
                 found = way(statement)
@@ -355,7 +355,10 @@ def _equal_at(statement: Statement, sizes: dict[sympy.Symbol, int]) -> bool:
     Every permutation that a letter may stand for is gone through. Raises `_Open` where an entry
     differs, `TooHard`, `Undefined` or `Spent` where nothing is decided.
     """
-    return any([_equal_for(arranged, sizes) for arranged in _arranged(statement, sizes)])
+    partial = False
+    for arranged in _arranged(statement, sizes):
+        partial |= _equal_for(arranged, sizes)
+    return partial
 
 
 def _arranged(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Iterator[Statement]:

@@ -110,6 +110,8 @@ class _Assumed:
     mirrored: dict[str, int] = field(default_factory=dict)
     orthonormal: dict[str, bool] = field(default_factory=dict)
     others: list[tuple[Side, Side]] = field(default_factory=list)
+    #: What is checked for each sample: an orthonormal matrix may not exist at these sizes.
+    checked: list[tuple[Side, Side]] = field(default_factory=list)
 
     @property
     def special(self) -> set[str]:
@@ -134,11 +136,13 @@ def _assumed(statement: Statement) -> _Assumed:
                 out.defined[name] = meaning
         elif turned is not None:
             out.orthonormal[turned[0].name] = turned[1]
+            out.checked.append((one, two))
         elif scalar is not None:
             out.scalars[scalar[0]] = scalar[1]
             out.others.append((one, two))
         else:
             out.others.append((one, two))
+    out.checked += out.others
     return out
 
 
@@ -155,9 +159,7 @@ class _Sampler:
 
     def samples(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         """Numbers that satisfy what is assumed: the sizes and scalars, and the matrices."""
-        for style in count():
-            if self.assumed.others and style >= _SPECIAL:
-                return
+        for style in range(_SPECIAL):
             self.shared = self._random((4, 4), 1, False)
             put: Any = {**self.sizes, **{s: self._number(style, s.is_positive is True)
                                          for s in self.scalars}}  # fmt: skip
@@ -180,7 +182,7 @@ class _Sampler:
         arrays = evaluated(given, self.assumed.defined, put)
         if arrays is None:
             return False
-        return all(compared(one, two, arrays, put).agree for one, two in self.assumed.others)
+        return all(compared(one, two, arrays, put).agree for one, two in self.assumed.checked)
 
     def _number(self, style: int, positive: bool) -> sympy.Rational:
         top = 1 + min(style // 2, 3)
@@ -276,7 +278,7 @@ def _permuted_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
 
 
 def _unit_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
-    """Rows of length 1 with rational entries: (3/5, 4/5), (1/3, 2/3, 2/3), …"""
+    """Rows of length 1 with rational entries: (3/5, 4/5), (1/3, 2/3, 2/3)."""
     size = max(dims)
     rows = [sampler._orthonormal((size, size), True)[0] for _ in range(dims[0])]
     out = np.array([row[: dims[1]] for row in rows], dtype=object)

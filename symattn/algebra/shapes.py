@@ -188,6 +188,8 @@ class Shapes:
         self.letters: dict[str, Shape] = {}
         self.shapes: dict[int, Shape] = {}
         self.one = self.dims.new(sympy.S.One)
+        #: The shapes of masks, which no letter tells.
+        self.masks: list[tuple[int, int]] = []
         #: How many products of a column and a row there are.
         self.outer = 0
 
@@ -278,6 +280,15 @@ class Shapes:
             out.append(wide[0] if wide else self.one)
         return out[0], out[1]
 
+    def same_masks(self) -> None:
+        """Masks with as many rows have as many columns, where nothing tells those of one."""
+        told = {self.dims.root(dim) for shape in self.letters.values() if shape for dim in shape}
+        for k, (rows, columns) in enumerate(self.masks):
+            for more, wide in self.masks[:k]:
+                ends = {self.dims.root(columns), self.dims.root(wide)}
+                if self.dims.root(rows) == self.dims.root(more) and ends - told:
+                    self.dims.same(columns, wide)
+
     def is_number(self, shape: Shape) -> bool:
         """Whether a shape is that of a number: a scalar or 1 × 1."""
         return shape is None or (self.dims.is_one(shape[0]) and self.dims.is_one(shape[1]))
@@ -294,7 +305,8 @@ class Shapes:
 
     def _call(self, name: str, shapes: list[Shape]) -> Shape:
         if name == "causal":
-            return self.dims.new(), self.dims.new()
+            self.masks.append((self.dims.new(), self.dims.new()))
+            return self.masks[-1]
         first = shapes[0]
         if first is None:
             if name in OF_NUMBERS:

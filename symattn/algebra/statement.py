@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import Any
 
 import sympy
@@ -234,7 +234,7 @@ class _Reading(Shapes):
             return scalar
         fits = all(
             self.dims.is_one(one[1]) == self.dims.is_one(other[0])
-            for (_, one), (_, other) in zip(matrices, matrices[1:], strict=False)
+            for (_, one), (_, other) in pairwise(matrices)
         )
         if fits:
             whole = [value for value, _ in matrices]
@@ -430,6 +430,7 @@ def _reading_of(
         reading.together([reading.shape(tree) for tree in texts]) if texts else None
         for texts in trees
     ]
+    reading.same_masks()
     letters = {name: None for texts in trees for tree in texts for name in _names(tree)}
     reading.name_sizes([name for name in letters if name in SIZES and name not in given])
     return reading, shapes

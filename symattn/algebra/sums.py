@@ -412,10 +412,11 @@ class Sums:
             (set(indices(f) & every), [f]) for f in factors if indices(f) & every
         ]
         parts += [({index, *(letters(size) & every)}, []) for index, size in bound]
-        for touched, mine in parts:
+        for part in parts:
+            touched, mine = part
             apart = []
             for group in groups:
-                if group[0] & touched:
+                if group[0] & part[0]:
                     touched, mine = touched | group[0], mine + group[1]
                 else:
                     apart.append(group)
