@@ -507,7 +507,8 @@ class _Builder:
             told = str(least) if least == most else f"{least} to {most}"
             raise _Wrong(word.start_pos, f"{spelled} takes {told} argument{'s' * (told != '1')}")
         tree = Call(name, tuple(part.tree for part in parts))
-        return _phrase(tree, parts, word.start_pos, close.end_pos)
+        out = _phrase(tree, parts, word.start_pos, close.end_pos)
+        return replace(out, closed=out.closed and bool(parts))
 
     @staticmethod
     def bare(children: list[Any]) -> _Phrase:
@@ -555,9 +556,10 @@ class _Builder:
         for before, after in pairwise(factors):
             _refuse_open_sum(before, after)
         trees = _with_ones(operators, factors)
-        tree = trees[0]
+        tree, row = trees[0], [trees[0]]
         for operator, factor in zip(operators[1:], trees[1:], strict=True):
-            tree = Apart("/", (tree, factor)) if operator == "/" else _times(tree, factor)
+            row = [Apart("/", (tree, factor))] if operator == "/" else [*row, factor]
+            tree = row[0] if len(row) == 1 else Apart("*", tuple(row))
         out = _phrase(tree, factors, factors[0].start, factors[-1].end, operators.count("/"))
         side_by_side = not any(operators) and all(isinstance(one, Name) for one in trees)
         return replace(out, together=side_by_side, first=factors[0].first,
@@ -615,11 +617,6 @@ class _Builder:
             tree = rows[0].tree if len(rows) == 1 else Call("below", tuple(r.tree for r in rows))
         out = _phrase(tree, rows, opened.start_pos, closed.end_pos)
         return replace(out, closed=False)
-
-
-def _times(one: Tree, other: Tree) -> Tree:
-    parts = one.parts if isinstance(one, Apart) and one.sign == "*" else (one,)
-    return Apart("*", (*parts, other))
 
 
 def _along(name: str, axis: Any, arguments: int) -> str:

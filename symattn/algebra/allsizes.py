@@ -12,7 +12,7 @@ from symattn.algebra import normal
 from symattn.algebra.budget import Spent
 from symattn.algebra.indexed import NeedOrder, Proof, Split
 from symattn.algebra.normal import NotHere, Poly
-from symattn.algebra.sums import Contraction, Ranges, Sums
+from symattn.algebra.sums import Contraction, Ranges, Sums, exprs
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
@@ -109,6 +109,8 @@ def definition(one: Any, two: Any) -> tuple[str, Any] | None:
     """
     if isinstance(two, sympy.MatrixSymbol) and not isinstance(one, sympy.MatrixSymbol):
         one, two = two, one
+    if isinstance(one, sympy.Transpose) and isinstance(two, MatrixExpr):
+        one, two = one.arg, _turned(two)
     if not isinstance(one, sympy.MatrixSymbol):
         return None
     turned = {sympy.Transpose(one): 1, sympy.MatMul(-1, sympy.Transpose(one)): -1}
@@ -117,6 +119,14 @@ def definition(one: Any, two: Any) -> tuple[str, Any] | None:
         return one.name, sympy.MatMul(sympy.S.Half, sympy.MatAdd(one, mirrored))
     named = {s.name for s in two.atoms(sympy.MatrixSymbol)} if hasattr(two, "atoms") else set()
     return None if one.name in named else (one.name, two)
+
+
+def _turned(expr: MatrixExpr) -> MatrixExpr:
+    """The transpose of ± a letter; any other expression stands under the sign."""
+    number, factors = expr.as_coeff_matrices() if isinstance(expr, sympy.MatMul) else (1, [expr])
+    if number == -1 and len(factors) == 1:
+        return sympy.MatMul(-1, sympy.Transpose(factors[0]))
+    return sympy.Transpose(expr)
 
 
 def _learn(proof: Proof, one: Any, two: Any) -> None:
@@ -200,7 +210,49 @@ class _Entries:
         if one is None or other is None:
             return one is None and other is None  # both −∞
         difference = normal.plus((one, normal.scaled(other, -1)))
-        return normal.is_zero(self._met(difference))
+        return normal.is_zero(self._cut(self._met(difference)))
+
+    def _cut(self, poly: Poly) -> Poly:
+        """Sums over parts of a range by sums from its beginning, so that parts can meet.
+
+        Σ over i + 1 … n − 1 is the sum over 0 … n − 1 less that over 0 … i, and that is the sum
+        over 0 … i − 1 and its last term.
+        """
+        out = []
+        for mono, coefficient in poly.items():
+            done = normal.constant(coefficient)
+            for factor, p in mono:
+                part = self._prefixes(factor) if factor[0] == "sum" and p == 1 else None
+                part = normal.single(factor, p) if part is None else self._cut(part)
+                done = normal.times(done, part)
+            out.append(done)
+        return normal.plus(out)
+
+    def _prefixes(self, factor: normal.Factor) -> Poly | None:
+        """A sum as sums that begin at 0 and whose sizes have no number added; None if it is one."""
+        if len(factor[1]) != 1:
+            return None
+        renamed, ((letter, size),) = self.sums.renamed(factor[1], {})
+        body = self.sums.put_mono(factor[2], renamed)
+        inside = [part for mono in body for part, _ in mono if letter in normal.indices(part)]
+        if any(part[0] in ("=", "sum", "line") for part in inside):
+            return None
+        starts = {sympy.expand(e - letter) for part in inside for e in exprs(part) if e.has(letter)}
+        start = starts.pop() if len(starts) == 1 else None
+        if start is None or letter in start.free_symbols:
+            return None
+        if normal.letters(start):
+            moved = self.sums.put(body, {letter: letter - start})
+            whole = self.sums.summed(moved, [(letter, sympy.expand(start + size))])
+            again = self.sums.put(moved, {letter: (first := self.sums.ranges.new(start))})
+            return normal.plus((whole, normal.scaled(self.sums.summed(again, [(first, start)]), -1)))
+        more, rest = size.as_coeff_Add()
+        if start != 0 or not normal.letters(rest) or not more.is_Integer or more <= 0:
+            return None
+        if not self.sums.ranges.nonnegative(rest):
+            return None
+        last = [self.sums.put(body, {letter: rest + k}) for k in range(int(more))]
+        return normal.plus((self.sums.summed(body, [(letter, rest)]), *last))
 
     def _met(self, poly: Poly) -> Poly:
         """Beside a condition i = j, j is written for i in all other factors."""

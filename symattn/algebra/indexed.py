@@ -174,8 +174,8 @@ class Proof:
         return normal.power(below, -power)
 
     def _never_zero(self, poly: Poly) -> bool:
-        return normal.evidently_positive(poly) and all(
-            self._is_not_empty(factor) for mono in poly for factor, _ in mono
+        return normal.evidently_positive(poly) and any(
+            all(self._is_not_empty(factor) for factor, _ in mono) for mono in poly
         )
 
     def _is_not_empty(self, factor: normal.Factor) -> bool:
@@ -262,20 +262,23 @@ class Proof:
         return normal.single(("fn", name, frozenset(inner.items())))
 
     def _log(self, inner: Poly) -> Poly:
-        """Ln of a product of positive factors is a sum."""
+        """Ln of a product of positive factors and squares is a sum."""
         if len(inner) == 1:
             ((mono, coefficient),) = inner.items()
-            if coefficient == 1 and all(normal.is_positive(factor) for factor, _ in mono):
-                terms: list[Poly] = []
+            if coefficient > 0 and all(normal.is_positive(f) or p % 2 == 0 for f, p in mono):
+                terms = [
+                    normal.scaled(_ln(normal.constant(prime)), times)
+                    for prime, times in sympy.factorrat(
+                        sympy.Rational(coefficient.numerator, coefficient.denominator)
+                    ).items()
+                ]
                 for factor, p in mono:
                     if factor[0] == "exp":
                         terms.append({factor[1]: p})
                     else:
-                        alone = normal.single(factor)
-                        log = normal.single(("ln", frozenset(alone.items())))
-                        terms.append(normal.scaled(log, p))
+                        terms.append(normal.scaled(_ln(normal.absolute(normal.single(factor))), p))
                 return normal.plus(terms)
-        return normal.single(("ln", frozenset(inner.items())))
+        return _ln(inner)
 
     def scalar(self, value: sympy.Expr) -> Poly:
         """A SymPy scalar."""
@@ -386,6 +389,10 @@ class Proof:
         }:  # fmt: skip
             return NeedOrder(more[0], less[0])
         return NotHere("a condition whose cases depend on the sizes")
+
+
+def _ln(inner: Poly) -> Poly:
+    return normal.single(("ln", frozenset(inner.items())))
 
 
 #: Functions of a row, and what the normal form calls them.

@@ -128,29 +128,31 @@ def power(poly: Poly, exponent: Any) -> Poly:
         return out
     if not poly:
         raise NotHere("a quotient by 0")
-    whole = exponent.denominator == 1
+    if exponent.denominator != 1:
+        return _root(poly, exponent)
     if len(poly) == 1:
         ((mono, coefficient),) = poly.items()
-        if whole:
-            turned = {factor: p * exponent for factor, p in mono}
-            return scaled(settled(turned), coefficient ** int(exponent))
-        if coefficient > 0 and all(is_positive(f) or _is_square(p, exponent) for f, p in mono):
-            out = number_power(coefficient, exponent)
-            for factor, p in mono:  # √(x²) is |x|
-                base = single(factor) if is_positive(factor) else absolute(single(factor))
-                ((inner, q),) = next(iter(base))
-                out = times(out, single(inner, q * p * exponent))
-            return out
+        turned = {factor: p * exponent for factor, p in mono}
+        return scaled(settled(turned), coefficient ** int(exponent))
     content, rest, lead = primitive(poly)
-    if whole:
-        outside = power(scaled({content: Fraction(1)}, lead), exponent)
-        return times(outside, single(("poly", frozenset(rest.items())), exponent))
-    return single(("poly", frozenset(poly.items())), exponent)
+    outside = power(scaled({content: Fraction(1)}, lead), exponent)
+    return times(outside, single(("poly", frozenset(rest.items())), exponent))
 
 
-def _is_square(power: Fraction, exponent: Fraction) -> bool:
-    """Whether x^power is the square of something, of which the exponent takes the root."""
-    return exponent.denominator == 2 and power.denominator == 1 and power % 2 == 0
+def _root(poly: Poly, exponent: Fraction) -> Poly:
+    """A power that is not whole, of what is ≥ 0: √(x² y) is |x| √y."""
+    content, rest, lead = primitive(poly)
+    out, inside = number_power(abs(lead), exponent), scaled(rest, 1 if lead > 0 else -1)
+    for factor, p in content:
+        if is_nonnegative(factor):
+            out = times(out, single(factor, p * exponent))
+        elif p.denominator == 1 and p % 2 == 0:
+            out = times(out, single(("fn", "abs", frozenset(single(factor).items())), p * exponent))
+        else:
+            inside = times(inside, single(factor, p))
+    if inside == constant(1):
+        return out
+    return times(out, single(("poly", frozenset(inside.items())), exponent))
 
 
 def absolute(poly: Poly) -> Poly:
@@ -160,7 +162,7 @@ def absolute(poly: Poly) -> Poly:
     content, rest, lead = primitive(poly)
     out = constant(abs(lead))
     for factor, p in content:
-        if is_positive(factor) or factor[:2] == ("fn", "abs") or factor[0] == "=":
+        if is_nonnegative(factor):
             out = times(out, single(factor, p))
         elif p.denominator != 1:
             return single(("fn", "abs", frozenset(poly.items())))
@@ -170,7 +172,7 @@ def absolute(poly: Poly) -> Poly:
             out = times(out, single(("fn", "abs", frozenset(single(factor).items())), p))
     if len(rest) == 1 and ONE in rest:
         return times(out, constant(abs(rest[ONE])))
-    if all(c > 0 and all(is_positive(f) for f, _ in mono) for mono, c in rest.items()):
+    if evidently_nonnegative(rest):
         return times(out, rest)
     return times(out, single(("fn", "abs", frozenset(rest.items()))))
 
@@ -217,6 +219,35 @@ def is_positive(factor: Factor) -> bool:
                 c > 0 and all(is_positive(inner) for inner, _ in mono) for mono, c in factor[1]
             )
     return False
+
+
+def is_nonnegative(factor: Factor) -> bool:
+    """Whether a factor is evidently ≥ 0."""
+    match factor[0]:
+        case "=":
+            return True
+        case "fn":
+            return bool(factor[1] == "abs")
+        case "sum":
+            return all(is_nonnegative(inner) or p % 2 == 0 for inner, p in factor[2])
+        case "poly":
+            return evidently_nonnegative(dict(factor[1]))
+    return is_positive(factor)
+
+
+def evidently_nonnegative(poly: Poly) -> bool:
+    """Whether every term is ≥ 0, or has its absolute value beside it: x + |x|."""
+    left = dict(poly)
+    for mono, c in poly.items():
+        if all(is_nonnegative(factor) or p % 2 == 0 for factor, p in mono):
+            continue
+        whole = absolute({mono: Fraction(1)})
+        if len(whole) != 1:
+            return False
+        ((partner, scale),) = whole.items()
+        left[partner] = left.get(partner, Fraction(0)) - abs(c) * scale
+        del left[mono]
+    return all(c >= 0 for c in left.values())
 
 
 def evidently_positive(poly: Poly) -> bool:

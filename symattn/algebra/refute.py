@@ -31,7 +31,13 @@ Sizes = dict[sympy.Symbol, int]
 #: How many samples are taken at each choice of sizes, how many more when it matters, how many
 #: special matrices are tried for hypotheses that are not solved, and how often a number is
 #: made simpler.
-_SAMPLES, _MORE, _SPECIAL, _SIMPLER = 5, 60, 150, 80
+_SAMPLES, _MORE, _SPECIAL, _SIMPLER = 5, 60, 160, 80
+
+#: How many samples are taken under hypotheses that are not solved; the first are often trivial.
+_ASSUMED = 24
+
+#: How many unknown entries linear hypotheses are solved for.
+_MOST_UNKNOWN = 36
 
 _SEED = 20
 
@@ -59,7 +65,7 @@ def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) 
         yield {}
         return
     yield {**_assigned(statement, ranked, 0), **given}
-    yield {**_assigned(statement, ranked[::-1], 1), **given}
+    yield {**_assigned(statement, ranked[::-1], 1, apart=2), **given}
     if any(isinstance(side.meaning, Derivation) for side in statement.all_sides):
         small = {"m": 3, "g": 1, "d": 4, "d_k": 4}  # where distinct sizes do not fit a spec
         yield {**{s: small.get(s.name, 2) for s in ranked}, **given}
@@ -70,7 +76,10 @@ def _rank(symbol: sympy.Symbol) -> tuple[int, str]:
     return first.index(symbol.name) if symbol.name in first else len(first), symbol.name
 
 
-def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int) -> Sizes:
+def _assigned(
+    statement: Statement, ranked: list[sympy.Symbol], more: int, apart: int = 1
+) -> Sizes:
+    """Distinct sizes, at least so far apart, that no number in the statement is."""
     taken = {abs(int(number)) for side in statement.all_sides for expr in _expressions(side)
              if hasattr(expr, "atoms") for number in expr.atoms(sympy.Integer)}  # fmt: skip
     masks = {abs(int(number)) for side in statement.all_sides for expr in _expressions(side)
@@ -78,6 +87,7 @@ def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int) -> Si
              for number in mask.atoms(sympy.Integer)}  # fmt: skip
     even = any(hasattr(expr, "has") and expr.has(Rotary)
                for side in statement.all_sides for expr in _expressions(side))  # fmt: skip
+    more += bool(statement.permutations)  # of two things every permutation undoes itself
     low = 2 + more + max((number for number in masks if number < 40), default=0)
     out: Sizes = {}
     for symbol in ranked:
@@ -86,9 +96,12 @@ def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int) -> Si
             continue
         wide = even and symbol.name.startswith("d")
         out[symbol] = next(
-            size for size in count(low)
-            if size not in taken and size not in out.values() and not (wide and size % 2)
-        )  # fmt: skip
+            size
+            for size in count(low)
+            if size not in taken
+            and all(abs(size - other) >= apart for other in out.values())
+            and not (wide and size % 2)
+        )
     return out
 
 
@@ -166,8 +179,55 @@ class _Sampler:
             given = {name: self._letter(name, style) for name in self.letters}
             given = {name: array for name, array in given.items()
                      if name not in self.assumed.defined}  # fmt: skip
+            if style % 2 and self.assumed.special:
+                self._solve(self.chance.choice(sorted(self.assumed.special)), given, put)
             if self._completed(given, put):
                 yield put, given
+
+    def _solve(self, name: str, given: dict[str, Array], put: Any) -> None:
+        """Change one matrix so that the hypotheses hold that are linear in it, if it can be done."""
+        if name not in given or name in {*self.assumed.mirrored, *self.assumed.orthonormal,
+                                         *self.statement.permutations}:  # fmt: skip
+            return
+        dims, size = given[name].shape, given[name].size
+        if size > _MOST_UNKNOWN or self.assumed.defined:
+            return
+        pairs = [pair for pair in self.assumed.others
+                 if any(name in side.letters() for side in pair)]  # fmt: skip
+
+        def residue(cells: list[Any]) -> list[Any] | None:
+            array = np.empty(size, dtype=object)
+            array[:] = cells
+            values = {**given, name: array.reshape(dims)}
+            out: list[Any] = []
+            for one, two in pairs:
+                left, right = _exact(one, values, put), _exact(two, values, put)
+                if left is None or right is None:
+                    return None
+                out += list(np.ravel(left - right))
+            return out if all(isinstance(x, sympy.Rational) for x in out) else None
+
+        zero = residue([sympy.S.Zero] * size)
+        random_ = [self._number(1, False) for _ in range(size)]
+        tried = residue(random_)
+        if zero is None or tried is None:
+            return
+        columns = []
+        for k in range(size):
+            found = residue([sympy.Integer(int(j == k)) for j in range(size)])
+            if found is None:
+                return
+            columns.append([a - b for a, b in zip(found, zero, strict=True)])
+        linear = [b + sum(x * column[row] for x, column in zip(random_, columns, strict=True))
+                  for row, b in enumerate(zero)]  # fmt: skip
+        if linear != tried:
+            return
+        table = [[column[row] for column in columns] for row in range(len(zero))]
+        solved = _solution(table, [-b for b in zero], random_)
+        if solved is not None:
+            array = np.empty(size, dtype=object)
+            array[:] = solved
+            given[name] = array.reshape(dims)
 
     def _completed(self, given: dict[str, Array], put: Any) -> bool:
         """Fill in the scalars that are defined; whether all that is assumed holds."""
@@ -228,6 +288,31 @@ class _Sampler:
         length = (vector.T @ vector).item()
         square = square @ (_unit(size) - vector @ vector.T * sympy.Rational(2, length))
         return square[: dims[0], : dims[1]]
+
+
+def _solution(table: list[list[Any]], wanted: list[Any], free: list[Any]) -> list[Any] | None:
+    """A solution of linear equations, what is not determined being as given; None if none is."""
+    rows = [[*line, right] for line, right in zip(table, wanted, strict=True)]
+    width, pivots = len(free), []
+    for column in range(width):
+        at = len(pivots)
+        pivot = next((k for k in range(at, len(rows)) if rows[k][column] != 0), None)
+        if pivot is None:
+            continue
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        rows[at] = [entry / rows[at][column] for entry in rows[at]]
+        for k, row in enumerate(rows):
+            if k != at and row[column] != 0:
+                factor = row[column]
+                rows[k] = [a - factor * b for a, b in zip(row, rows[at], strict=True)]
+        pivots.append(column)
+    if any(row[-1] != 0 for row in rows[len(pivots) :]):
+        return None
+    out = list(free)
+    for row, column in zip(rows, pivots, strict=False):
+        others = (row[k] * free[k] for k in range(width) if k not in pivots)
+        out[column] = row[-1] - sum(others, sympy.S.Zero)
+    return out
 
 
 def _unit(size: int) -> Array:
@@ -335,7 +420,8 @@ def _exact(side: Side, given: Mapping[str, Array], put: Any) -> Array | None:
 def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found:
     """Try numbers at these sizes."""
     sampler = _Sampler(statement, sizes)
-    wanted, defined = _MORE if thorough else _SAMPLES, False
+    wanted, defined = _ASSUMED if sampler.assumed.others else _SAMPLES, False
+    wanted = max(wanted, _MORE) if thorough else wanted
     worlds: Iterator[tuple[Any, dict[str, Array]]] = islice(sampler.samples(), wanted)
     for put, given in worlds:
         answer = _tried(statement, sampler, given, put)

@@ -305,8 +305,11 @@ class Sums:
             again = False
             mine = {index for index, _ in bound}
             for factor in list(factors):
-                if factor[0] == "sum" and factors[factor] == 1 and indices(factor) & mine:
-                    del factors[factor]
+                times_, whole = factors[factor], factors[factor].denominator == 1
+                if factor[0] == "sum" and whole and times_ > 0 and indices(factor) & mine:
+                    factors[factor] -= 1
+                    if times_ == 1:
+                        del factors[factor]
                     renamed, new = self.renamed(factor[1], {})
                     opened = self.put_mono(factor[2], renamed)
                     if len(opened) != 1:

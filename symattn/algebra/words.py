@@ -89,9 +89,23 @@ class _Ring:
 
     def _relate(self, one: Words, two: Words) -> None:
         difference = _plus(one, _scaled(two, Fraction(-1)))
-        for relation in (difference, self._transposed(difference)):
-            if relation and relation not in self.relations:
-                self.relations.append(relation)
+        for relation in (difference, *self._turned_around(difference)):
+            self._add_relation(relation)
+            self._add_relation(self._transposed(relation))
+
+    def _turned_around(self, relation: Words) -> Iterator[Words]:
+        """Of A B = I with square A and B, B A = I too: a left inverse is a right inverse."""
+        unit: Words = {(normal.ONE, ()): Fraction(-1)}
+        whole = _plus(relation, _scaled(unit, Fraction(-1)))
+        if len(whole) != 1:
+            return
+        (((mono, letters), c),) = whole.items()
+        if mono != normal.ONE or c != 1:
+            return
+        for k in range(1, len(letters)):
+            if letters[k].rows == letters[0].rows:
+                turned: Words = {(normal.ONE, letters[k:] + letters[:k]): Fraction(1)}
+                yield _plus(turned, unit)
 
     # ---- reading ---------------------------------------------------------------------------
 
