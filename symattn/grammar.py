@@ -213,13 +213,26 @@ def _plain(text: str) -> tuple[str, Sequence[int]]:
     for match in _LATEX.finditer(text):
         pieces.append(text[done : match.start()])
         origin += range(done, match.start())
-        new = match["inner"] or _LATEX_WORDS.get(match["word"] or match[0], match["word"] or " ")
+        new = _from_latex(match)
         if len(new) > 1 and pieces[-1][-1:].isalpha():
             new = f" {new}"
         pieces.append(new)
         origin += [match.start()] * len(new)
         done = match.end()
     return "".join((*pieces, text[done:])), [*origin, *range(done, len(text) + 1)]
+
+
+def _from_latex(match: re.Match[str]) -> str:
+    """One of LaTeX's spellings as a plain one; a command that is not known stays what it is."""
+    letters, word, mark = match["d"] or match["inner"], match["word"], match["mark"]
+    if letters:
+        return letters
+    if mark:
+        return " " if mark in ",;:! " else mark
+    if not word:
+        return "ones"
+    known = word in FUNCTIONS or word in _CONSTANTS or word in _OFFERS
+    return _LATEX_WORDS.get(word, word if known else match[0])
 
 
 def _tokens(text: str, declared: Collection[str], closed: bool) -> list[Any]:
@@ -353,6 +366,7 @@ def _letters(text: str, start: int, end: int, word: str) -> Iterator[_Cut]:
     apart = not direct and _OPENS.match(text, start + len(word)) is not None
     known = word.lower() in _ANY_CASE and len(word) > 2
     product = " ".join(_bare(part) for part in _ONE_NAME.findall(token))
+    product = product if len(product) <= 40 else f"{product[:39]}…"
     if known and (direct or small):
         yield _function(text, word, start, start + len(word)), word, start, start + len(word)
         return
@@ -893,14 +907,15 @@ _IN_CLOSED = {"NUMBER", "CONSTANT", "FUNCTION", "BARE", "SUPER", "PLUS", "MINUS"
               "POWER", "OPEN", "CLOSE"}  # fmt: skip
 
 _LATEX = re.compile(
-    r"""\\(?:mathbf|mathsf|mathrm|mathit|operatorname|text)\s*\{(?P<inner>[A-Za-z][A-Za-z0-9_]*)\}
-    |\\(?:mathbf|mathbb)\s*\{1\} | [𝟏𝟙] | \\(?P<word>[A-Za-z]+) | \\(?P<mark>.) | \\""",
+    r"""\\mathrm\s*\{(?P<d>d)\}\s*(?=[A-Z])
+    |\\(?:mathbf|mathsf|mathrm|mathit|operatorname|text)\s*\{(?P<inner>[A-Za-z][A-Za-z0-9_]*)\}
+    |\\(?:mathbf|mathbb)\s*\{1\} | [𝟏𝟙] | \\(?P<word>[A-Za-z]+)
+    |\\(?P<mark>[^A-Za-z])""",
     re.VERBOSE,
 )
 _LATEX_WORDS: dict[str, str] = {
     "top": "⊤", "intercal": "⊤", "cdot": "*", "times": "*", "circ": "∘", "odot": "∘",
-    "oslash": "⊘", "infty": "∞", "left": "", "right": "", "quad": " ", "𝟏": "ones", "𝟙": "ones",
-    "\\mathbf{1}": "ones", "\\mathbb{1}": "ones",
+    "oslash": "⊘", "infty": "∞", "left": "", "right": "", "quad": " ",
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ",
     "eta": "η", "theta": "θ", "iota": "ι", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν",
     "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ",
