@@ -324,6 +324,8 @@ def test_options_reach_the_library() -> None:
     commute = ("prove", "Q K^T = K Q^T")
     assert run(*commute, "--shape", "Q=1,2", "--shape", "K=1,2").exit_code == 0
     assert run(*commute, "--shape", "Q=2,1", "--shape", "K=2,1").exit_code == 1
+    assert run("prove", "softmax(S + c) = softmax(S)", "--shape", "c=scalar").exit_code == 0
+    assert run("prove", "softmax(S + C) = softmax(S)", "--shape", "C=n,m").exit_code == 1
     assert run("prove", "n = 4").exit_code == 1
     assert run("prove", "n = 4", "--size", "n=4").exit_code == 0
 
@@ -509,6 +511,21 @@ def test_a_reader_that_leaves_changes_no_status(
             stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (status, b"")
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [("--help", 0), ("derive --help", 0), ("--version", 0), ("variants", 0), ("derive casual", 2)],
+)
+def test_a_reader_of_neither_stream_changes_no_status(words: str, status: int) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "symattn", *words.split()], stdout=closed, stderr=closed,
+            env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+        )  # fmt: skip
+    assert done.returncode == status
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are of POSIX")

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, reader_may_leave
 from symattn.doors import DEBUG, failure
 from symattn.status import Status
 
@@ -42,10 +42,18 @@ class OneLine(click.Group):
         command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name)
         return command
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the arguments; see `click.Command.make_context`."""
+        with reader_may_leave():
+            return super().make_context(*args, **kwargs)
+        raise click.exceptions.Exit(Status.AGREES)  # click itself would leave with 1
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what it raises, click's own exceptions excepted, is told in a line."""
         try:
-            return super().invoke(ctx)
+            with reader_may_leave():
+                return super().invoke(ctx)
+            return Status.AGREES  # nobody reads the help of a command; nothing else ends here
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except Exception as error:

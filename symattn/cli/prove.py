@@ -92,17 +92,14 @@ def _own(
     statement: str, where: tuple[str, ...], positive: tuple[str, ...],
     permuting: tuple[str, ...], shapes: tuple[str, ...], sizes: tuple[str, ...],
 ) -> Identity:  # fmt: skip
-    """An equation that somebody wrote, with what is assumed of its letters."""
-    from symattn.algebra.grammar import sides
-    from symattn.algebra.identity import Identity
-    from symattn.errors import ReadError, shown
+    """An equation that somebody wrote, with what is assumed of its letters.
 
-    if len(sides(statement)) < 2:
-        raise ReadError(
-            f"{shown(statement)}: is no equation of two sides; write one = outside of all "
-            'brackets, as in "softmax(S + c 1^T) = softmax(S)"'
-        )
-    return Identity(
+    Raises `SymattnError` for what is no equation.
+    """
+    from symattn.algebra.equality import stated
+    from symattn.algebra.identity import Identity
+
+    row = Identity(
         "", "", statement, "", "",
         where=where,
         positive=tuple(_letter("--positive", one) for one in positive),
@@ -110,6 +107,9 @@ def _own(
         shapes=_once("--shape", map(_shape, shapes)),
         sizes=_once("--size", map(_sized, sizes)),
     )  # fmt: skip
+    stated(statement, shapes=dict(row.shapes), where=where, positive=row.positive,
+           permuting=row.permuting)  # fmt: skip
+    return row
 
 
 def _letter(option: str, text: str) -> str:

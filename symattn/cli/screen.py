@@ -40,7 +40,7 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
         return
     encoding = sys.stdout.encoding or "ascii"
     document = "\n".join(words for _, words in lines) + "\n"
-    with _reader_may_leave():
+    with reader_may_leave():
         click.echo(document.encode(encoding, "replace").decode(encoding), nl=False)
         sys.stdout.flush()
 
@@ -74,7 +74,7 @@ def write(document: str | bytes, output: str | None) -> None:
     if output is None or output == "-":
         if sys.stdout is None:
             raise OSError(0, "standard output is closed")
-        with _reader_may_leave():
+        with reader_may_leave():
             sys.stdout.flush()
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
@@ -107,12 +107,12 @@ def replace_file(path: Path, before: str, after: str) -> None:
 
 
 @contextlib.contextmanager
-def _reader_may_leave() -> Iterator[None]:
+def reader_may_leave() -> Iterator[None]:
     """Nobody reads on, as after ``| head``: the rest is not shown, and the status is the same."""
     try:
         yield
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is buffered goes there at the end
 
 
 def complain(message: str) -> None:
