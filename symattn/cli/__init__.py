@@ -53,7 +53,7 @@ class OneLine(click.Group):
         try:
             with reader_may_leave():
                 return super().invoke(ctx)
-            return Status.AGREES  # nobody reads the help of a command; nothing else ends here
+            return Status.UNSETTLED  # a pipe closed before the command had its status
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except Exception as error:
