@@ -12,7 +12,7 @@ from symattn.documents.job import LAYOUTS
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
 from symattn.documents.text import text_document
-from symattn.errors import SymattnError
+from symattn.doors import failure
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.quote import entries_named
 from symattn.worksheet.read import worksheet_of
@@ -67,9 +67,9 @@ def cell(line: str, body: str) -> Page:
         evaluation = sheet.in_file(sheet.evaluate, derivation)
         page = outline(derivation, evaluation, notation=notation, views=told.view or VIEWS,
                        only=told.step, entries=entries_named(told.entry, evaluation))  # fmt: skip
-    except SymattnError as error:
-        raise UsageError(str(error)) from None
-    return Page(text_document(page), markdown_document(page))
+        return Page(text_document(page), markdown_document(page))
+    except Exception as error:
+        raise UsageError(failure(error).line) from None
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -16,7 +16,7 @@ from mkdocs.exceptions import ConfigurationError
 from mkdocs.plugins import BasePlugin, get_plugin_logger
 from mkdocs.structure.pages import Page
 
-from symattn.errors import SymattnError
+from symattn.doors import failure
 from symattn.worksheet.pages.markdown import markdown as found_in
 from symattn.worksheet.pages.page import Anchor
 from symattn.worksheet.prose import check_text
@@ -48,13 +48,14 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         text = "\n" * before + markdown
         try:
             checked = check_text(text, name, explain=False)
+            wrong = [one for one in checked.findings if not one.passes] if checked else []
+            told = [f"{Path(name)}:{one.line}: {one.told}" for one in wrong]
             filled = rendered(_plain(text), name)
-        except SymattnError as problem:
-            _log.warning(str(problem))
+        except Exception as error:
+            _log.warning(failure(error, name).line)
             return markdown
-        for one in checked.findings if checked is not None else ():
-            if not one.passes:
-                _log.warning(f"{Path(name)}:{one.line}: {one.told}")
+        for line in told:
+            _log.warning(line)
         return filled[before:]
 
 

@@ -37,13 +37,14 @@ class _File(pytest.File):
     """A file with worksheets; one without is passed over."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from symattn.errors import SymattnError
+        from symattn.doors import failure
         from symattn.worksheet.prose import check_file
 
         try:
             checked = check_file(self.path)
-        except SymattnError as error:
-            yield _Item.from_parent(self, name="worksheet", problem=str(error))
+        except Exception as error:
+            problem = failure(error, str(self.path)).line
+            yield _Item.from_parent(self, name="worksheet", problem=problem)
             return
         if checked is not None and checked.markings:
             yield _Item.from_parent(self, name="claims", checked=checked)
@@ -71,8 +72,12 @@ class _Item(pytest.Item):
             raise NumberWrong("\n".join(wrong))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        from symattn.doors import failure
+
         if isinstance(excinfo.value, NumberWrong):
             return str(excinfo.value)
+        if isinstance(excinfo.value, Exception):
+            return failure(excinfo.value, str(self.path)).line
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -26,6 +26,7 @@ from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents.job import LAYOUTS
 from symattn.documents.latex import displays
 from symattn.documents.outline import VIEWS, Outline, Section, outline
+from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.notation.latex import latex
 from symattn.notation.options import Notation
@@ -117,8 +118,8 @@ class Holds(_Holding):
             if sheet is None:
                 raise SymattnError("symattn: give a worksheet in the body, or its file")
             self.hold(sheet)
-        except SymattnError as problem:
-            raise self.error(str(problem)) from None
+        except Exception as error:
+            raise self.error(failure(error).line) from None
         return []
 
 
@@ -150,12 +151,11 @@ class Shows(_Holding):
                 self.name, [], self.options, content, self.lineno,
                 offset, self.block_text, self.state, self.state_machine,
             ).run())  # fmt: skip
-        try:
-            page = self._outline()
-        except SymattnError as problem:
-            raise self.error(str(problem)) from None
         body = nodes.container(classes=["symattn", *self.options.get("class", [])])
-        body += list(self._body(page))
+        try:
+            body += list(self._body(self._outline()))
+        except Exception as error:
+            raise self.error(failure(error).line) from None
         self.set_source_info(body)
         return [body]
 
@@ -287,9 +287,9 @@ class ValueRole(SphinxRole):
         """The number as text; a warning where it cannot be told."""
         try:
             return [nodes.inline("", self._number(), classes=["symattn-value"])], []
-        except SymattnError as problem:
-            _log.warning(f"value: {problem}", location=self.get_location(), type="symattn",
-                         subtype="value")  # fmt: skip
+        except Exception as error:
+            told = f"value: {failure(error).line}"
+            _log.warning(told, location=self.get_location(), type="symattn", subtype="value")
             return [nodes.problematic(self.rawtext, self.rawtext)], []
 
     def _number(self) -> str:
@@ -317,9 +317,8 @@ class ClaimRole(SphinxRole):
                 raise ReadError(f"{shown(self.text)}: no worksheet stands before this claim")
             claim = anchor(self.text, 0, lambda at: 1)
             warn_of(replace(sheet, claims={claim.key: claim.number}), self.get_location())
-        except SymattnError as problem:
-            _log.warning(f"claim: {problem}", location=self.get_location(), type="symattn",
-                         subtype="claim")  # fmt: skip
+        except Exception as error:
+            _wrong(f"claim: {failure(error).line}", self.get_location())
 
 
 def warn_of(sheet: Worksheet, location: Any) -> None:
@@ -344,15 +343,17 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
     app.env.temp_data[_CHECKED] = str(path)
     try:
         checked = check_text(source[0], str(path), explain=False)
-    except SymattnError as problem:
-        place = _PLACE.match(str(problem))
-        told = str(problem)[place.end() :] if place else str(problem)
+        wrong = [found for found in checked.findings if not found.passes] if checked else []
+        disagreements = [(found.line, found.told) for found in wrong]
+    except Exception as error:
+        problem = failure(error).line
+        place = _PLACE.match(problem)
+        told = problem[place.end() :] if place else problem
         location = f"{place['file']}:{place['line']}" if place else docname
         _wrong(told, location)
         return
-    for found in checked.findings if checked is not None else ():
-        if not found.passes:
-            _wrong(found.told, (docname, found.line))
+    for number, told in disagreements:
+        _wrong(told, (docname, number))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors",),
+    ("errors", "status"),
     ("grammar", "notation"),
     ("arithmetic",),
     ("nodes",),
@@ -20,6 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("derivation",),
     ("attention", "documents", "algebra"),
     ("worksheet",),
+    ("doors",),
     ("cli", "pytest_plugin", "capturing", "ipython", "mkdocsext", "sphinxext"),
     ("__main__",),
 )

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked
+from symattn.doors import Failure, failure
+from symattn.status import Status, worst
+
 if TYPE_CHECKING:
-    from symattn.worksheet.prose import Checked
+    from symattn.worksheet.prose import Checked, Finding
     from symattn.worksheet.report import Report
 
 _FORMATS = ("text", "md", "html", "json")
 
 
-@click.command()
+@click.command(epilog=END_OF_HELP)
 @click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
 @click.option("--full", is_flag=True, help="List every entry that is not right.")
@@ -25,26 +29,27 @@ _FORMATS = ("text", "md", "html", "json")
 @click.option("--fix", is_flag=True, help="Put wrong numbers right in place, at their own digits.")
 @click.option("--if-any", is_flag=True, help="Pass over files that hold no worksheet.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
-def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool) -> int:
+def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
 
-    Pages are Markdown, MyST, reStructuredText, LaTeX and notebooks; folders are searched. Exit
-    status: 0 if every number is right or within its worksheet's policy, 1 if one is not, 2 if a
-    file cannot be used; among several the others are marked all the same.
+    Pages are Markdown, MyST, reStructuredText, LaTeX and notebooks; folders are searched. A number
+    agrees if it is right, or its worksheet's policy accepts it. A file that is named has to claim
+    something, unless --if-any is given; the files of a folder that do not are passed over. A file
+    that cannot be used does not keep the others from being marked.
     """
-    from symattn.cli.screen import refused
     from symattn.worksheet.reporting import json_report, json_reports
 
-    problems: list[str] = []
+    failures: list[Failure] = []
     named = len(paths) == 1 and not _is_folder(paths[0])
-    checked = list(_checked(paths, problems, explain=not options["no_explain"],
+    checked = list(_checked(paths, failures, explain=not options["no_explain"],
                             if_any=options["if_any"], named=named))  # fmt: skip
-    status = 0 if all(one.passes for one in checked) else 1
+    status = worst(status_of(finding) for one in checked for finding in one.findings)
     if options["diff"] or options["fix"]:
-        status = _mend(checked, options["diff"], options["fix"], output)
+        status = _mend(checked, failures, options["diff"], options["fix"], output)
     elif form == "json":
         from symattn.cli.screen import write
 
+        problems = [failed.line for failed in failures]
         if len(checked) == 1 and not problems and not _is_page(checked[0].name):
             write(json_report(checked[0].markings[0]), output)
         else:
@@ -52,10 +57,17 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
             findings = {one.name: one.findings for one in checked}
             write(json_reports(markings, findings, problems), output)
     else:
-        _show(checked, problems, form, options["full"], output)
-    for problem in problems:
-        click.echo(refused(problem), err=True)
-    return 2 if problems else status
+        _show(checked, failures, form, options["full"], output)
+    for failed in failures:
+        complain(failed.line)
+    return worst([status, *(failed.status for failed in failures)])
+
+
+def status_of(finding: Finding) -> Status:
+    """What a number that is claimed does to the status of its file."""
+    if finding.passes:
+        return Status.AGREES
+    return Status.UNSETTLED if finding.verdict == "undecided" else Status.WRONG
 
 
 def _is_folder(path: str) -> bool:
@@ -69,17 +81,18 @@ def _is_page(name: str) -> bool:
 
 
 def _checked(
-    paths: tuple[str, ...], problems: list[str], explain: bool, if_any: bool, named: bool
+    paths: tuple[str, ...], failures: list[Failure], explain: bool, if_any: bool, named: bool
 ) -> Iterator[Checked]:
-    """Every file that holds claims; what is wrong with a file that cannot be used is a problem.
+    """Every file that holds claims; why another could not be used is among the failures.
 
     Raises it where that file alone is `named`. A file that is named and holds no claim is one.
     """
-    from symattn.errors import ReadError, SymattnError
+    from symattn.errors import ReadError
     from symattn.worksheet.prose import check_file, files_in
 
     for path in paths:
         folder = _is_folder(path)
+        problems: list[str] = []
         for name in files_in(path, problems) if folder else (path,):
             try:
                 one = check_file(name, explain)
@@ -88,18 +101,18 @@ def _checked(
                 elif not (folder or if_any):
                     raise ReadError(f"{path}: claims: nothing is claimed; add [claims] to a "
                                     "worksheet, or a claim to the prose after one")  # fmt: skip
-            except SymattnError as error:
+            except Exception as error:
                 if named:
                     raise
-                problems.append(str(error))
+                failures.append(failure(error, str(name), debug_asked()))
+        failures += [Failure(Status.UNUSABLE, problem) for problem in problems]
 
 
 def _show(
-    checked: list[Checked], problems: list[str], form: str, full: bool, output: str | None
+    checked: list[Checked], failures: list[Failure], form: str, full: bool, output: str | None
 ) -> None:
     """Reports in full for a single worksheet, else a line a wrong number."""
     from symattn.cli.screen import can_show_unicode, print_lines, write
-    from symattn.worksheet.report import report
     from symattn.worksheet.reporting import (
         html_problems,
         html_report,
@@ -109,9 +122,11 @@ def _show(
 
     reports: list[tuple[str, Report]] = []
     for one in checked:
-        for sheet, marking in zip(one.sheets, one.markings, strict=True):
-            notation = sheet.notation.but(**({"limit": 0} if full else {}))
-            reports.append((one.name, sheet.in_file(report, marking, notation)))
+        try:
+            reports += [(one.name, page) for page in _reports(one, full)]
+        except Exception as error:
+            failures.append(failure(error, one.name, debug_asked()))
+    problems = [failed.line for failed in failures]
     if form == "html":
         pages = [html_report(found) for _, found in reports]
         write("".join([*pages, html_problems(problems)]), output)
@@ -127,6 +142,15 @@ def _show(
         print_lines(lines)
     else:
         write("\n".join(words for _, words in lines) + "\n", output)
+
+
+def _reports(one: Checked, full: bool) -> Iterator[Report]:
+    """The report of each worksheet of a file."""
+    from symattn.worksheet.report import report
+
+    for sheet, marking in zip(one.sheets, one.markings, strict=True):
+        notation = sheet.notation.but(**({"limit": 0} if full else {}))
+        yield sheet.in_file(report, marking, notation)
 
 
 def _lines(
@@ -171,29 +195,46 @@ def _lines(
     yield ("good" if passes and not problems else "bad"), words
 
 
-def _mend(checked: list[Checked], diff: bool, fix: bool, output: str | None) -> int:
-    """Show, or make, the changes that put wrong numbers right; 1 where some are left wrong."""
-    from symattn.cli.screen import replace_file, write
-    from symattn.errors import SymattnError, counted
+def _mend(
+    checked: list[Checked], failures: list[Failure], diff: bool, fix: bool, output: str | None
+) -> Status:
+    """Show, or make, the changes that put wrong numbers right; the status of what is left."""
+    from symattn.cli.screen import write
+    from symattn.errors import counted
 
-    left = 0
+    left: list[Status] = []
+    mended = 0
     shown: list[str] = []
     for one in checked:
-        after = one.mended()
-        left += sum(1 for f in one.findings if not f.passes and (f.mend is None or not fix))
-        if diff and after != one.text:
-            before, now = one.text.splitlines(True), after.splitlines(True)
-            shown += difflib.unified_diff(before, now, one.name, one.name)
-        if fix and after != one.text:
-            if one.name == "<stdin>":
-                raise SymattnError("--fix: standard input cannot be rewritten; give a file")
-            replace_file(Path(one.name), one.text, after)
-        shown += [
-            f"{one.name}:{f.line}:{f.column}: {f.entry}: {f.claimed} is left as it is; true is "
-            f"{f.true}\n" for f in one.findings if not f.passes and f.mend is None
-        ]  # fmt: skip
-    mended = sum(1 for one in checked for f in one.findings if not f.passes and f.mend is not None)
+        try:
+            shown += _mended(one, diff, fix)
+        except Exception as error:
+            failures.append(failure(error, one.name, debug_asked()))
+            continue
+        mended += sum(1 for f in one.findings if not f.passes and f.mend is not None)
+        left += [status_of(f) for f in one.findings if f.mend is None or not fix]
     if not diff:
         shown.append(f"{counted(mended, 'number')} put right\n")
     write("".join(shown), output)
-    return 1 if left else 0
+    return worst(left)
+
+
+def _mended(one: Checked, diff: bool, fix: bool) -> Iterator[str]:
+    """Put a file right if told to; what changes, and what is left as it is."""
+    from symattn.cli.screen import replace_file
+    from symattn.errors import SymattnError
+
+    after = one.mended()
+    if diff and after != one.text:
+        before, now = one.text.splitlines(True), after.splitlines(True)
+        yield from difflib.unified_diff(before, now, one.name, one.name)
+    if fix and after != one.text:
+        if one.name == "<stdin>":
+            raise SymattnError("--fix: standard input cannot be rewritten; give a file")
+        replace_file(Path(one.name), one.text, after)
+    for f in one.findings:
+        if not f.passes and f.mend is None:
+            yield (
+                f"{one.name}:{f.line}:{f.column}: {f.entry}: {f.claimed} is left as it is; "
+                f"true is {f.true}\n"
+            )

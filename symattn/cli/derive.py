@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from symattn.cli.entries import choose_entries
-from symattn.cli.screen import print_text, write
+from symattn.cli.screen import END_OF_HELP, print_text, write
 from symattn.documents.job import (
     CODE,
     FORMATS,
@@ -23,6 +23,7 @@ from symattn.documents.job import (
     check_format,
     document_of,
 )
+from symattn.status import Status
 
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
@@ -40,7 +41,7 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     return () if names == ("all",) else names
 
 
-@click.command()
+@click.command(epilog=END_OF_HELP)
 @click.argument("source", metavar="FILE|VARIANT")
 @click.option(
     "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
@@ -77,7 +78,7 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def derive(
     source: str, form: str, pdf: bool, output: str | None, symbolic: bool, **options: Any
-) -> int:
+) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
     from symattn.errors import SymattnError
 
@@ -98,7 +99,8 @@ def derive(
         in_file(lambda: print_text([in_file(job.outline) for job in jobs]))
     else:
         write(in_file(lambda: document_of(form, jobs)), output)
-    return 0 if all(job.check is None or job.check.agrees for job in jobs) else 1
+    agrees = all(job.check is None or job.check.agrees for job in jobs)
+    return Status.AGREES if agrees else Status.WRONG
 
 
 def _jobs(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import click
 
-from symattn.cli.screen import print_text, write
+from symattn.cli.screen import END_OF_HELP, print_text, write
 from symattn.documents.job import FORMATS, Job, document_of
+from symattn.status import Status
 
 
-@click.command()
+@click.command(epilog=END_OF_HELP)
 @click.argument("logits", default="2,1,0")
 @click.option(
     "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
 )
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
-def jacobian(logits: str, form: str, exact: bool, output: str | None) -> int:
+def jacobian(logits: str, form: str, exact: bool, output: str | None) -> Status:
     """Derive the softmax's Jacobian for a row of LOGITS, and show how it fades as they grow."""
     from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
     from symattn.notation.options import Notation
@@ -35,4 +36,4 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> int:
         print_text([job.outline()])
     else:
         write(document_of(form, [job]), output)
-    return 0 if job.check.agrees else 1
+    return Status.AGREES if job.check.agrees else Status.WRONG

@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from symattn.cli.screen import can_show_unicode, print_lines
+from symattn.cli.screen import END_OF_HELP, can_show_unicode, print_lines
+from symattn.status import Status
 
 
-@click.command()
-def variants() -> None:
+@click.command(epilog=END_OF_HELP)
+def variants() -> Status:
     """List the named variants."""
     from symattn.attention.variants import VARIANTS
 
@@ -21,11 +22,12 @@ def variants() -> None:
         lines.append(("plain", f"{row.name:<{longest}}  {row.about}"))
         lines.append(("note", f"{indent}{row.source}"))
     print_lines(lines)
+    return Status.AGREES
 
 
-@click.command()
+@click.command(epilog=END_OF_HELP)
 @click.argument("name", required=False, metavar="[RUNG]")
-def ladder(name: str | None) -> None:
+def ladder(name: str | None) -> Status:
     """Walk the road to attention, rung by rung; each shows by a number what it mends."""
     from symattn.attention.ladder import LADDER, before_attention, climbed
     from symattn.documents.outline import outline
@@ -43,3 +45,4 @@ def ladder(name: str | None) -> None:
         lines += list(styled_lines(page, charset))
         lines += [("note", f"In numbers: {rung.wrong(values)}"), ("plain", "")]
     print_lines(lines)
+    return Status.AGREES

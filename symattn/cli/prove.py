@@ -1,34 +1,58 @@
-"""``symattn prove``: the catalogue of identities, proven row by row."""
+"""``symattn prove``: the catalogue of identities, and equations of one's own, proven."""
 
 from __future__ import annotations
 
+import inspect
 import json
-from typing import Any
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from symattn.cli.screen import END_OF_HELP
+from symattn.status import Status, worst
+
+if TYPE_CHECKING:
+    from symattn.algebra.identity import Identity, Proof
+
+Made = TypeVar("Made")
+
 _FORMATS = ("text", "latex", "mathml", "json")
 
+_NAME = r"[^\W\d]\w*'*"
+_SIZE = rf"[1-9][0-9]{{0,3}}|{_NAME}"
+_SHAPE = re.compile(rf"\s*({_NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
+_SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
+_LETTER = re.compile(rf"\s*({_NAME})\s*")
 
-@click.command()
+
+@click.command(epilog=END_OF_HELP)
 @click.argument("name", required=False, metavar='[NAME|"A = B"]')
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
 @click.option("--where", multiple=True, metavar="EQUATION",
               help="Assume this of an equation of your own; may be repeated.")  # fmt: skip
 @click.option("--positive", multiple=True, metavar="LETTER",
-              help="Assume that this letter's entries are positive.")  # fmt: skip
+              help="Assume that this letter's entries are positive; may be repeated.")  # fmt: skip
+@click.option("--permuting", multiple=True, metavar="LETTER",
+              help="Assume that this letter is a permutation matrix; may be repeated.")  # fmt: skip
+@click.option("--shape", "shapes", multiple=True, metavar="LETTER=ROWS,COLUMNS",
+              help="The shape of a letter: A=n,d_k or c=scalar; may be repeated.")  # fmt: skip
+@click.option("--size", "sizes", multiple=True, metavar="NAME=NUMBER",
+              help="Decide at this size, as in n=4, not for all; may be repeated.")  # fmt: skip
+@click.option("--effort", type=click.IntRange(min=1), metavar="N",
+              help="How much work a decision may take.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def prove(
-    name: str | None, everything: bool, form: str, output: str | None,
-    where: tuple[str, ...], positive: tuple[str, ...],
-) -> int:  # fmt: skip
+    name: str | None, everything: bool, form: str, effort: int | None, output: str | None,
+    **told: tuple[str, ...],
+) -> Status:  # fmt: skip
     """Prove an identity by NAME or an equation of your own, or list what is known.
 
-    Exit status: 0 if it holds (a false belief: if it is refuted), 1 if not.
+    A false belief of the catalogue is as it should be if numbers refute it.
     """
     from symattn.algebra.identities import IDENTITIES, identity
-    from symattn.algebra.identity import Identity
     from symattn.algebra.identity import prove as proven
     from symattn.cli.screen import print_lines
     from symattn.errors import SymattnError
@@ -37,18 +61,100 @@ def prove(
         longest = max(len(row.name) for row in IDENTITIES)
         print_lines(("plain", f"{row.name:<{longest}}  {row.says}" +
                      ("" if row.holds else " (false)")) for row in IDENTITIES)  # fmt: skip
-        return 0
+        return Status.AGREES
     if everything and name is not None:
         raise SymattnError("prove: give a name or --all, not both")
-    if (where or positive) and (name is None or "=" not in name):
-        raise SymattnError("--where, --positive: are for an equation of your own")
+    assumed = [f"--{option.removesuffix('s')}" for option, values in told.items() if values]
+    if assumed and (name is None or "=" not in name):
+        raise SymattnError(f"{', '.join(assumed)}: for an equation of your own only")
     if name is not None and "=" in name:
-        rows = [Identity("", "", name, "", "", where=where, positive=positive)]
+        rows = [_own(name, **told)]
     else:
         rows = list(IDENTITIES) if name is None else [identity(name)]
-    proofs = [proven(row) for row in rows]
+    proofs = [proven(row, **_effort(proven, effort)) for row in rows]
     _show(proofs, form, output, everything)
-    return 0 if all(proof.good for proof in proofs) else 1
+    return worst(map(status_of, proofs))
+
+
+def status_of(proof: Proof) -> Status:
+    """Whether a row is as the catalogue says, and an equation of one's own proven.
+
+    What holds only at the sizes tried, and what is undecided, is neither proven nor refuted.
+    """
+    if proof.good:
+        return Status.AGREES
+    if proof.identity.holds and proof.equality.verdict == "different":
+        return Status.WRONG
+    return Status.UNSETTLED
+
+
+def _own(
+    statement: str, where: tuple[str, ...], positive: tuple[str, ...],
+    permuting: tuple[str, ...], shapes: tuple[str, ...], sizes: tuple[str, ...],
+) -> Identity:  # fmt: skip
+    """An equation that somebody wrote, with what is assumed of its letters.
+
+    Raises `SymattnError` for what is no equation.
+    """
+    from symattn.algebra.equality import stated
+    from symattn.algebra.identity import Identity
+
+    row = Identity(
+        "", "", statement, "", "",
+        where=where,
+        positive=tuple(_letter("--positive", one) for one in positive),
+        permuting=tuple(_letter("--permuting", one) for one in permuting),
+        shapes=_once("--shape", map(_shape, shapes)),
+        sizes=_once("--size", map(_sized, sizes)),
+    )  # fmt: skip
+    stated(statement, shapes=dict(row.shapes), where=where, positive=row.positive,
+           permuting=row.permuting)  # fmt: skip
+    return row
+
+
+def _letter(option: str, text: str) -> str:
+    return str(_read(_LETTER, option, text, f"give one letter, as in {option} P")[1])
+
+
+def _shape(text: str) -> tuple[str, tuple[Any, Any]]:
+    """``A=n,d_k``: a letter, its rows and its columns; a scalar is 1 × 1."""
+    found = _read(_SHAPE, "--shape", text, "give rows and columns, as in A=n,d_k, or c=scalar")
+    if found[2]:
+        return found[1], (1, 1)
+    rows, columns = (int(size) if size.isdigit() else size for size in found.group(3, 4))
+    return found[1], (rows, columns)
+
+
+def _sized(text: str) -> tuple[str, int]:
+    """``n=4``."""
+    found = _read(_SIZED, "--size", text, "give a name and a whole number above 0, as in n=4")
+    return found[1], int(found[2])
+
+
+def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Made], ...]:
+    """The pairs; a name that is told two different things is refused."""
+    from symattn.errors import SymattnError
+
+    told: dict[str, Made] = {}
+    for name, value in pairs:
+        if told.setdefault(name, value) != value:
+            raise SymattnError(f"{option} {name}: is given twice, and not alike; leave one out")
+    return tuple(told.items())
+
+
+def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Match[str]:
+    from symattn.errors import ReadError, shown
+
+    found = pattern.fullmatch(text)
+    if found is None:
+        raise ReadError(f"{option} {shown(text)}: {mend}")
+    return found
+
+
+def _effort(proven: Callable[..., Proof], effort: int | None) -> dict[str, int]:
+    """The work that a decision may take, for a prover that bounds it."""
+    takes_it = "effort" in inspect.signature(proven).parameters
+    return {} if effort is None or not takes_it else {"effort": effort}
 
 
 def _show(proofs: list[Any], form: str, output: str | None, everything: bool) -> None:

@@ -8,23 +8,27 @@ from pathlib import Path
 
 import click
 
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, print_lines
+from symattn.doors import Failure, failure
+from symattn.status import Status, worst
+
 #: How often a watched page is looked at, in seconds.
 _PAUSE = 0.5
 
 _PAGES = (".md", ".markdown", ".qmd")
 
 
-@click.command()
+@click.command(epilog=END_OF_HELP)
 @click.argument("paths", metavar="PAGE|FOLDER…", nargs=-1, required=True)
 @click.option("--flavor", default="github", show_default=True, metavar="NAME",
               help="How formulas are written: github, katex, quarto or sphinx.")  # fmt: skip
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a page would change.")
+@click.option("--check", is_flag=True, help="Write nothing; a page that would change is a failure.")
 @click.option("--watch", is_flag=True, help="Go on, and fill a page again when it changes.")
-def render(paths: tuple[str, ...], flavor: str, check: bool, watch: bool) -> int:
+def render(paths: tuple[str, ...], flavor: str, check: bool, watch: bool) -> Status:
     """Fill the worksheets of Markdown pages in: derivations after them, numbers in sentences.
 
     Filling a page again changes only what has changed. A page that cannot be used does not keep
-    the others from being filled in; the exit status is then 2.
+    the others from being filled in.
     """
     from symattn.documents.markdown import FLAVORS
     from symattn.errors import SymattnError, nearest, shown
@@ -35,40 +39,45 @@ def render(paths: tuple[str, ...], flavor: str, check: bool, watch: bool) -> int
         raise SymattnError("render: give --check or --watch, not both")
     if watch:
         return _watch(paths, flavor)
-    problems: dict[Path, str] = {}
-    changed = [_rendered(page, flavor, not check, problems) for page in _pages(paths)]
-    return 2 if problems else 1 if check and any(changed) else 0
+    problems: list[str] = []
+    failed: dict[Path, Failure] = {}
+    changed = [_rendered(page, flavor, not check, failed) for page in _pages(paths, problems)]
+    for problem in problems:
+        complain(problem)
+    return worst([
+        *(one.status for one in failed.values()),
+        *(Status.UNUSABLE for _ in problems),
+        *(Status.WRONG for one in changed if one and check),
+    ])  # fmt: skip
 
 
-def _pages(paths: tuple[str, ...]) -> Iterator[Path]:
-    """The pages, and those in the folders."""
+def _pages(paths: tuple[str, ...], problems: list[str]) -> Iterator[Path]:
+    """The pages, and those in the folders; folders that cannot be read are problems."""
     from symattn.worksheet.prose import files_in
 
     for path in map(Path, paths):
         if path.is_dir():
-            yield from (page for page in files_in(path) if page.suffix.lower() in _PAGES)
+            yield from (page for page in files_in(path, problems) if page.suffix.lower() in _PAGES)
         else:
             yield path
 
 
-def _rendered(path: Path, flavor: str, write: bool, problems: dict[Path, str]) -> bool:
+def _rendered(path: Path, flavor: str, write: bool, failed: dict[Path, Failure]) -> bool:
     """Whether the page changes; says so, and writes it unless told not to.
 
-    What is wrong with it is said, unless it is among the problems already, and kept there.
+    Why it could not be filled in is said, unless it has failed in this way before, and kept.
     """
-    from symattn.cli.screen import refused
-    from symattn.errors import SymattnError
-
     try:
         changes = _filled(path, flavor, write)
-    except (SymattnError, OSError) as error:
-        if problems.get(path) != str(error):
-            click.echo(refused(str(error)), err=True)
-        problems[path] = str(error)
+    except Exception as error:
+        found = failure(error, str(path), debug_asked())
+        if failed.get(path) != found:
+            complain(found.line)
+        failed[path] = found
         return False
-    problems.pop(path, None)
+    failed.pop(path, None)
     if changes:
-        click.echo(f"{path}: {'filled in' if write else 'would change'}")
+        print_lines([("plain", f"{path}: {'filled in' if write else 'would change'}")])
     return changes
 
 
@@ -88,20 +97,23 @@ def _filled(path: Path, flavor: str, write: bool) -> bool:
     return after != before
 
 
-def _watch(paths: tuple[str, ...], flavor: str) -> int:
+def _watch(paths: tuple[str, ...], flavor: str) -> Status:
     """Fill pages as they, or the files that they name, change; until ^C."""
-    problems: dict[Path, str] = {}
+    failed: dict[Path, Failure] = {}
     seen: dict[Path, int] | None = None
     try:
         while True:
             now = _stamps(paths)
             if now != seen:  # what is written here is looked at once more, and found filled in
                 seen = now
-                for page in _pages(paths):
-                    _rendered(page, flavor, True, problems)
+                problems: list[str] = []
+                for page in _pages(paths, problems):
+                    _rendered(page, flavor, True, failed)
+                for problem in problems:
+                    complain(problem)
             time.sleep(_PAUSE)
     except KeyboardInterrupt:
-        return 0
+        return Status.AGREES  # it is how one stops watching
 
 
 def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
@@ -109,7 +121,7 @@ def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
     from symattn.worksheet.source import files_named
 
     stamps: dict[Path, int] = {}
-    files = list(_pages(paths))
+    files = list(_pages(paths, []))
     while files:
         path = files.pop()
         try:

@@ -1,19 +1,25 @@
-"""The screen, files, and refusals: where every command's words end up."""
+"""The screen, files, and failures: where every command's words end up."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from symattn.status import exit_statuses
+
 if TYPE_CHECKING:
     from symattn.documents.outline import Outline
+
+#: What the help of every command ends with; after \b, click leaves the lines as they are.
+END_OF_HELP = f"\b\n{exit_statuses()}"
 
 _LONGEST_MESSAGE = 400
 
@@ -34,8 +40,9 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
         return
     encoding = sys.stdout.encoding or "ascii"
     document = "\n".join(words for _, words in lines) + "\n"
-    click.echo(document.encode(encoding, "replace").decode(encoding), nl=False)
-    sys.stdout.flush()
+    with reader_may_leave():
+        click.echo(document.encode(encoding, "replace").decode(encoding), nl=False)
+        sys.stdout.flush()
 
 
 def print_text(pages: Iterable[Outline]) -> None:
@@ -67,9 +74,10 @@ def write(document: str | bytes, output: str | None) -> None:
     if output is None or output == "-":
         if sys.stdout is None:
             raise OSError(0, "standard output is closed")
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        with reader_may_leave():
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
         return
     try:
         Path(output).write_bytes(content)
@@ -98,16 +106,26 @@ def replace_file(path: Path, before: str, after: str) -> None:
         raise
 
 
-def refused(message: str) -> str:
-    """The message on one line, with nothing in it that a terminal would act on."""
+@contextlib.contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """Nobody reads on, as after ``| head``: the rest is not shown, and the status is the same."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is buffered goes there at the end
+
+
+def complain(message: str) -> None:
+    """One line on standard error, with nothing in it that a terminal would act on."""
     line = " ".join(message.split())
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     if len(line) > _LONGEST_MESSAGE:
         line = f"{line[: _LONGEST_MESSAGE - 1]}…"
-    return f"symattn: {line}"
+    with contextlib.suppress(OSError):  # nobody reads it
+        click.echo(f"symattn: {line}", err=True)
 
 
-def refuse(message: str) -> NoReturn:
-    """One line on standard error, and exit status 2."""
-    click.echo(refused(message), err=True)
-    sys.exit(2)
+def debug_asked() -> bool:
+    """Whether ``--debug`` was given to this command line."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.find_root().params.get("debug"))

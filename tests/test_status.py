@@ -1,0 +1,632 @@
+"""Exit statuses: one table, the same at every door, and no bare numbers beside it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from symattn.algebra.equality import Equality
+from symattn.algebra.identity import Identity, Link, Proof
+from symattn.cli import COMMANDS, main
+from symattn.cli.check import status_of as status_of_finding
+from symattn.cli.prove import status_of
+from symattn.doors import failure
+from symattn.errors import ReadError, Undecided
+from symattn.status import PRECEDENCE, Status, exit_statuses, worst
+from symattn.worksheet.render import rendered
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "symattn"
+
+SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
+RIGHT, WRONG = (f"{SHEET}[claims]\nweights = [[{x}, 0.5]]\n" for x in ("0.5", "0.4"))
+BAD = "[given]\nscores = [[0,\n"
+PAGE = f"```symattn\n{SHEET}```\n\nIt is <!-- value weights[1,1] --><!-- /value -->.\n"
+FILLED = rendered(PAGE, "page.md", "github")
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, list(words))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[str, str], str]:
+    """Writes a file and gives its path."""
+
+    def write(name: str, text: str) -> str:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+def planted(*_: Any, **__: Any) -> Any:
+    """A defect that nobody foresaw."""
+    return os.environ["PLANTED_DEFECT"]
+
+
+REPORT = re.compile(r"internal error, please report: KeyError at symattn/[\w/]+\.py:\d+")
+
+
+# ---- the table -------------------------------------------------------------------------------
+
+
+def test_the_numbers_are_what_the_documents_promise() -> None:
+    """Read from the page that people read, not from the table itself."""
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([0-9]) \| (.+?) \|$", page, re.M)
+    assert [int(number) for number, _ in rows] == [0, 1, 2, 3, 4]
+    assert {int(number): words for number, words in rows} == {
+        status.value: status.meaning for status in Status
+    }
+
+
+def test_every_help_shows_the_table() -> None:
+    table = [line.split() for line in exit_statuses().splitlines()]
+    for words in ((), *((name,) for name in COMMANDS)):
+        shown = [line.split() for line in run(*words, "--help").stdout.splitlines()]
+        start = shown.index(["Exit", "status:"])
+        assert shown[start : start + len(table)] == table
+    assert len(table) == 1 + len(Status)
+
+
+@pytest.mark.parametrize(
+    ("several", "together"),
+    [((), 0), ((0, 0), 0), ((0, 4), 4), ((4, 1, 0), 1), ((1, 2, 4), 2), ((2, 1, 3, 0), 3)],
+)
+def test_the_status_of_several(several: tuple[int, ...], together: int) -> None:
+    assert worst(map(Status, several)) == together
+    assert worst(map(Status, reversed(several))) == together
+    assert sorted(PRECEDENCE) == sorted(Status)
+
+
+#: The modules that decide or compare statuses.
+DOORS = [
+    *sorted((PACKAGE / "cli").glob("*.py")),
+    *(PACKAGE / f"{name}.py" for name in (
+        "__main__", "doors", "ipython", "mkdocsext", "pytest_plugin", "sphinxext")),
+]  # fmt: skip
+
+
+def bare_statuses(source: str) -> list[int]:
+    """The lines that leave with a number, or give one back from a command or as a status."""
+    found: list[int] = []
+    values: list[Any]
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name("exit" | "_exit") | ast.Attribute(attr="exit" | "_exit")):
+                values = node.args
+            case ast.FunctionDef(returns=ast.Name(kind), decorator_list=decorators) if (
+                kind == "Status" or (kind == "int" and decorators)
+            ):  # decorated: a command
+                values = [
+                    value
+                    for inner in ast.walk(node) if isinstance(inner, ast.Return) and inner.value
+                    for value in ast.walk(inner.value)
+                ]  # fmt: skip
+            case ast.Assign(targets=[ast.Name("status")], value=value):
+                values = list(ast.walk(value))
+            case ast.Compare(left=ast.Name("status"), comparators=values):
+                pass
+            case _:
+                continue
+        found += [v.lineno for v in values if isinstance(v, ast.Constant) and type(v.value) is int]
+    return sorted(found)
+
+
+@pytest.mark.parametrize("path", DOORS, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_door_writes_a_status_as_a_number(path: Path) -> None:
+    assert bare_statuses(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "sys.exit(2)", "exit(1)", "ctx.exit(2)", "os._exit(3)",
+        "@click.command()\ndef f() -> int:\n    return 1",
+        "def f() -> Status:\n    return 2 if x else Status(0)",
+        "status = 0 if x else 1", "if status == 2: pass",
+    ],
+)  # fmt: skip
+def test_a_bare_status_is_caught(source: str) -> None:
+    assert bare_statuses(source) != []
+
+
+def test_nothing_else_in_the_package_leaves() -> None:
+    """Only the command line ends the process."""
+    for path in PACKAGE.rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        if path != PACKAGE / "cli" / "__init__.py":
+            assert not re.search(r"\b(?:sys|os)\._?exit\(|SystemExit", source), path
+
+
+# ---- the boundary ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "line"),
+    [
+        (ReadError("a.toml:3: no number"), 2, "a.toml:3: no number"),
+        (Undecided("undecided at 4,096 bits"), 4, "undecided at 4,096 bits"),
+        (OSError(28, "No space left on device"), 2, "x: cannot write: no space left on device"),
+        (PermissionError(13, "Permission denied", "y"), 2, "y: permission denied"),
+        (MemoryError(), 2, "x: too large for the memory of this machine"),
+        (RecursionError("deep"), 3, "x: internal error, please report: RecursionError nowhere; "
+         "something is nested too deep"),
+        (ZeroDivisionError(), 3, "x: internal error, please report: ZeroDivisionError nowhere"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_an_exception(error: Exception, status: int, line: str) -> None:
+    assert (failure(error, "x").status, failure(error, "x").line) == (status, line)
+
+
+def test_the_place_is_the_innermost_line_of_the_package() -> None:
+    from symattn.status import worst as broken
+
+    with pytest.raises(ValueError, match="not in tuple") as caught:
+        broken([7, 0])  # type: ignore[list-item]
+    assert "ValueError at symattn/status.py:" in failure(caught.value).line
+
+
+# ---- the command line ------------------------------------------------------------------------
+
+
+def sized(verdict: str) -> Equality:
+    return Equality(verdict, "at the sizes tried: n = 3", "made up")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "holds", "status"),
+    [
+        ("equal", True, 0), ("different", True, 1), ("undecided", True, 4),
+        ("holds at the sizes tried", True, 4),
+        ("different", False, 0), ("equal", False, 4), ("undecided", False, 4),
+    ],
+)  # fmt: skip
+def test_the_status_of_a_verdict(verdict: str, holds: bool, status: int) -> None:
+    row = Identity("", "", "A = B", "", "", holds=holds)
+    assert status_of(Proof(row, sized(verdict), (), 0.0, None, None)) == status
+
+
+def test_a_proof_with_a_broken_link_is_not_settled() -> None:
+    row, yes = Identity("", "", "A = B", "", ""), sized("equal")
+    broken = Link(None, None, "magic", yes, applies=False)
+    assert status_of(Proof(row, yes, (broken,), 0.0, None, None)) == Status.UNSETTLED
+
+
+@pytest.mark.parametrize(
+    ("passes", "verdict", "status"),
+    [(True, "right", 0), (True, "undecided", 0), (False, "wrong", 1), (False, "carried", 1),
+     (False, "undecided", 4)],
+)  # fmt: skip
+def test_the_status_of_a_claimed_number(passes: bool, verdict: str, status: int) -> None:
+    found: Any = SimpleNamespace(passes=passes, verdict=verdict)
+    assert status_of_finding(found) == status
+
+
+def test_a_number_that_cannot_be_decided_is_not_settled(
+    file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from symattn.worksheet import mark
+
+    def undecided(*_: Any, **__: Any) -> Any:
+        raise Undecided("undecided at 4,096 bits")
+
+    path, right = file("a.toml", WRONG), file("b.toml", RIGHT)
+    assert run("check", path).exit_code == 1
+    monkeypatch.setattr(mark.Marker, "_verdict", undecided)
+    assert "not decided" in run("check", path).stdout
+    assert run("check", path).exit_code == 4
+    assert run("check", path, right).exit_code == 4
+    assert run("check", path, "--diff").exit_code == 4
+    monkeypatch.setattr("symattn.derivation.Derivation.evaluate", undecided)
+    result = run("derive", path)
+    assert (result.exit_code, result.stderr.count("\n")) == (4, 1)
+
+
+#: A door of the command line and what it is given, and the status. The words name files that
+#: `test_doors` writes.
+CASES: tuple[tuple[str, int], ...] = (
+    ("derive {right}", 0), ("derive {float16} --dtype float16", 1), ("derive {bad}", 2),
+    ("derive casual", 2), ("derive", 2),
+    ("check {right}", 0), ("check {wrong}", 1), ("check {bad}", 2), ("check {nothing}", 2),
+    ("check --if-any {nothing}", 0), ("check {empty}", 0), ("check {right} {wrong}", 1),
+    ("check {wrong} {bad} {right}", 2), ("check {folder}", 2), ("check {right} {missing}", 2),
+    ("check {wrong} --diff", 1), ("check {wrong} --fix", 0),
+    ("render {filled} --check", 0), ("render {page} --check", 1), ("render {right}", 2),
+    ("render {page} {missing} --check", 2), ("render {page}", 0),
+    ("prove shift", 0), ("prove", 0), ("prove never-nearer", 2), ("prove A", 2),
+    ("prove scaling-does-nothing --size n=2", 2),
+    ("jacobian 2,1,0", 0), ("jacobian 2,x", 2), ("variants", 0), ("variants x", 2),
+    ("ladder", 0), ("ladder nowhere", 2), ("", 2), ("--nothing", 2), ("--help", 0), ("nosuch", 2),
+)  # fmt: skip
+
+
+@pytest.fixture
+def given(file: Callable[[str, str], str], tmp_path: Path) -> dict[str, str]:
+    """The files that `CASES` name."""
+    for name in ("empty", "folder"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "folder" / "a.toml").write_text(BAD, encoding="utf-8")
+    (tmp_path / "folder" / "b.toml").write_text(WRONG, encoding="utf-8")
+    return {
+        "right": file("right.toml", RIGHT), "wrong": file("wrong.toml", WRONG),
+        "bad": file("bad.toml", BAD), "nothing": file("nothing.md", "Prose.\n"),
+        "float16": file("float16.toml", '[given]\nQ = [["300"]]\nK = [["300"]]\n'),
+        "page": file("page.md", PAGE), "filled": file("filled.md", FILLED),
+        "missing": str(tmp_path / "missing.md"),
+        "empty": str(tmp_path / "empty"), "folder": str(tmp_path / "folder"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "status"), CASES, ids=[words for words, _ in CASES])
+def test_doors(words: str, status: int, given: dict[str, str]) -> None:
+    result = run(*words.format(**given).split())
+    assert result.exit_code == status, result.output
+    assert (result.stderr != "") == (status == Status.UNUSABLE)
+    assert result.stderr.count("\n") <= 1
+
+
+EQUATIONS: tuple[tuple[str, int], ...] = (
+    ("softmax(S + c 1^T) = softmax(S)", 0), ("softmax(2 S) = softmax(S)", 1), ("1/0 = 1/0", 4),
+    ("(Q = Q)", 2), ("softmax(Q K^T = A", 2), ("A = ", 2), ("=", 2), ("A = B)", 2), ("∞ = x", 2),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("equation", "status"), EQUATIONS)
+def test_equations(equation: str, status: int) -> None:
+    result = run("prove", equation)
+    assert result.exit_code == status, result.output
+    assert result.stderr.count("\n") == (1 if status == Status.UNUSABLE else 0)
+
+
+@pytest.mark.parametrize("equation", ["A == A", "A = A = B", "A := A", "A = A = ", "= = ="])
+def test_equations_of_other_forms_end_in_a_line_or_a_verdict(equation: str) -> None:
+    """What the grammar makes of them is its own affair; no door shows a traceback."""
+    result = run("prove", equation)
+    assert result.exit_code in (0, 1, 2, 4), result.output
+    assert result.stderr.count("\n") <= 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--shape A", "--shape A=", "--shape A=n", "--shape A=n,0", "--shape 3=n,m", "--shape A=n,m,p",
+     "--size n", "--size n=0", "--size n=x", "--size n=1.5", "--size n=2 --size n=3",
+     "--shape A=n,m --shape A=m,n", "--permuting 3", "--positive =", "--effort 0", "--effort x"],
+)  # fmt: skip
+def test_malformed_options_are_refused_in_a_line(options: str) -> None:
+    result = run("prove", "A A^T = A A^T", *options.split())
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert options.split(maxsplit=1)[0] in result.stderr
+
+
+def test_options_reach_the_library() -> None:
+    """Each changes the verdict: without it the equation does not hold, or not in this form."""
+    assert run("prove", "P P^T = I").exit_code == 1
+    assert run("prove", "P P^T = I", "--permuting", "P", "--size", "n=2").exit_code == 0
+    commute = ("prove", "Q K^T = K Q^T")
+    assert run(*commute, "--shape", "Q=1,2", "--shape", "K=1,2").exit_code == 0
+    assert run(*commute, "--shape", "Q=2,1", "--shape", "K=2,1").exit_code == 1
+    assert run("prove", "softmax(S + c) = softmax(S)", "--shape", "c=scalar").exit_code == 0
+    assert run("prove", "softmax(S + C) = softmax(S)", "--shape", "C=n,m").exit_code == 1
+    assert run("prove", "n = 4").exit_code == 1
+    assert run("prove", "n = 4", "--size", "n=4").exit_code == 0
+
+
+def test_effort_is_given_to_a_prover_that_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from symattn.algebra import identity
+
+    asked: list[int | None] = []
+    real = identity.prove
+
+    def bounded(row: Any, effort: int | None = None) -> Proof:
+        asked.append(effort)
+        return real(row)
+
+    monkeypatch.setattr(identity, "prove", bounded)
+    assert run("prove", "shift", "--effort", "3").exit_code == 0
+    assert run("prove", "shift").exit_code == 0
+    assert asked == [3, None]
+
+
+def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    from symattn.algebra import identities, identity
+
+    verdicts = {"a": "equal", "b": "undecided", "c": "different"}
+
+    def made(row: Identity) -> Proof:
+        return Proof(row, sized(verdicts[row.name]), (), 0.0, None, None)
+
+    monkeypatch.setattr(identity, "prove", made)
+    for names, status in (("a", 0), ("ab", 4), ("abc", 1), ("cb", 1)):
+        rows = tuple(Identity(name, "", "A = B", "", "") for name in names)
+        monkeypatch.setattr(identities, "IDENTITIES", rows)
+        assert run("prove", "--all").exit_code == status
+
+
+#: What each command calls; where a defect is planted, and the words that lead there.
+PLANTS: tuple[tuple[str, str], ...] = (
+    ("symattn.derivation.Derivation.evaluate", "derive {right}"),
+    ("symattn.worksheet.prose.check_file", "check {right}"),
+    ("symattn.worksheet.report.report", "check {right}"),
+    ("symattn.worksheet.render.rendered", "render {page}"),
+    ("symattn.algebra.identity.decide", "prove shift"),
+    ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
+    ("symattn.attention.ladder.before_attention", "ladder"),
+    ("symattn.cli.lists.print_lines", "variants"),
+)
+
+
+@pytest.mark.parametrize(("name", "words"), PLANTS, ids=[words for _, words in PLANTS])
+def test_a_defect_is_one_line_and_status_3(
+    name: str, words: str, given: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(name, planted)
+    arguments = words.format(**given).split()
+    result = run(*arguments)
+    assert result.exit_code == Status.INTERNAL
+    assert REPORT.search(result.stderr) and result.stderr.count("\n") == 1
+    shown = run("--debug", *arguments)
+    assert shown.exit_code == Status.INTERNAL
+    assert "Traceback" in shown.stderr and "in planted" in shown.stderr
+    assert REPORT.search(shown.stderr.splitlines()[-1])
+    monkeypatch.setenv("SYMATTN_DEBUG", "1")
+    assert "in planted" in run(*arguments).stderr
+    monkeypatch.setenv("SYMATTN_DEBUG", "0")
+    assert "in planted" not in run(*arguments).stderr
+
+
+def test_a_defect_outside_of_the_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(click.Group, "make_context", planted)
+    result = run("variants")
+    assert result.exit_code == Status.INTERNAL
+    assert REPORT.search(result.stderr)
+
+
+@pytest.mark.parametrize("at", ["check_file", "report"])
+def test_a_defect_in_one_file_stops_no_other(
+    at: str, file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from symattn.worksheet import prose, report
+
+    texts = {"a": RIGHT, "b": RIGHT, "c": WRONG, "d": BAD}
+    paths = [file(f"{name}.toml", text) for name, text in texts.items()]
+    module: Any = prose if at == "check_file" else report
+    real, calls = getattr(module, at), []
+
+    def once(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return planted() if len(calls) == 2 else real(*arguments)
+
+    monkeypatch.setattr(module, at, once)
+    result = run("check", *paths)
+    assert result.exit_code == Status.INTERNAL
+    lines = result.stderr.splitlines()
+    assert len(lines) == 2
+    assert any(line.startswith(f"symattn: {paths[1]}: internal error") for line in lines)
+    assert f"{paths[2]}:6:13: weights[1,1] is claimed 0.4" in result.stdout
+
+
+def test_a_page_that_fails_stops_no_other(
+    file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from symattn.worksheet import render
+
+    first, second = file("a.md", PAGE), file("b.md", PAGE)
+    real = render.rendered
+    monkeypatch.setattr(render, "rendered",
+                        lambda text, name, *rest: planted() if name == first
+                        else real(text, name, *rest))  # fmt: skip
+    result = run("render", first, second)
+    assert result.exit_code == Status.INTERNAL
+    assert result.stderr.startswith(f"symattn: {first}: internal error")
+    assert Path(second).read_text(encoding="utf-8") == FILLED
+    assert Path(first).read_text(encoding="utf-8") == PAGE
+
+
+def test_a_file_that_cannot_be_put_right_stops_no_other(
+    file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from symattn.cli import screen
+
+    first, second = file("a.toml", WRONG), file("b.toml", WRONG)
+    real = screen.replace_file
+
+    def full(path: Path, before: str, after: str) -> None:
+        if str(path) == first:
+            raise OSError(28, "No space left on device")
+        real(path, before, after)
+
+    monkeypatch.setattr(screen, "replace_file", full)
+    result = run("check", "--fix", first, second)
+    assert result.exit_code == Status.UNUSABLE
+    assert result.stdout == "1 number put right\n"
+    assert result.stderr == f"symattn: {first}: cannot write: no space left on device\n"
+    assert Path(second).read_text(encoding="utf-8") == RIGHT
+
+
+# ---- real processes --------------------------------------------------------------------------
+
+
+def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "symattn", *words], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment}, timeout=120, check=False,
+    )  # fmt: skip
+
+
+#: Runs the command line with a defect planted in the reader of worksheets.
+PLANTED = """
+import sys
+import symattn.worksheet.prose as prose
+from symattn.cli import main
+prose.check_text = lambda *_: {}["planted"]
+main(sys.argv[1:])
+"""
+
+
+def test_each_status_of_a_real_process(given: dict[str, str]) -> None:
+    assert process("check", given["right"]).returncode == 0
+    assert process("check", given["right"], given["wrong"]).returncode == 1
+    refused = process("check", given["wrong"], given["bad"])
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1 and "weights[1,1] is claimed 0.4" in refused.stdout
+    assert process("prove", "1/0 = 1/0").returncode == 4
+    for options, traceback in (((), False), (("--debug",), True)):
+        broken = subprocess.run(
+            [sys.executable, "-c", PLANTED, *options, "check", given["right"]], check=False,
+            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        assert broken.returncode == 3
+        assert ("Traceback" in broken.stderr) is traceback
+        assert REPORT.search(broken.stderr.splitlines()[-1])
+
+
+@pytest.mark.parametrize(("name", "status"), [("right", 0), ("wrong", 1)])
+def test_a_reader_that_leaves_changes_no_status(
+    name: str, status: int, given: dict[str, str]
+) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "symattn", "check", given[name]], stdout=closed,
+            stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (status, b"")
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [("--help", 0), ("derive --help", 4), ("--version", 0), ("variants", 0), ("derive casual", 2)],
+)
+def test_a_reader_of_neither_stream(words: str, status: int) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "symattn", *words.split()], stdout=closed, stderr=closed,
+            env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
+        )  # fmt: skip
+    assert done.returncode == status
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are of POSIX")
+def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
+    code = (
+        "import time, symattn.worksheet.prose as prose\n"
+        "from symattn.cli import main\n"
+        "def waits(*_):\n    print('here', flush=True)\n    time.sleep(60)\n"
+        "prose.check_file = waits\n"
+        "main(['check', 'x.toml'])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=tmp_path,
+    ) as running:  # fmt: skip
+        assert running.stdout is not None and running.stdout.readline() == "here\n"
+        time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == Status.UNSETTLED
+    assert said.strip() == "symattn: interrupted"
+
+
+# ---- the other doors -------------------------------------------------------------------------
+
+
+def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    from IPython.core.error import UsageError
+
+    from symattn import ipython
+
+    monkeypatch.setattr(ipython, "text_document", planted)
+    with pytest.raises(UsageError) as caught:
+        ipython.cell("", SHEET)
+    assert REPORT.fullmatch(str(caught.value))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("SYMATTN_DEBUG", "1")
+    with pytest.raises(UsageError):
+        ipython.cell("", SHEET)
+    assert "in planted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("at", ["symattn.worksheet.prose.check_file",
+                                "symattn.worksheet.prose.Finding.told"])  # fmt: skip
+def test_a_defect_in_pytest(
+    at: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(at, property(planted) if at.endswith("told") else planted)
+    pytester.path.joinpath("a.toml").write_text(WRONG, encoding="utf-8")
+    loaded = any(e.value == "symattn.pytest_plugin" for e in entry_points(group="pytest11"))
+    plugin = () if loaded else ("-p", "symattn.pytest_plugin")
+    options = ("-p", "no:cacheprovider", "-p", "no:xdist", *plugin)
+    result = pytester.runpytest_inprocess(*options, "--symattn")
+    result.assert_outcomes(failed=1)
+    shown = result.stdout.str()
+    assert REPORT.search(shown)
+    assert "Traceback" not in shown and "planted()" not in shown
+
+
+def test_a_defect_in_mkdocs(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    from symattn import mkdocsext
+
+    monkeypatch.setattr(mkdocsext, "rendered", planted)
+    shown: Any = SimpleNamespace(abs_src_path="/docs/a.md", content_string=PAGE)
+    page: Any = SimpleNamespace(file=shown)
+    assert mkdocsext.Fills().on_page_markdown(PAGE, page=page) == PAGE
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"  # which fails a strict build
+    assert re.fullmatch(f"/docs/a.md: {REPORT.pattern}", record.getMessage().split("symattn: ")[-1])
+
+
+@pytest.mark.parametrize(
+    ("at", "page"),
+    [
+        ("check_text", "Text.\n"),
+        ("outline", ".. attention:: causal\n"),
+        ("displays", ".. attention:: causal\n"),
+        ("worksheet_of", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n"),
+        ("quoted", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
+    ],
+)
+def test_a_defect_in_sphinx(
+    at: str, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A warning where it happened, which fails ``sphinx-build -W``; the page is built."""
+    from io import StringIO
+
+    from sphinx.testing.util import SphinxTestApp
+
+    from symattn import sphinxext
+
+    (tmp_path / "conf.py").write_text('extensions = ["symattn.sphinxext"]\n', encoding="utf-8")
+    (tmp_path / "index.rst").write_text(f"Title\n=====\n\n{page}", encoding="utf-8")
+    monkeypatch.setattr(sphinxext, at, planted)
+    warnings = StringIO()
+    app = SphinxTestApp("html", srcdir=tmp_path, warning=warnings)
+    try:
+        app.build()
+    finally:
+        app.cleanup()
+    assert REPORT.search(warnings.getvalue())
+    assert "Traceback" not in warnings.getvalue()
+    assert "index.rst" in warnings.getvalue()
+    assert (Path(app.outdir) / "index.html").exists()
