@@ -301,7 +301,7 @@ class _RuleSpeller:
                 listed.insert(-1, t.DOTS)
             return t.call(name, *listed)
         (body,) = rule.terms
-        if rule.name != "argmax" and isinstance(body, Entry):
+        if rule.name == "τ" and isinstance(body, Entry):
             ends = (replace(body, row=_put(body.row, index, k), column=_put(body.column, index, k))
                     for k in (sympy.S.Zero, rule.size - 1))  # fmt: skip
             first, last = map(self.spell, ends)
