@@ -340,6 +340,13 @@ class Numbers:
         value = self.ball(part, 64)
         return bool(value.is_zero())
 
+    def is_open(self, part: Rule) -> bool:
+        """Whether a part is a sum −∞ + ∞, whose value is a matter of definition."""
+        if not isinstance(part, Plus) or part.empty is None:
+            return False
+        values = [self.ball(term, 64) for term in part.terms]
+        return any(map(is_minus_infinity, values)) and any(is_minus_infinity(-x) for x in values)
+
     def decided(self, part: Rule) -> Rule:
         """The rule with every remaining condition settled by its numbers."""
         match part:

@@ -32,7 +32,7 @@ _SHIFTED = "Blanchard, Higham, Higham 2021, equation 1.3"
 
 
 class RowMax(Node):
-    """The largest entry of each row as a column, μ_i = max_l z_il; with `axis` 0 of each column.
+    """The largest entry of each row as a column, ρ_i = max_l z_il; with `axis` 0 of each column.
 
     A row of −∞ alone (or of no entries) has the maximum −∞. Exact arithmetic proves every
     comparison; balls answer with one that holds the largest, whichever entry it is.
@@ -93,11 +93,11 @@ class RowMax(Node):
 
 
 class LineDifference(Node):
-    """Each row less its own number: d_ij = z_ij − μ_i; −∞ stays −∞ whatever is subtracted.
+    """Each row less its own number: d_ij = z_ij − ρ_i; −∞ stays −∞ whatever is subtracted.
 
     So a row of −∞ alone, whose maximum is −∞, is left as it is.
 
-    Shapes: n × m and n × 1 give n × m; with μ a row 1 × m (`axis` 0), columns are lowered instead.
+    Shapes: n × m and n × 1 give n × m; with ρ a row 1 × m (`axis` 0), columns are lowered instead.
     Raises `ShapeError` if the second argument is not that. Source: Blanchard, Higham, Higham 2021,
     equation 1.3.
 
@@ -157,7 +157,7 @@ class Exponential(Node):
     """The exponential of every entry: f_ij = e^{z_ij}; of −∞ it is 0.
 
     Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix. In floating
-    point e^z overflows for large z; e^(z − μ) with the row's maximum μ (`RowMax`) does not.
+    point e^z overflows for large z; e^(z − ρ) with the row's maximum ρ (`RowMax`) does not.
     Source: Vaswani et al. 2017, section 3.2.1.
     """
 
