@@ -57,6 +57,11 @@ class Nth(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
             return numbers[int(place)]
         return super().__new__(cls, numbers, place)
 
+    @property
+    def place(self) -> sympy.Expr:
+        """Which of the numbers it is, from 0."""
+        return self.args[1]
+
 
 @dataclass(frozen=True)
 class Named:
