@@ -91,7 +91,7 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         "hardmax",
         "none",
     ),
-    "unfold": (False, True),
+    "unfold": (False, True, "plain"),
     "heads": (None, 2, 4, 1, "h"),
     "kv_heads": (None, 1, 2, "g"),
     "output_projection": (None, True),

@@ -63,6 +63,7 @@ CAUSAL: dict[str, dict[str, Any]] = {
     "additive score": {"mask": "causal", "score": "additive", "scale": False, "soft_cap": 2},
     "sink": {**HEADS, "mask": "causal", "normaliser": "softmax-sink"},
     "unfolded": {"mask": "causal", "unfold": True},
+    "unfolded by hand": {"mask": "causal", "unfold": "plain"},
     "latent": {**HEADS, "mask": "causal", "latent": True},
     "absorbed": {**HEADS, "mask": "causal", "latent": "absorbed", "query_latent": True,
                  "positions": {"rotary": {"decoupled": True}}},

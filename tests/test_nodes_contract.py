@@ -10,10 +10,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import sympy
+from flint import arb
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn import SymattnError
 from symattn.arithmetic.arrays import Arrays
+from symattn.arithmetic.balls import BALLS, nearest
+from symattn.arithmetic.base import Arithmetic
+from symattn.arithmetic.exact import EXACT, filled
+from symattn.arithmetic.rounded import Rounded
 from symattn.nodes import (
     NODES,
     ALiBi,
@@ -32,6 +37,7 @@ from symattn.nodes import (
     Hardmax,
     Head,
     Kept,
+    LineDifference,
     LineQuotient,
     LineSum,
     Masked,
@@ -44,6 +50,7 @@ from symattn.nodes import (
     RelativeBias,
     RelativeShift,
     Rotary,
+    RowMax,
     RowRatio,
     Sigmoid,
     SinkSoftmax,
@@ -65,6 +72,7 @@ from symattn.nodes.scores import Additive, Distance, UnitVectors
 from symattn.nodes.shifts import ShiftSum
 from symattn.nodes.spell import Speller
 from symattn.nodes.spread import Filled, Lengths, LineProduct, Spread
+from symattn.notation import text
 
 n, m, d_k, d_v, h = sympy.symbols("n m d_k d_v h", integer=True, positive=True)
 i = sympy.Symbol("i", integer=True)
@@ -106,6 +114,8 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     AnyOf: AnyOf(Window(n, m, 1), Allowed(B)),
     Masked: Masked(S, Causal(n, m)),
     Kept: Kept(S, Causal(n, m)),
+    RowMax: RowMax(S),
+    LineDifference: LineDifference(S, R),
     Exponential: Exponential(S),
     LineSum: LineSum(S),
     LineQuotient: LineQuotient(S, R),
@@ -334,3 +344,44 @@ def test_a_scalar_is_no_matrix() -> None:
     for kind in (Softmax, Quotient, Allowed, Exponential):
         with pytest.raises(SymattnError, match="not a matrix"):
             kind(*[sympy.Symbol("x")] * (2 if kind is Quotient else 1))
+
+
+@pytest.mark.parametrize("axis", [1, 0])
+def test_row_maxima_are_those_of_python(axis: int) -> None:
+    """In every arithmetic: ties, roots that only proof tells apart, −∞ in part and alone."""
+    root, gone = sympy.sqrt(8), -sympy.oo
+    rows = [[1, root, 2 * sympy.sqrt(2)], [gone, -3, gone], [gone, gone, gone], [-1, -2, -1]]
+    told = [max(float(x) for x in row) for row in rows]
+    matrix = sympy.Matrix(rows) if axis == 1 else sympy.Matrix(rows).T
+    exact = filled(matrix.shape, list(matrix))
+    for arithmetic in (EXACT, BALLS, Arrays("float64"), Arrays("float16"), Rounded("float64")):
+        found = RowMax._compute(arithmetic, arithmetic.array(exact), sympy.Integer(axis))
+        assert found.shape == ((4, 1) if axis == 1 else (1, 4))
+        numbers = [nearest(x) if isinstance(x, arb) else float(x) for x in found.ravel()]
+        np.testing.assert_allclose(numbers, told, rtol=1e-3)
+    by_choice = Arithmetic.row_max(EXACT, EXACT.array(exact if axis == 1 else exact.T))
+    assert [float(x) for x in by_choice.ravel()] == pytest.approx(told)
+
+
+def test_a_row_of_nothing_keeps_its_shape_when_its_maximum_is_taken_off() -> None:
+    rows = sympy.Matrix([[-sympy.oo, -sympy.oo], [-sympy.oo, 2]])
+    shifted = LineDifference(rows, RowMax(rows).doit())
+    assert shifted.doit() == sympy.Matrix([[-sympy.oo, -sympy.oo], [-sympy.oo, 0]])
+    assert Exponential(shifted.doit()).doit() == sympy.Matrix([[0, 0], [0, 1]])
+    assert [shifted[0, 0], shifted[1, 1]] == [-sympy.oo, 0]
+    for dtype in ("float64", "float32", "float16"):
+        arithmetic = Arrays(dtype)
+        value = arithmetic.array(filled(rows.shape, list(rows)))
+        lowered = LineDifference._compute(arithmetic, value, arithmetic.row_max(value), 1)
+        assert lowered.tolist() == [[-np.inf, -np.inf], [-np.inf, 0.0]]
+        assert lowered.dtype == np.dtype(dtype)
+
+
+def test_a_row_maximum_by_itself() -> None:
+    a, b = sympy.symbols("a b", integer=True)
+    node = RowMax(S)
+    assert node.shape == (n, 1)
+    assert str(node) == "rowmax(S)"
+    assert text.line(Speller().rule(rule_of(node, a, 0))) == "max_l(s_al)"
+    assert str(node.subs(SIZES)[0, 0]) == "Max(S[0, 0], S[0, 1], S[0, 2], S[0, 3])"
+    assert node[a, 0] is not None and node[b, 0] != node[a, 0]

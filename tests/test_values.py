@@ -344,7 +344,7 @@ def test_floats_of_sympy_are_the_decimals_they_spell(number: float) -> None:
 
 def test_large_operands_give_the_printed_sum() -> None:
     values = (
-        Attention(unfold=True, scale=False)
+        Attention(unfold="plain", scale=False)
         .derivation()
         .evaluate(Q=[[1]], K=[["31.401"], ["5.2013"], ["2.101"]], V=[[1], [1], [1]])
     )

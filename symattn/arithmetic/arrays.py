@@ -77,12 +77,15 @@ class Arrays(Arithmetic):
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(np.isneginf(x))
 
+    def row_max(self, x: Array) -> Array:
+        return np.asarray(x.max(axis=-1, keepdims=True, initial=-np.inf))
+
     def shift(self, x: Array) -> Array:
-        top = x.max(axis=-1, keepdims=True, initial=-np.inf)
+        top = self.row_max(x)
         return np.asarray(x - np.where(np.isneginf(top), np.zeros_like(top), top))
 
     def lowered(self, x: Array) -> Array:
-        return np.asarray(x - x.max(axis=-1, keepdims=True, initial=-np.inf))
+        return np.asarray(x - self.row_max(x))
 
     def threshold(self, x: Array) -> Array:
         ranked = np.flip(np.sort(x, axis=-1), axis=-1)

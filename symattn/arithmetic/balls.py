@@ -8,7 +8,7 @@ to the process (so: no threads).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -58,6 +58,12 @@ class Balls(Arithmetic):
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(is_minus_infinity, x), dtype=bool)
+
+    def row_max(self, x: Array) -> Array:
+        out = np.empty((*x.shape[:-1], 1), dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            out[index] = [largest(x[index])]
+        return out
 
     def shift(self, x: Array) -> Array:
         """Moved by an exact number near each row's maximum: no exponential overflows."""
@@ -114,6 +120,14 @@ class Balls(Arithmetic):
         out = np.empty(x.size, dtype=object)
         out[:] = entries
         return out.reshape(x.shape)
+
+
+def largest(row: Iterable[Any]) -> Any:
+    """A ball that holds the largest of the numbers in some balls, whichever it is; −∞ of none."""
+    top = MINUS_INFINITY
+    for entry in row:
+        top = entry.max(top)
+    return top
 
 
 def _product(a: Array, b: Array) -> Array:

@@ -110,6 +110,17 @@ class Arithmetic:
         """Non-negative parts over a sum that each is a part of: a quotient from 0 to 1."""
         return self.divide(part, whole)
 
+    def row_max(self, x: Array) -> Array:
+        """Largest entry of the last axis, kept as an axis of length 1; −∞ where all are −∞.
+
+        Here the first largest entry is chosen; an arithmetic that has a maximum takes that.
+        """
+        hidden = self.hidden(x)
+        finite = self.where(hidden, self.zero, x)
+        chosen = self.row_sum(self.multiply(finite, self.first_largest(x)))
+        none = np.asarray(hidden.all(axis=-1, keepdims=True))
+        return self.where(none, self.minus_infinity, chosen)
+
     def row_sum(self, x: Array) -> Array:
         """Sum over the last axis, kept as an axis of length 1."""
         return np.asarray(x.sum(axis=-1, keepdims=True))

@@ -70,6 +70,24 @@ class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
         return sympy.Integer(best)
 
 
+class Largest(sympy.Function):  # type: ignore[misc]
+    """The largest of its arguments; −∞ of none. Symbols are left to SymPy's Max."""
+
+    is_commutative = True  # a number, though SymPy takes its matrices for its factors
+
+    @classmethod
+    def eval(cls, *terms: sympy.Expr) -> sympy.Expr | None:
+        """The largest number by proof, or SymPy's own maximum of terms with symbols."""
+        if any(isinstance(term, sympy.Lambda) for term in terms):
+            return None
+        if _symbolic(terms):
+            return sympy.Max(*terms)
+        best = sympy.S.NegativeInfinity
+        for term in terms:
+            best = term if ordered(term, best) > 0 else best
+        return best
+
+
 class Threshold(sympy.Function):  # type: ignore[misc]
     """The τ with Σ max(0, x − τ) = 1 over its arguments x; 0 where all are −∞.
 
@@ -98,7 +116,11 @@ def _symbolic(terms: tuple[sympy.Expr, ...]) -> bool:
 
 
 #: The functions of a whole row of numbers that an entry rule may apply.
-ROW_FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {"argmax": Argmax, "τ": Threshold}
+ROW_FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {
+    "argmax": Argmax,
+    "max": Largest,
+    "τ": Threshold,
+}
 
 #: The functions an entry rule may apply, as SymPy writes them.
 FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
@@ -139,6 +161,12 @@ class Exact(Arithmetic):
 
     def shift(self, x: Array) -> Array:
         return x
+
+    def row_max(self, x: Array) -> Array:
+        out = np.empty((*x.shape[:-1], 1), dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            out[index] = [Largest(*x[index])]
+        return out
 
     def threshold(self, x: Array) -> Array:
         out = np.empty((*x.shape[:-1], 1), dtype=object)

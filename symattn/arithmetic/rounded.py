@@ -17,7 +17,7 @@ import sympy
 from flint import arb
 from numpy.typing import NDArray
 
-from symattn.arithmetic.balls import MINUS_INFINITY, Balls, is_minus_infinity, nearest
+from symattn.arithmetic.balls import Balls, is_minus_infinity, largest, nearest
 from symattn.arithmetic.base import Array, elementwise
 
 #: NumPy's vectorised exp is good to 4 units in the last place in every dtype, u being half one.
@@ -84,9 +84,7 @@ class Rounded(Balls):
         """Less the row maximum, whichever entry it is: a ball that holds the largest."""
         out = np.empty(x.shape, dtype=object)
         for index in np.ndindex(*x.shape[:-1]):
-            top = MINUS_INFINITY
-            for entry in x[index]:
-                top = entry.max(top)
+            top = largest(x[index])
             out[index] = [e if is_minus_infinity(e) else e - top for e in x[index]]
         return self._widened(out)
 

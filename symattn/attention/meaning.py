@@ -43,7 +43,7 @@ def check_meaning(plan: Plan) -> None:
     """Refuse choices that have no meaning together, and say why."""
     source, masks = plan.source, plan.masks
     rules: tuple[tuple[bool, str], ...] = (
-        (plan.unfold and plan.normaliser != "softmax",
+        (plan.unfold != "" and plan.normaliser != "softmax",
          f'unfold: only a softmax has exponentials, not "{plan.normaliser}"'),
         (not NORMALISERS[plan.normaliser].additive_mask
          and any(name == "additive" for name, _ in masks),

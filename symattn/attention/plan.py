@@ -23,6 +23,9 @@ DEFAULT_SCALE = 1 / sympy.sqrt(d_k)
 #: The scale on queries and on keys, rather than on their scores.
 BOTH_SCALE = d_k ** sympy.Rational(-1, 4)
 
+#: How a softmax is taken apart: e^z as by hand, or e^(z − row maximum) as in floating point.
+PLAIN, SHIFTED = "plain", "shifted"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -43,7 +46,7 @@ class Plan:
     bias: tuple[str, dict[str, Any]] | None
     masks: tuple[tuple[str, Any], ...]
     normaliser: str
-    unfold: bool
+    unfold: str
     heads: int | str | None
     kv_heads: int | str | None
     output_projection: bool

@@ -10,10 +10,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.meaning import PER_HEAD
-from symattn.attention.plan import d_a, d_model, k
+from symattn.attention.plan import SHIFTED, d_a, d_model, k
 from symattn.nodes.affine import PlusVector
 from symattn.nodes.elementwise import Features, SoftCap
-from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
 from symattn.nodes.heads import Head
 from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of
 from symattn.nodes.normalise import NORMALISERS
@@ -267,7 +267,8 @@ def _normalised(b: Builder, logits: MatrixExpr) -> None:
     normaliser = NORMALISERS[b.plan.normaliser]
     if b.plan.unfold:
         why = "Exponentials make every score positive and keep their order."
-        powers = b.step("exp", Exponential(logits), "exponential", why, f"{PAPER}3.2.1")
+        shifted = _shifted(b, logits) if b.plan.unfold == SHIFTED else logits
+        powers = b.step("exp", Exponential(shifted), "exponential", why, f"{PAPER}3.2.1")
         why = "The sum over all keys is what each weight is a share of."
         sums = b.step("exp_sum", LineSum(powers), "row sum", why, f"{PAPER}3.2.1")
         why = "Dividing by the sum makes each query's weights sum to 1."
@@ -278,3 +279,13 @@ def _normalised(b: Builder, logits: MatrixExpr) -> None:
         extra.append(b.given("sink", 1, 1, "the sink's logit", QUERY))
     node = normaliser(logits, *extra)
     b.step("weights", node, normaliser.rule_name, normaliser.reason, normaliser.source)
+
+
+def _shifted(b: Builder, logits: MatrixExpr) -> MatrixExpr:
+    """The logits less the largest of their row, which no weight notices."""
+    why = (
+        "Taking the same number from all of a query's scores changes none of its weights; with "
+        "the largest score taken off, no exponential exceeds 1."
+    )
+    top = b.step("row_max", RowMax(logits), "row maximum", why, RowMax.source)
+    return LineDifference(logits, top)

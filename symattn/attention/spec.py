@@ -11,7 +11,19 @@ import sympy
 from symattn.arithmetic.reading import read_number
 from symattn.attention.build import build
 from symattn.attention.meaning import PER_HEAD, check_meaning, check_options
-from symattn.attention.plan import BOTH_SCALE, DEFAULT_SCALE, Plan, d_k, d_model, m, n, p, size
+from symattn.attention.plan import (
+    BOTH_SCALE,
+    DEFAULT_SCALE,
+    PLAIN,
+    SHIFTED,
+    Plan,
+    d_k,
+    d_model,
+    m,
+    n,
+    p,
+    size,
+)
 from symattn.attention.scoring import BIASES, SCORES
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError, nearest, shown
@@ -28,7 +40,7 @@ MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
 _SOURCES = ("given", "self", "cross", "bare")
 _TIES = ("query-key", "key-value")
 _POSITIONS = ("sinusoidal", "learned", "rotary")
-_FLAGS = ("embedded", "unfold", "cache", "query_latent")
+_FLAGS = ("embedded", "cache", "query_latent")
 _OPTIONAL_FLAGS = ("output_projection", "projection_bias")
 _BIASES = {"b_Q", "b_K", "b_V", "b_O"}
 PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
@@ -68,7 +80,9 @@ class Attention:
       `allowed`, True attends), ``"additive"`` (a matrix `mask`), ``{"boolean": "head"}`` and
       ``{"additive": "head"}`` (one for each head), or a list, which allows what all allow;
       ``{"any": [...]}`` allows what any allows.
-    - `normaliser`: see `symattn.nodes.normalise.NORMALISERS`; `unfold`: the softmax in steps.
+    - `normaliser`: see `symattn.nodes.normalise.NORMALISERS`; `unfold`: the softmax in
+      steps, with the row maximum taken off first (True or ``"shifted"``) or not (``"plain"``: e^z
+      as by hand, which overflows in floating point).
     - `heads`: None for one unnumbered head, a number, or ``"h"``; `kv_heads`: fewer key/value
       heads, shared by groups of query heads.
     - `output_projection`: whether W_O follows (None: if it is given); `output_form`: ``concat``
@@ -105,7 +119,7 @@ class Attention:
     bias: Any = None
     mask: Any = None
     normaliser: str = "softmax"
-    unfold: bool = False
+    unfold: bool | str = False
     heads: int | str | None = None
     kv_heads: int | str | None = None
     output_projection: bool | None = None
@@ -113,6 +127,8 @@ class Attention:
 
     def __post_init__(self) -> None:
         _check_flags(self)
+        if not isinstance(self.unfold, bool):
+            _unfolding(self.unfold)
         if not isinstance(self.latent, bool):
             _choice("latent", self.latent, ("absorbed",))
         _choice("source", self.source, (None, *_SOURCES))
@@ -230,7 +246,7 @@ class Attention:
             bias=self.bias if self.bias is not None or "bias" not in names else ("given", {}),
             masks=masks,
             normaliser=self.normaliser,
-            unfold=self.unfold or bool({"exp", "exp_sum"} & names),
+            unfold=_unfolding(self.unfold or bool({"row_max", "exp", "exp_sum"} & names)),
             heads=self.heads,
             kv_heads=self.kv_heads,
             output_projection=kept,
@@ -274,6 +290,16 @@ def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
         return
     if not isinstance(value, str) or value not in names:
         raise SymattnError(f"{name} = {shown(value)}: there is none{nearest(str(value), names)}")
+
+
+def _unfolding(value: bool | str) -> str:
+    """How the softmax is taken apart; empty where it stays whole."""
+    if isinstance(value, bool):
+        return SHIFTED if value else ""
+    if value not in (PLAIN, SHIFTED):
+        hint = nearest(str(value), (PLAIN, SHIFTED))
+        raise SymattnError(f"unfold = {shown(value)}: choose true or false{hint}")
+    return value
 
 
 def _scale(value: Any) -> sympy.Expr | None:

@@ -11,7 +11,14 @@ import sympy
 from flint import arb
 
 from symattn.arithmetic.abbreviated import nodes, written_out
-from symattn.arithmetic.balls import BALL_FUNCTIONS, BALLS, ball, is_minus_infinity, precision
+from symattn.arithmetic.balls import (
+    BALL_FUNCTIONS,
+    BALLS,
+    ball,
+    is_minus_infinity,
+    largest,
+    precision,
+)
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS, filled, total
 from symattn.evaluate.values import Place, Values
@@ -270,8 +277,11 @@ class Numbers:
         recurse: Callable[[Rule], Any] = lambda inner: self._ball(inner, bits, shown)  # noqa: E731
         with precision(bits):
             match part:
-                case Plus(terms):
-                    return sum(map(recurse, terms), arb(0))
+                case Plus(terms, empty):
+                    values = [*map(recurse, terms)]
+                    if empty is not None and any(map(is_minus_infinity, values)):
+                        return ball(empty)
+                    return sum(values, arb(0))
                 case Times(factors):
                     out = arb(1)
                     for factor in factors:
@@ -287,6 +297,8 @@ class Numbers:
                     return prod(
                         [recurse(body)] * exponent
                     )  # arb's own power of a ball about 0 is NaN
+                case OfRow("max", terms, _, _):
+                    return largest(map(recurse, terms))
                 case OfRow("τ", terms, _, _):
                     return BALLS.threshold(filled((1, len(terms)), [*map(recurse, terms)]))[0, 0]
         raise TypeError(part)
@@ -301,8 +313,9 @@ class Numbers:
                 return self.evaluation.abbreviated(matrix.name)[self._place(matrix, row, column)]
             case Const(value):
                 return value.subs(self.evaluation.sizes)
-            case Plus(terms):
-                return total(list(map(recurse, terms)))
+            case Plus(terms, empty):
+                added = total(list(map(recurse, terms)))
+                return empty if empty is not None and added is sympy.nan else added
             case Times(factors):
                 return sympy.Mul(*map(recurse, factors))
             case Over(num, den, _):
@@ -327,14 +340,21 @@ class Numbers:
         value = self.ball(part, 64)
         return bool(value.is_zero())
 
+    def is_open(self, part: Rule) -> bool:
+        """Whether a part is a sum −∞ + ∞, whose value is a matter of definition."""
+        if not isinstance(part, Plus) or part.empty is None:
+            return False
+        values = [self.ball(term, 64) for term in part.terms]
+        return any(map(is_minus_infinity, values)) and any(is_minus_infinity(-x) for x in values)
+
     def decided(self, part: Rule) -> Rule:
         """The rule with every remaining condition settled by its numbers."""
         match part:
             case Cases(left, sign, right, value, otherwise):
                 holds = SIGNS[sign](self.exact(left), self.exact(right)) == sympy.true
                 return self.decided(value if holds else otherwise)
-            case Plus(terms):
-                return Plus(tuple(map(self.decided, terms)))
+            case Plus(terms, empty):
+                return Plus(tuple(map(self.decided, terms)), empty)
             case Times(factors):
                 return Times(tuple(map(self.decided, factors)))
             case Over(num, den, empty):

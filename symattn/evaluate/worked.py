@@ -27,6 +27,7 @@ from symattn.nodes.rule import (
     Plus,
     Rule,
     at,
+    parts,
     rule_of,
 )
 from symattn.nodes.spell import Speller
@@ -61,6 +62,8 @@ def worked(
     nothing = t.row(t.equation(left, (t.EQUALS, number(result.text))),
                     t.Text(" (no key may be attended to)"))  # fmt: skip
     if isinstance(rule, Over) and rule.empty is not None and numbers.vanishes(rule.den):
+        return nothing
+    if any(numbers.is_open(part) for part in parts(rule)):
         return nothing
     if isinstance(stated, Cases) and isinstance(stated.right, OfRow):
         best = numbers.exact(stated.right)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symattn.nodes.catalogue import NODES
     from symattn.nodes.encodings import Rotary, Sinusoidal
     from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
-    from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+    from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
     from symattn.nodes.heads import Concat, Head
     from symattn.nodes.masks import (
         MASKS,
@@ -65,6 +65,7 @@ _HOMES = {
     "Hardmax": "symattn.nodes.simplex",
     "Head": "symattn.nodes.heads",
     "Kept": "symattn.nodes.masks",
+    "LineDifference": "symattn.nodes.exponential",
     "LineQuotient": "symattn.nodes.exponential",
     "LineSum": "symattn.nodes.exponential",
     "MASKS": "symattn.nodes.masks",
@@ -81,6 +82,7 @@ _HOMES = {
     "RelativeBias": "symattn.nodes.biases",
     "RelativeShift": "symattn.nodes.relative",
     "Rotary": "symattn.nodes.encodings",
+    "RowMax": "symattn.nodes.exponential",
     "RowRatio": "symattn.nodes.normalise",
     "Sigmoid": "symattn.nodes.normalise",
     "SinkSoftmax": "symattn.nodes.normalise",
@@ -115,6 +117,7 @@ __all__ = [
     "Hardmax",
     "Head",
     "Kept",
+    "LineDifference",
     "LineQuotient",
     "LineSum",
     "Mask",
@@ -129,6 +132,7 @@ __all__ = [
     "RelativeBias",
     "RelativeShift",
     "Rotary",
+    "RowMax",
     "RowRatio",
     "Sigmoid",
     "SinkSoftmax",

@@ -9,7 +9,7 @@ from symattn.nodes.buckets import BucketSum
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.encodings import Rotary, Sinusoidal
 from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
-from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.masks import (
     MASKS,
@@ -40,6 +40,8 @@ NODES: tuple[type[Node], ...] = (
     AnyOf,
     Masked,
     Kept,
+    RowMax,
+    LineDifference,
     Exponential,
     LineSum,
     LineQuotient,

@@ -40,8 +40,37 @@ def in_order(terms: Iterable[sympy.Expr]) -> list[sympy.Expr]:
 
 
 def _has_index(term: sympy.Expr) -> bool:
-    """Whether a term holds an index; sizes are known to be positive."""
-    return any(symbol.is_positive is not True for symbol in term.free_symbols)
+    """Whether a term holds an index."""
+    return bool(indices_in(term))
+
+
+def indices_in(expr: sympy.Basic) -> set[sympy.Symbol]:
+    """The letters of an expression that are indices; sizes are known not to be negative."""
+    return {symbol for symbol in expr.free_symbols if symbol.is_nonnegative is not True}
+
+
+def counted_from(expr: sympy.Expr, base: int) -> sympy.Expr:
+    """The same number, its indices counted from `base` where they counted from 0: ⌊(i − 1)/b⌋.
+
+    Fractions are kept as they are written, where SymPy alone would make i/2 − 1/2 of them.
+
+    >>> i = sympy.Symbol("i", integer=True)
+    >>> counted_from(3 * i + 1, 1), counted_from(sympy.floor(i / 2), 1)
+    (3*i - 2, floor((i - 1)/2))
+    """
+    if base == 0 or not indices_in(expr) or isinstance(expr, sympy.MatrixExpr):
+        return expr
+    if isinstance(expr, sympy.Symbol):
+        return expr - base
+    if getattr(expr, "place", None) is not None:  # its place is spelled as an index
+        return expr
+    args = [counted_from(arg, base) for arg in expr.args]
+    if isinstance(expr, sympy.Mul):
+        divided = any(part.is_Pow or (part.is_Rational and part.q > 1) for part in expr.args)
+        return sympy.Mul(*args, evaluate=not divided)
+    if isinstance(expr, sympy.floor | sympy.ceiling | sympy.Abs | sympy.Mod):
+        return expr.func(*args, evaluate=False)
+    return expr.func(*args)
 
 
 def starts_with_number(tree: Tree) -> bool:

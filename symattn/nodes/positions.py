@@ -282,6 +282,11 @@ def count(value: Any, name: str, least: int = 0) -> sympy.Expr:
     """A parameter that counts; a symbol is taken too. Raises `SymattnError` for anything else."""
     whole = isinstance(value, int | sympy.Expr) and not isinstance(value, bool | MatrixExpr)
     number = as_scalar(value, name) if whole else None
+    if number is not None and not number.is_number and number.is_nonnegative is not True:
+        raise SymattnError(
+            f'mask "{name}": {picture(value)} may be negative; '
+            f'give sympy.Symbol("{picture(value)}", integer=True, positive=True)'
+        )
     if number is None or not _may_count(number, least):
         raise SymattnError(
             f'mask "{name}": {picture(value)} is not a count; '

@@ -57,6 +57,11 @@ class Nth(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
             return numbers[int(place)]
         return super().__new__(cls, numbers, place)
 
+    @property
+    def place(self) -> sympy.Expr:
+        """Which of the numbers it is, from 0."""
+        return self.args[1]
+
 
 @dataclass(frozen=True)
 class Named:
@@ -76,9 +81,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Plus:
-    """A sum, in the order given."""
+    """A sum, in the order given; `empty` says what it is by definition where it is −∞ + ∞."""
 
     terms: tuple[Rule, ...]
+    empty: sympy.Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -256,8 +262,8 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             return Const(sympy.sympify(_index(index, indices, sizes), strict=True))
         case Named(_, _, value):
             return at(value, indices, sizes)
-        case Plus(terms):
-            return Plus(tuple(at(term, indices, sizes) for term in terms))
+        case Plus(terms, empty):
+            return Plus(tuple(at(term, indices, sizes) for term in terms), empty)
         case Times(factors):
             return Times(tuple(at(factor, indices, sizes) for factor in factors))
         case Over(num, den, empty):
@@ -291,7 +297,7 @@ def parts(rule: Rule) -> Iterator[Rule]:
     """The rule and all that it is made of, the top first."""
     yield rule
     match rule:
-        case Plus(inside) | Times(inside) | OfRow(_, inside, _, _):
+        case Plus(inside, _) | Times(inside) | OfRow(_, inside, _, _):
             children = inside
         case Over(num, den, _):
             children = (num, den)
@@ -358,8 +364,9 @@ def to_sympy(rule: Rule) -> sympy.Expr:
             return sympy.sympify(index, strict=True)
         case Named(_, _, value):
             return to_sympy(value)
-        case Plus(terms):
-            return sympy.Add(*map(to_sympy, terms))
+        case Plus(terms, empty):
+            added = sympy.Add(*map(to_sympy, terms))
+            return empty if empty is not None and added is sympy.nan else added
         case Times(factors):
             return sympy.Mul(*map(to_sympy, factors))
         case Over(num, den, empty):

@@ -14,7 +14,15 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.errors import CannotSpell
-from symattn.nodes.pieces import applied, in_order, rank, starts_with_number, terminating
+from symattn.nodes.pieces import (
+    applied,
+    counted_from,
+    in_order,
+    indices_in,
+    rank,
+    starts_with_number,
+    terminating,
+)
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -227,10 +235,9 @@ class Speller:
         base, expr = self.notation.index_base, sympy.sympify(index, strict=True)
         if isinstance(expr, sympy.Symbol):
             return expr
-        if isinstance(expr, sympy.floor) and base == 1:  # ⌊(i − 1)/r⌋ + 1 is ⌈i/r⌉
-            return sympy.ceiling(expr.args[0], evaluate=False)
-        letters = {s: s - base for s in expr.free_symbols if s.is_positive is not True}
-        return expr.subs(letters) + base
+        if isinstance(expr, sympy.floor) and base == 1 and _is_share(expr.args[0]):
+            return sympy.ceiling(expr.args[0], evaluate=False)  # ⌊(i − 1)/r⌋ + 1 is ⌈i/r⌉
+        return counted_from(expr, base) + base
 
     def entry(self, entry: Entry) -> Tree:
         """One entry of a named matrix: s_12, or s^(1)_12 in a head."""
@@ -301,7 +308,7 @@ class _RuleSpeller:
                 listed.insert(-1, t.DOTS)
             return t.call(name, *listed)
         (body,) = rule.terms
-        if rule.name != "argmax" and isinstance(body, Entry):
+        if rule.name == "τ" and isinstance(body, Entry):
             ends = (replace(body, row=_put(body.row, index, k), column=_put(body.column, index, k))
                     for k in (sympy.S.Zero, rule.size - 1))  # fmt: skip
             first, last = map(self.spell, ends)
@@ -334,28 +341,68 @@ class _RuleSpeller:
         return t.cases(rows, self.spell(last))
 
     def condition(self, condition: Condition) -> Tree:
-        left, sign, right = condition
-        if isinstance(left, Ordinal) and isinstance(right, Ordinal):
-            return self._ordinal_condition(left.index, sign, right.index)
-        return t.equation(self.spell(left), (t.Op(sign), self.spell(right)))
+        """Left and right as they are compared: two places (j ≤ i + p), or two numbers.
 
-    def _ordinal_condition(self, left: Index, sign: str, right: Index) -> Tree:
-        """J ≤ i + p as the reader counts, with the constants gathered on the right."""
-        one = sympy.sympify(left, strict=True)
-        other = sympy.sympify(right, strict=True)
+        A place is spelled as the reader counts. A number is not: in ⌊(i − 1)/b⌋ = 0 only the index
+        is. Nothing is rearranged but whole numbers beside a single index.
+        """
+        left, sign, right = condition
+        one, other = _number(left), _number(right)
+        if one is None or other is None:
+            return t.equation(self._side(left, right), (t.Op(sign), self._side(right, left)))
         if isinstance(other, sympy.FiniteSet):
+            if not _is_place(one):
+                raise CannotSpell(f"{str(one)[:80]} {sign} {str(other)[:80]}: give it a letter")
             return t.equation(self.speller.index(one), (t.Op(sign), self.speller.places(other)))
-        if isinstance(one, sympy.Mod | sympy.Abs | Nth):  # differences do not depend on the base
-            return t.equation(self.speller.scalar(one), (t.Op(sign), self.speller.scalar(other)))
-        moved = other - one
+        lead = _lead(one, other)
+        if lead is not None:
+            one, other = lead, other - one + lead
+        return t.equation(self._as_number(one, lead is not None),
+                          (t.Op(sign), self._as_number(other, lead is not None)))  # fmt: skip
+
+    def _side(self, rule: Rule, across: Rule) -> Tree:
+        """One side of a condition; across from a number that has a letter it is a number too."""
+        value = _number(rule)
+        if value is not None and isinstance(across, Named):
+            return self._as_number(value)
+        return self.spell(rule)
+
+    def _as_number(self, expr: sympy.Expr, place: bool = False) -> Tree:
         base = self.speller.notation.index_base
-        letters = {s: s - base for s in moved.free_symbols if s.is_positive is not True}
-        gathered = moved.subs(letters)
-        lead = next(s for s in one.free_symbols if s in letters)
-        return t.equation(
-            self.speller.scalar(lead),
-            (t.Op(sign), t.inline(self.speller.scalar(sympy.expand(gathered + lead)))),
-        )
+        written = counted_from(expr, base) + (base if place else 0)
+        return t.inline(self.speller.scalar(sympy.expand(written) if place else written))
+
+
+def _number(rule: Rule) -> sympy.Expr | None:
+    """What a side of a condition is, where it is a number made of indices."""
+    match rule:
+        case Ordinal(value) | Const(value):
+            return sympy.sympify(value, strict=True)
+    return None
+
+
+def _lead(one: sympy.Expr, other: sympy.Expr) -> sympy.Symbol | None:
+    """The index of a condition between places, j + a ≤ i + b, if it is one: the constants move."""
+    (lead,) = indices_in(one) if len(indices_in(one)) == 1 else (None,)
+    if lead is None or indices_in(one - lead):
+        return None
+    across = indices_in(other)
+    linear = all(other.coeff(index) == 1 for index in across)
+    return lead if linear and not indices_in(other - sum(across)) and len(across) <= 1 else None
+
+
+def _is_place(expr: sympy.Expr) -> bool:
+    """Whether an expression is an index, or one moved by something that is none."""
+    return not indices_in(expr) or _lead(expr, sympy.S.Zero) is not None
+
+
+def _is_share(expr: sympy.Expr) -> bool:
+    """Whether an expression is i/r, or i g/h where the h heads have g groups of one size."""
+    indices = indices_in(expr)
+    factor = expr.coeff(next(iter(indices))) if len(indices) == 1 else sympy.S.Zero
+    if indices_in(factor) or factor == 0 or expr != factor * next(iter(indices)):
+        return False
+    return not isinstance(factor, sympy.Rational) or bool(factor.p == 1)
 
 
 def _put(index: Index, symbol: sympy.Symbol, value: sympy.Expr) -> Index:

@@ -45,7 +45,8 @@ SYMBOLS: Mapping[str, str] = {
     "by_content": "S_a", "by_distance": "S_b", "content_bias": "S_c", "distance_bias": "S_d",
     # from scores to the output
     "scores": "S", "scaled": "Z", "capped": "T", "table": "gamma", "bias": "R", "biased": "D",
-    "mask": "M", "allowed": "B", "masked": "G", "sink": "beta", "exp": "F", "exp_sum": "r",
+    "mask": "M", "allowed": "B", "masked": "G", "sink": "beta", "row_max": "rho",
+    "exp": "F", "exp_sum": "r",
     "weights": "A", "latent_output": "O_L", "output": "O", "heads": "O", "concat": "H",
     "projected": "Y",
     # how weights move with scores

@@ -18,6 +18,7 @@ import numpy as np
 from symattn.arithmetic.reading import MAX_ENTRIES, as_lists
 from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.meaning import PER_HEAD
+from symattn.attention.plan import PLAIN, SHIFTED
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, counted, nearest, shown
@@ -157,8 +158,7 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
     labels = labels_of(settings, given)
     claims, policy = _table(data, "claims"), _table(data, "policy")
     _known(policy, _POLICY, "policy")
-    if {"exp", "exp_sum"} & {step_named(key) for key in claims}:
-        spec = replace(spec, unfold=True)
+    spec = _unfolded(spec, {*given, *map(step_named, claims)})
     sizes = {name: settings[name] for name in _SIZES if name in settings}
     return Worksheet(
         label_of(data.get("title", ""), "title", 500),
@@ -173,6 +173,16 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
         upstream=upstream,
         wrt=wrt,
     )
+
+
+def _unfolded(spec: Attention, named: Collection[str]) -> Attention:
+    """With the softmax in steps where one of them is named.
+
+    Exponentials without a row maximum beside them are e^z, as one computes them by hand.
+    """
+    if not {"row_max", "exp", "exp_sum"} & set(named) or isinstance(spec.unfold, str):
+        return spec
+    return replace(spec, unfold=SHIFTED if "row_max" in named else PLAIN)
 
 
 def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -157,8 +157,11 @@ class Tracing(Arithmetic):
     def inverse(self, x: Array) -> Array:
         raise CannotSpell("the inverse of a matrix has no program here")
 
+    def row_max(self, x: Array) -> Array:
+        return self._by_row("row_max", x)
+
     def lowered(self, x: Array) -> Array:
-        return self.record("subtract", x, self._by_row("row_max", x))
+        return self.record("subtract", x, self.row_max(x))
 
     def threshold(self, x: Array) -> Array:
         return self._by_row("threshold", x)

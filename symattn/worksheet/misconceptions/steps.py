@@ -12,7 +12,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.derivation import Derivation
 from symattn.nodes.base import shape_of
-from symattn.nodes.exponential import Exponential, LineQuotient
+from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient
 from symattn.nodes.heads import Head
 from symattn.nodes.masks import Kept, Masked
 from symattn.nodes.normalise import Softmax
@@ -78,7 +78,10 @@ class Steps:
         if isinstance(weights, Normaliser):
             return weights.args[0]
         unfolded = self.expr("exp")
-        return unfolded.args[0] if isinstance(unfolded, Exponential) else None
+        if not isinstance(unfolded, Exponential):
+            return None
+        inside = unfolded.args[0]
+        return inside.args[0] if isinstance(inside, LineDifference) else inside
 
     @cached_property
     def softmax(self) -> MatrixExpr | None:
