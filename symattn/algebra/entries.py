@@ -88,6 +88,8 @@ class Entries(Arithmetic):
                 return f.log(x)
             case "cos" | "sin":
                 return f.cos_sin(x)[name == "sin"]
+            case "erf":
+                return self._odd("erf", x)
             case "max0" | "elu1" | "abs" if f.known.opaque and not x.hidden:
                 return f.unknown(name, x.key())
             case "max0":
@@ -97,6 +99,13 @@ class Entries(Arithmetic):
             case "abs":
                 return f.absolute(x)
         raise TooHard(f"the function {name} is not covered by the decision")
+
+    def _odd(self, name: str, x: Element) -> Element:
+        """The value of an odd function of which nothing else is used: f(−x) is −f(x)."""
+        if x.is_zero:
+            return x
+        sign = 1 if max(x.terms())[1] > 0 else -1
+        return self.functions.unknown(name, (x * sign).key()) * sign
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(lambda entry: entry.hidden, x), dtype=bool)
@@ -138,9 +147,10 @@ class Entries(Arithmetic):
         out = elementwise(lambda _: self.zero, x)
         for index in np.ndindex(*x.shape[:-1]):
             if self.functions.known.opaque:
-                row = _row_key(x[index])
-                out[index] = [self.functions.unknown(f"hardmax {k}", row)
-                              for k in range(x.shape[-1])]  # fmt: skip
+                _, _, key = self._above_first(x[index], scaled=True)
+                out[index] = [
+                    self.functions.unknown(f"hardmax {k}", key) for k in range(x.shape[-1])
+                ]
                 continue
             best = 0
             for place, entry in enumerate(x[index]):
@@ -154,10 +164,43 @@ class Entries(Arithmetic):
         out = np.empty((*x.shape[:-1], 1), dtype=object)
         for index in np.ndindex(*x.shape[:-1]):
             if self.functions.known.opaque:
-                out[index] = [self.functions.unknown("τ", _row_key(x[index]))]
+                first, _, key = self._above_first(x[index], scaled=False)
+                out[index] = [first + self.functions.unknown("τ", key)]
                 continue
             out[index] = [self._threshold([e for e in x[index] if not e.hidden])]
         return out
+
+    def row_max(self, x: Array) -> Array:
+        """The largest entry of each row; where two are the same function, either."""
+        out = np.empty((*x.shape[:-1], 1), dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            seen = [entry for entry in x[index] if not entry.hidden]
+            if not seen:
+                out[index] = [x[index][0]]
+            elif self.functions.known.opaque:
+                first, scale, key = self._above_first(x[index], scaled=True)
+                out[index] = [first + scale * self.functions.unknown("max", key)]
+            else:
+                best = seen[0]
+                for entry in seen[1:]:
+                    best = entry if self._above(entry, best) else best
+                out[index] = [best]
+        return out
+
+    def _above_first(self, row: Array, scaled: bool) -> tuple[Element, Fraction, str]:
+        """A row's first finite entry, a positive number, and the row less the one, by the other.
+
+        max(z) = z_1 + k max((z − z_1)/k) for k > 0, τ(z) = z_1 + τ(z − z_1), and where the largest
+        entry stands depends on (z − z_1)/k alone. The key is a text for (z − z_1)/k.
+        """
+        first = next((entry for entry in row if not entry.hidden), self.zero)
+        lowered = [entry if entry.hidden else entry - first for entry in row]
+        number = Fraction(1)
+        if scaled:
+            terms = next((e.terms() for e in lowered if not e.hidden and not e.is_zero), [])
+            number = abs(max(terms)[1]) if terms else number
+        keys = ("−∞" if e.hidden else (e * (1 / number)).key() for e in lowered)
+        return first, number, "; ".join(keys)
 
     def _threshold(self, row: list[Element]) -> Element:
         ranked: list[Element] = []
@@ -176,7 +219,3 @@ class Entries(Arithmetic):
         if one.hidden or other.hidden:
             return other.hidden and not one.hidden
         return self.functions.sign(one - other) > 0
-
-
-def _row_key(row: Array) -> str:
-    return "; ".join("−∞" if entry.hidden else entry.key() for entry in row)

@@ -241,8 +241,6 @@ def decide(
         (name, " × ".join(map(str, letter.shape))) for name, letter in statement.letters().items()
     )
     answer = _decided(statement, given, fixed, symbols, STEPS * effort)
-    if answer.verdict == "equal" and sizes and given and answer.scope == FOR_ALL:
-        answer = replace(answer, scope=_at_given(given))
     return replace(answer, reading=reading)
 
 
@@ -282,7 +280,7 @@ def _decided(
         return Equality("undecided", "", why)
     whole, reasons = _for_all_sizes(statement, steps)
     if whole is not None:
-        scope = FOR_ALL if symbols and not (fixed and given) else _at_given(given)
+        scope = _at_given(given) if fixed and statement.letters() else FOR_ALL
         return Equality("equal", scope, whole.why, partial=whole.partial)
     chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
     try:
@@ -301,7 +299,8 @@ def _decided(
         return Equality("undecided", _told(chosen), str(trouble))
     if fixed:
         why = "every entry of the difference is the function 0"
-        return Equality("equal", _at_given(given), why, partial=partial)
+        scope = _at_given(given) if statement.letters() else FOR_ALL
+        return Equality("equal", scope, why, partial=partial)
     why = f"not shown for other sizes ({reasons})"
     return Equality("holds at the sizes tried", _told(chosen), why, partial=partial)
 

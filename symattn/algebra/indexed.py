@@ -257,6 +257,13 @@ class Proof:
                 return self._log(inner)
             case "abs":
                 return normal.absolute(inner)
+            case "cos" | "sin":
+                return normal.cos_sin(inner)[name == "sin"]
+            case "erf":  # odd
+                lead = normal.primitive(inner)[2] if inner else 0
+                odd = normal.scaled(inner, -1 if lead < 0 else 1)
+                found = normal.single(("fn", name, frozenset(odd.items())))
+                return normal.scaled(found, -1 if lead < 0 else 1) if inner else {}
             case "max0":  # (x + |x|) / 2
                 return normal.scaled(normal.plus((inner, normal.absolute(inner))), Fraction(1, 2))
         return normal.single(("fn", name, frozenset(inner.items())))

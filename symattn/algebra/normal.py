@@ -99,6 +99,11 @@ def settled(powers: Mapping[Factor, Fraction]) -> Poly:
             kept[factor] = power - whole
         elif factor[:2] == ("fn", "abs") and power.denominator == 1 and power % 2 == 0:
             expanded.append(_power(dict(factor[2]), power))  # |x|² is x²
+        elif factor[:2] == ("fn", "sin") and power.denominator == 1 and power >= 2:
+            square = plus((constant(1), scaled(single(("fn", "cos", factor[2]), 2), -1)))
+            expanded.append(_power(square, Fraction(power // 2)))  # sin² is 1 − cos²
+            if power % 2:
+                kept[factor] = Fraction(1)
         elif factor[0] == "poly" and power >= 1:
             whole = power.numerator // power.denominator
             expanded += [dict(factor[1])] * whole
@@ -175,6 +180,28 @@ def absolute(poly: Poly) -> Poly:
     if evidently_nonnegative(rest):
         return times(out, rest)
     return times(out, single(("fn", "abs", frozenset(rest.items()))))
+
+
+#: The largest multiple of an angle that is written by multiples of cos and sin of the angle.
+_MOST_TURNS = 24
+
+
+def cos_sin(angle: Poly) -> tuple[Poly, Poly]:
+    """Cosine and sine of an angle, by the addition formulas along its terms."""
+    cosine, sine = constant(1), constant(0)
+    for mono, coefficient in sorted(angle.items(), key=lambda term: spelled(term[0])):
+        unit, turns = Fraction(1, coefficient.denominator), abs(coefficient.numerator)
+        if turns > _MOST_TURNS:
+            raise NotHere("a large multiple of an angle")
+        inner = frozenset({(mono, unit)})
+        c, s = single(("fn", "cos", inner)), single(("fn", "sin", inner))
+        s = scaled(s, 1 if coefficient > 0 else -1)
+        for _ in range(turns):
+            cosine, sine = (
+                plus((times(cosine, c), scaled(times(sine, s), -1))),
+                plus((times(sine, c), times(cosine, s))),
+            )
+    return cosine, sine
 
 
 def number_power(value: Fraction, exponent: Fraction) -> Poly:

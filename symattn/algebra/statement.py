@@ -39,6 +39,7 @@ from symattn.nodes import (
 )
 from symattn.nodes.affine import Stacked
 from symattn.nodes.elementwise import SoftCap
+from symattn.nodes.exponential import RowMax
 from symattn.nodes.scores import Distance, UnitVectors
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).
@@ -296,6 +297,10 @@ class _Reading(Shapes):
                 return _mean(first, int(name == "rowmean"))
             case "norm2":
                 return LineSum(sympy.HadamardProduct(first, first), 1)
+            case "rowmax":
+                return RowMax(first)
+            case "GELU":
+                return _gelu(first)
             case "lse":
                 return Entrywise(LineSum(Exponential(first), 1), "ln")
             case "rowvar":
@@ -330,8 +335,31 @@ class _Reading(Shapes):
         raise ReadError(f"{name} is not known here")
 
 
+def _gelu(matrix: Any) -> Any:
+    """X ∘ Φ(X) with Φ(x) = (1 + erf(x/√2))/2."""
+    error = Entrywise(Quotient(matrix, sympy.sqrt(2)), "erf")
+    share = sympy.MatMul(sympy.S.Half, sympy.MatAdd(sympy.OneMatrix(*matrix.shape), error))
+    return sympy.HadamardProduct(matrix, share)
+
+
 def _transposed(value: Any) -> Any:
-    return sympy.Transpose(value).doit(deep=False)
+    """The transpose; SymPy's own would cancel an inverse on the way."""
+    match value:
+        case sympy.Transpose():
+            return value.arg
+        case sympy.MatMul():
+            number, factors = value.as_coeff_matrices()
+            turned = sympy.MatMul(*map(_transposed, reversed(factors)))
+            return _scaled(number, turned)
+        case sympy.MatAdd():
+            return sympy.MatAdd(*map(_transposed, value.args))
+        case sympy.HadamardProduct():
+            return sympy.HadamardProduct(*map(_transposed, value.args))
+        case sympy.Identity():
+            return value
+        case sympy.OneMatrix() | sympy.ZeroMatrix():
+            return value.func(*reversed(value.shape))
+    return sympy.Transpose(value)
 
 
 def _mean(matrix: Any, axis: int) -> Any:
