@@ -245,7 +245,9 @@ class _Entries:
             moved = self.sums.put(body, {letter: letter - start})
             whole = self.sums.summed(moved, [(letter, sympy.expand(start + size))])
             again = self.sums.put(moved, {letter: (first := self.sums.ranges.new(start))})
-            return normal.plus((whole, normal.scaled(self.sums.summed(again, [(first, start)]), -1)))
+            return normal.plus(
+                (whole, normal.scaled(self.sums.summed(again, [(first, start)]), -1))
+            )
         more, rest = size.as_coeff_Add()
         if start != 0 or not normal.letters(rest) or not more.is_Integer or more <= 0:
             return None

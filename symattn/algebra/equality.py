@@ -42,6 +42,7 @@ Answer = Literal["equal", "holds at the sizes tried", "different", "undecided"]
 
 #: Decided for every size, at sizes that were given, or only at sizes that were chosen here.
 FOR_ALL = "for all sizes"
+AT_GIVEN = "at the sizes given"
 
 #: How often signs may be split, how many entries the difference may have, how often the scales of
 #: exponents may change, and how many other readings are compared.
@@ -254,7 +255,7 @@ def _check_sizes(sizes: Mapping[str, int], symbols: set[sympy.Symbol]) -> None:
 
 
 def _at_given(sizes: Mapping[sympy.Symbol, int]) -> str:
-    return f"at the sizes given: {_told(sizes)}" if sizes else "at the sizes given"
+    return f"{AT_GIVEN}: {_told(sizes)}" if sizes else AT_GIVEN
 
 
 def _told(sizes: Mapping[sympy.Symbol, int]) -> str:
@@ -280,7 +281,7 @@ def _decided(
         return Equality("undecided", "", why)
     whole, reasons = _for_all_sizes(statement, steps)
     if whole is not None:
-        scope = _at_given(given) if fixed and statement.letters() else FOR_ALL
+        scope = _at_given(given) if fixed and not _is_of_numbers(statement) else FOR_ALL
         return Equality("equal", scope, whole.why, partial=whole.partial)
     chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
     try:
@@ -299,10 +300,16 @@ def _decided(
         return Equality("undecided", _told(chosen), str(trouble))
     if fixed:
         why = "every entry of the difference is the function 0"
-        scope = _at_given(given) if statement.letters() else FOR_ALL
+        scope = FOR_ALL if _is_of_numbers(statement) else _at_given(given)
         return Equality("equal", scope, why, partial=partial)
     why = f"not shown for other sizes ({reasons})"
     return Equality("holds at the sizes tried", _told(chosen), why, partial=partial)
+
+
+def _is_of_numbers(statement: Statement) -> bool:
+    """Whether there are no matrices, so that nothing has a size."""
+    meant = (side.meaning for side in statement.all_sides)
+    return all(isinstance(one, sympy.Expr) and not isinstance(one, MatrixExpr) for one in meant)
 
 
 def _for_all_sizes(statement: Statement, steps: int) -> tuple[AllSizes | None, str]:

@@ -127,6 +127,7 @@ class Ring:
 
     def by_powers(self, poly: Any, place: int) -> dict[int, Any]:
         """The coefficients of a polynomial in one generator, by its powers."""
+        spend(len(poly))
         parts: dict[int, dict[tuple[int, ...], Any]] = {}
         for powers, coefficient in poly.to_dict().items():
             left = (*powers[:place], 0, *powers[place + 1 :])

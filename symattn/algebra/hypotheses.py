@@ -153,8 +153,9 @@ def _solution(a: Element, b: Element, entries: Entries) -> tuple[int, Element] |
             continue
         parts = ring.by_powers(num, place)
         power = max(parts)
-        sure = sign_by_terms(ring, parts[power]) != 0  # else the branch where it is 0 is lost
-        if set(parts) == {0, power} and power in (1, 2) and sure:
+        if set(parts) != {0, power} or power not in (1, 2):
+            continue
+        if sign_by_terms(ring, parts[power]):  # else the branch where it is 0 would be lost
             value = -ring.of(parts[0]) / ring.of(parts[power])
             if power == 1:
                 return place, value

@@ -145,7 +145,8 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "ov-rank", "W_V W_O has rank d_v at most (here d_v = 1)", "det(W_V W_O) = 0",
-        f"{_CIRCUITS}, on the OV circuit", "a head writes into few directions", sides=_rank,
+        f"{_CIRCUITS}, on the OV circuit", "a head writes into few directions",
+        for_all=False, sides=_rank,
     ),
     Identity(
         "concat-is-sum", "concatenation times W_O is a sum over the heads",

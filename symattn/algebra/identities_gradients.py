@@ -94,7 +94,7 @@ def _without_transpose() -> tuple[Any, Any]:
 
 def _row(name: str, says: str, statement: str, use: str, sides: Callable[[], Any],
          holds: bool = True) -> Identity:  # fmt: skip
-    return Identity(name, says, statement, _FLASH, use, holds=holds, sides=sides)
+    return Identity(name, says, statement, _FLASH, use, holds=holds, for_all=False, sides=sides)
 
 
 GRADIENTS: tuple[Identity, ...] = (

@@ -83,21 +83,23 @@ def _one_step() -> tuple[Any, Any]:
 POSITIONS: tuple[Identity, ...] = (
     Identity(
         "rotary-orthogonal", "a rotation keeps lengths", "R(aω) R(aω)ᵀ = I", _ROPE,
-        "positions change no norms", sides=_orthogonal,
+        "positions change no norms", for_all=False, sides=_orthogonal,
     ),
     Identity(
         "rotary-relative", "rotated scores depend on the distance of the positions only",
         "(q R(aω)) (k R(bω))ᵀ = q (k R((b − a)ω))ᵀ", _ROPE, "why rotary positions are relative",
-        sides=_relative, misconception="rotary attention depends on absolute positions",
+        for_all=False, sides=_relative,
+        misconception="rotary attention depends on absolute positions",
     ),
     Identity(
         "sinusoidal-rotation", "the encoding of p + k is a fixed rotation of that of p",
-        "PE(a + k) = PE(a) R(−kω)", f"{_VASWANI}3.5", "offsets are linear maps", sides=_wave,
+        "PE(a + k) = PE(a) R(−kω)", f"{_VASWANI}3.5", "offsets are linear maps",
+        for_all=False, sides=_wave,
     ),
     Identity(
         "sinusoidal-products", "products of encodings depend on the distance only",
         "PE(a) PE(b)ᵀ = cos((a − b)ω)", f"{_VASWANI}3.5", "nearby positions look alike",
-        sides=_wave_products,
+        for_all=False, sides=_wave_products,
     ),
     Identity(
         "alibi-shift", "ALiBi's bias a (j − i) is a j, the query's own position cancels",
@@ -115,11 +117,12 @@ POSITIONS: tuple[Identity, ...] = (
         "recurrent-jacobians", "a recurrent net's gradient is a product of Jacobians",
         "∂h_3/∂h_0 = Π_t w (1 − h_t²)",
         "Pascanu et al., On the Difficulty of Training Recurrent Neural Networks (2013), sec. 2",
-        "why gradients vanish over many steps", sides=_recurrent,
+        "why gradients vanish over many steps", for_all=False, sides=_recurrent,
     ),
     Identity(
         "attention-one-step", "between a value and an output stands one factor, its weight",
-        "∂o/∂v_j = a_j", f"{_VASWANI}4", "attention's paths are short", sides=_one_step,
+        "∂o/∂v_j = a_j", f"{_VASWANI}4", "attention's paths are short",
+        for_all=False, sides=_one_step,
     ),
 )  # fmt: skip
 

@@ -101,7 +101,7 @@ SOFTMAX: tuple[Identity, ...] = (
     Identity(
         "temperature-zero", "as T → 0 all gaps to the largest score go to −∞: argmax",
         "softmax([0, −∞, −∞]) = [1, 0, 0]", _BISHOP, "the limit of very sharp attention",
-        sides=_cold,
+        for_all=False, sides=_cold,
     ),
     Identity(
         "two-keys-sigmoid", "over two keys softmax is a sigmoid of the difference",
@@ -111,7 +111,7 @@ SOFTMAX: tuple[Identity, ...] = (
     Identity(
         "jacobian", "the softmax's Jacobian is diag(p) − p pᵀ",
         "∂p/∂z = diag(p) − p pᵀ, p = softmax(z)", _BISHOP,
-        "the heart of the backward pass", sides=_jacobian,
+        "the heart of the backward pass", for_all=False, sides=_jacobian,
     ),
     Identity(
         "jacobian-times-1", "the Jacobian times 1 is 0: a shift changes nothing",
@@ -122,7 +122,7 @@ SOFTMAX: tuple[Identity, ...] = (
     Identity(
         "log-sum-exp", "the gradient of log-sum-exp is softmax",
         "∂ ln Σ_l e^(z_l) / ∂z = softmax(z)", _BISHOP, "softmax as a soft maximum",
-        sides=_log_sum_exp,
+        for_all=False, sides=_log_sum_exp,
     ),
     Identity(
         "softmax-of-logs", "the plain ratio is the softmax of logarithms",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
 from time import perf_counter
 from typing import Any
 
 from symattn.algebra.calculus import follows
-from symattn.algebra.equality import FOR_ALL, Equality, decide, stated
+from symattn.algebra.equality import AT_GIVEN, FOR_ALL, Equality, answered, decide, stated
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.rules import rule
 from symattn.algebra.witness import Side
@@ -26,7 +26,8 @@ class Identity:
     `statement` is an equation in the language of `symattn.equal`; where that has no words for
     it, `sides` makes both sides and `statement` is only shown. `proof` is a chain from the left
     side to the right: each link names its rule and what follows; the last one ends at the right
-    side.
+    side. `for_all` says that the row is to be proven for all sizes; otherwise its sizes are
+    written, in its matrices or in `sizes`, and it is to be proven for those.
     """
 
     name: str
@@ -39,27 +40,27 @@ class Identity:
     where: tuple[str, ...] = ()
     positive: tuple[str, ...] = ()
     permuting: tuple[str, ...] = ()
-    shapes: tuple[tuple[str, tuple[Any, Any]], ...] = ()
+    shapes: tuple[tuple[str, Any], ...] = ()
     sizes: tuple[tuple[str, int], ...] = ()
     holds: bool = True
+    for_all: bool = True
     sides: Callable[[], tuple[Any, Any]] | None = field(default=None, compare=False)
 
-    def chain(self) -> list[Statement]:
-        """The whole statement first, then one statement for each link of the proof."""
+    def statements(self) -> Iterator[Statement]:
+        """The statement with its chain, one for each reading of the letters, the likeliest first.
+
+        Raises `SymattnError` for what cannot be read.
+        """
         if self.sides is not None:
             told: list[Any] = list(self.sides())
             steps = [told[0], *told[2:], told[1]]
         else:
             left, right = split_sides(self.statement)
             steps = [left, *(text for _, text in self.proof[:-1]), right]
-        options: dict[str, Any] = {
-            "shapes": dict(self.shapes), "where": self.where,
-            "positive": self.positive, "permuting": self.permuting,
-        }  # fmt: skip
-        whole = next(stated(steps, None, **options))
-        meant = [Side(one) for one in whole.chain]
-        pairs = [(meant[0], meant[-1]), *pairwise(meant)]
-        return [whole.between(one, other) for one, other in pairs]
+        return stated(
+            steps, None, shapes=dict(self.shapes), where=self.where, positive=self.positive,
+            permuting=self.permuting,
+        )  # fmt: skip
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -103,7 +104,7 @@ class Proof:
         return bool(self.equality) and reached and all(link.good for link in self.links)
 
 
-def prove(identity: Identity | str) -> Proof:
+def prove(identity: Identity | str, effort: int = 1) -> Proof:
     """Decide a row of the catalogue, or one of your own, link by link.
 
     Raises `SymattnError` for a name that no row has.
@@ -117,17 +118,23 @@ def prove(identity: Identity | str) -> Proof:
 
         identity = named(identity)
     begun = perf_counter()
-    whole, *pairs = identity.chain()
+    readings = identity.statements()
+    whole = next(readings)
     sizes = dict(identity.sizes) or None
-    equality = decide(whole, sizes)
+    others = iter(()) if identity.name else readings  # a row of the catalogue means one thing
+    equality = answered(chain((whole,), others), sizes, effort)
+    if identity.sides is not None and not identity.for_all and equality.scope == FOR_ALL:
+        equality = replace(equality, scope=AT_GIVEN)  # numbers made of matrices with sizes
+    meant = [Side(one) for one in whole.chain]
     links: list[Link] = []
     if identity.holds:
-        for pair, name in zip(pairs, identity.rules, strict=True):
-            one, other = pair.left.meaning, pair.right.meaning
+        for (one, other), name in zip(pairwise(meant), identity.rules, strict=True):
             free = name in (HYPOTHESIS, ENTRIES)
-            applies = free or follows(one, other, rule(name), frozenset(identity.permuting))
-            decided = equality if len(pairs) == 1 else decide(pair, sizes)
-            links.append(Link(one, other, name, decided, applies))
+            applies = free or follows(
+                one.meaning, other.meaning, rule(name), frozenset(identity.permuting)
+            )
+            pair = whole.between(one, other)
+            decided = equality if len(meant) == 2 else decide(pair, sizes, effort)
+            links.append(Link(one.meaning, other.meaning, name, decided, applies))
     seconds = perf_counter() - begun
-    sides = whole.left.meaning, whole.right.meaning
-    return Proof(identity, equality, tuple(links), seconds, *sides)
+    return Proof(identity, equality, tuple(links), seconds, meant[0].meaning, meant[-1].meaning)

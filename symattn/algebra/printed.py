@@ -8,6 +8,7 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.equality import FOR_ALL
 from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Proof
 from symattn.algebra.rules import rule
 from symattn.errors import CannotSpell
@@ -44,7 +45,7 @@ def _formulas(proof: Proof) -> list[tuple[Tree, str]]:
 
     What does not hold has no chain.
     """
-    if not proof.links or proof.identity.sides is not None or proof.equality.verdict != "equal":
+    if not proof.links or proof.identity.sides is not None or not proof.equality:
         return []
     first = spelled(proof.links[0].left)
     rest = [(spelled(link.right), reason(link.rule)) for link in proof.links]
@@ -69,19 +70,38 @@ def text_lines(proof: Proof, charset: Charset = "unicode") -> Iterator[tuple[str
     longest = min(max(map(len, written), default=0), 60)
     for k, (one, (_, why)) in enumerate(zip(written, formulas, strict=True)):
         yield "plain", f"   {'= ' if k else '  '}{one:<{longest}}   {why}".rstrip()
-    if not formulas and row.holds and proof.equality.verdict == "equal":
-        yield "plain", f"   by entries: {_WORDS[ENTRIES]}"
-    yield ("good" if proof.good else "bad"), f"   {_outcome(proof)}"
+    if not formulas and row.holds and proof.equality:
+        yield "plain", f"   by {proof.equality.reason}"
+    style = "good" if proof.good else "note" if _is_open(proof) else "bad"
+    yield style, f"   {_outcome(proof)}"
+    yield from _reading(proof)
     yield from _about(proof)
 
 
+def _is_open(proof: Proof) -> bool:
+    """Whether a statement is neither proven nor refuted."""
+    return proof.equality.verdict in ("undecided", "holds at the sizes tried")
+
+
 def _outcome(proof: Proof) -> str:
+    answer = proof.equality
     broken = [link.rule for link in proof.links if not link.good]
-    if broken and proof.equality.verdict == "equal":
+    if broken and answer:
         return f"the proof does not hold: the link by {broken[0]} fails"
-    if proof.equality.counterexample is not None:
-        return f"{proof.equality.verdict}: {proof.equality.counterexample}"
-    return f"{proof.equality.verdict}, {proof.equality.scope}"
+    if answer.counterexample is not None:
+        return f"{answer.verdict}: {answer.counterexample}"
+    told = [answer.verdict, answer.scope] if answer.scope else [answer.verdict]
+    if answer.partial:
+        told.append("where both sides are defined")
+    return ", ".join(told) + (f": {answer.reason}" if _is_open(proof) else "")
+
+
+def _reading(proof: Proof) -> Iterator[tuple[str, str]]:
+    """How the letters were read, and what another reading would have given."""
+    if proof.equality.reading and (not proof.identity.name or proof.identity.sides is None):
+        yield "note", f"   read as {proof.equality.read_as}"
+    for note in proof.equality.notes:
+        yield "note", f"   {note}"
 
 
 def _about(proof: Proof) -> Iterator[tuple[str, str]]:
@@ -106,7 +126,8 @@ def latex_lines(proof: Proof) -> str:
         body = "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
     else:
         body = _sides(proof, latex, "\\[ {} \\]") or f"\\emph{{{prose(row.statement)}}}"
-    return f"{head}\n{body}\n{prose(_outcome(proof))}.\n"
+    told = [_outcome(proof), *(words.strip() for _, words in _reading(proof))]
+    return f"{head}\n{body}\n{prose('; '.join(told))}.\n"
 
 
 def mathml_lines(proof: Proof) -> str:
@@ -131,6 +152,7 @@ def mathml_lines(proof: Proof) -> str:
             _sides(proof, lambda tree: math(tree, alttext=line(tree)), "<p>{}</p>")
             or f"<p>{escape(row.statement)}</p>"
         )
+    out += [f"<p>{escape(words.strip())}</p>" for _, words in _reading(proof)]
     return "\n".join([*out, f"<p>{escape(_outcome(proof))}</p></section>\n"])
 
 
@@ -149,7 +171,9 @@ def data(proof: Proof) -> dict[str, Any]:
     return {
         "name": row.name, "says": row.says, "statement": row.statement, "holds": row.holds,
         "good": proof.good, "verdict": proof.equality.verdict, "scope": proof.equality.scope,
-        "reason": proof.equality.reason, "seconds": round(proof.seconds, 3),
+        "partial": proof.equality.partial, "reason": proof.equality.reason,
+        "reading": dict(proof.equality.reading), "notes": list(proof.equality.notes),
+        "seconds": round(proof.seconds, 3),
         "where": list(row.where), "positive": list(row.positive),
         "permuting": list(row.permuting), "source": row.source, "use": row.use,
         "misconception": row.misconception,
@@ -185,7 +209,7 @@ def table(proofs: Sequence[Proof]) -> Iterator[tuple[str, str]]:
     good = sum(proof.good for proof in proofs)
     total = sum(proof.seconds for proof in proofs)
     true = sum(proof.identity.holds for proof in proofs)
-    for_all = sum(p.equality.scope == "for all sizes" for p in proofs if p.identity.holds)
+    for_all = sum(p.equality.scope == FOR_ALL for p in proofs if p.identity.holds)
     yield "plain", ""
     yield (
         ("good" if good == len(proofs) else "bad"),

@@ -12,16 +12,20 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count, islice
+from math import prod
 from typing import Any
 
+import flint
 import numpy as np
 import sympy
+from numpy.typing import NDArray
 
 from symattn.algebra.allsizes import definition, orthogonal
 from symattn.algebra.budget import STEPS, Spent, within
 from symattn.algebra.hypotheses import Statement, examples
+from symattn.algebra.known import TooHard
 from symattn.algebra.witness import Compared, Counterexample, Side, compared, evaluated
-from symattn.arithmetic.base import Array
+from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes import Mask, Rotary
@@ -34,10 +38,13 @@ Sizes = dict[sympy.Symbol, int]
 _SAMPLES, _MORE, _SPECIAL, _SIMPLER = 5, 60, 160, 80
 
 #: How many samples are taken under hypotheses that are not solved; the first are often trivial.
-_ASSUMED = 24
+_ASSUMED = 12
 
 #: How many unknown entries linear hypotheses are solved for.
 _MOST_UNKNOWN = 36
+
+#: With how few entries in all hypotheses are solved in the field of functions.
+_FEW = 16
 
 _SEED = 20
 
@@ -76,9 +83,7 @@ def _rank(symbol: sympy.Symbol) -> tuple[int, str]:
     return first.index(symbol.name) if symbol.name in first else len(first), symbol.name
 
 
-def _assigned(
-    statement: Statement, ranked: list[sympy.Symbol], more: int, apart: int = 1
-) -> Sizes:
+def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int, apart: int = 1) -> Sizes:
     """Distinct sizes, at least so far apart, that no number in the statement is."""
     taken = {abs(int(number)) for side in statement.all_sides for expr in _expressions(side)
              if hasattr(expr, "atoms") for number in expr.atoms(sympy.Integer)}  # fmt: skip
@@ -167,6 +172,9 @@ class _Sampler:
         self.assumed = _assumed(statement)
         self.chance = random.Random(_SEED)  # noqa: S311  no secrets here
         self.letters = statement.letters()
+        #: Letters in which the hypotheses are not linear.
+        self.curved: set[str] = set()
+        self.dims = {name: letter.dims(sizes) for name, letter in self.letters.items()}
         self.scalars = sorted({s for side in statement.all_sides for s in side.scalars()
                                if s not in sizes}, key=str)  # fmt: skip
 
@@ -185,9 +193,9 @@ class _Sampler:
                 yield put, given
 
     def _solve(self, name: str, given: dict[str, Array], put: Any) -> None:
-        """Change one matrix so that the hypotheses hold that are linear in it, if it can be done."""
-        if name not in given or name in {*self.assumed.mirrored, *self.assumed.orthonormal,
-                                         *self.statement.permutations}:  # fmt: skip
+        """Change one matrix so that the hypotheses that are linear in it hold, if there is one."""
+        bound = {*self.assumed.mirrored, *self.assumed.orthonormal, *self.statement.permutations}
+        if name not in given or name in self.curved or name in bound:
             return
         dims, size = given[name].shape, given[name].size
         if size > _MOST_UNKNOWN or self.assumed.defined:
@@ -205,7 +213,7 @@ class _Sampler:
                 if left is None or right is None:
                     return None
                 out += list(np.ravel(left - right))
-            return out if all(isinstance(x, sympy.Rational) for x in out) else None
+            return out
 
         zero = residue([sympy.S.Zero] * size)
         random_ = [self._number(1, False) for _ in range(size)]
@@ -218,15 +226,17 @@ class _Sampler:
             if found is None:
                 return
             columns.append([a - b for a, b in zip(found, zero, strict=True)])
-        linear = [b + sum(x * column[row] for x, column in zip(random_, columns, strict=True))
+        free = [_RATIONALS.scalar(x) for x in random_]
+        linear = [b + sum(x * column[row] for x, column in zip(free, columns, strict=True))
                   for row, b in enumerate(zero)]  # fmt: skip
         if linear != tried:
+            self.curved.add(name)
             return
         table = [[column[row] for column in columns] for row in range(len(zero))]
-        solved = _solution(table, [-b for b in zero], random_)
+        solved = _solution(table, [-b for b in zero], free)
         if solved is not None:
             array = np.empty(size, dtype=object)
-            array[:] = solved
+            array[:] = list(map(_sympy, solved))
             given[name] = array.reshape(dims)
 
     def _completed(self, given: dict[str, Array], put: Any) -> bool:
@@ -238,7 +248,7 @@ class _Sampler:
             value = _exact(side, given, put)
             if value is None or len({str(x) for x in value.ravel()}) != 1:
                 return False
-            put[symbol] = value.ravel()[0]
+            put[symbol] = _sympy(value.ravel()[0])
         arrays = evaluated(given, self.assumed.defined, put)
         if arrays is None:
             return False
@@ -258,7 +268,7 @@ class _Sampler:
 
     def _letter(self, name: str, style: int) -> Array:
         letter = self.letters[name]
-        dims, assumed = letter.dims(self.sizes), self.assumed
+        dims, assumed = self.dims[name], self.assumed
         positive = name in self.statement.positive
         if letter.boolean:
             return self._random(dims, 0, False) % 2
@@ -310,8 +320,7 @@ def _solution(table: list[list[Any]], wanted: list[Any], free: list[Any]) -> lis
         return None
     out = list(free)
     for row, column in zip(rows, pivots, strict=False):
-        others = (row[k] * free[k] for k in range(width) if k not in pivots)
-        out[column] = row[-1] - sum(others, sympy.S.Zero)
+        out[column] = row[-1] - sum(row[k] * free[k] for k in range(width) if k not in pivots)
     return out
 
 
@@ -405,12 +414,52 @@ _SQUARE_KINDS: tuple[_Kind, ...] = (
 )
 
 
-def _exact(side: Side, given: Mapping[str, Array], put: Any) -> Array | None:
-    from symattn.arithmetic.exact import EXACT
+class _Rationals(Arithmetic):
+    """Rational numbers of FLINT in object arrays: sums, products and inverses, nothing else."""
 
+    name = "rationals"
+
+    def scalar(self, value: sympy.Expr) -> Any:
+        if not isinstance(value, sympy.Rational):
+            raise TooHard(f"{value} is not rational")
+        return flint.fmpq(int(value.p), int(value.q))
+
+    def array(self, exact: Array) -> Array:
+        return elementwise(self.scalar, exact)
+
+    def exp(self, x: Array) -> Array:
+        raise TooHard("an exponential is not rational")
+
+    def apply(self, name: str, x: Array) -> Array:
+        raise TooHard(f"{name} is not rational")
+
+    def hidden(self, x: Array) -> NDArray[np.bool_]:
+        return np.zeros(x.shape, dtype=bool)
+
+    def inverse(self, x: Array) -> Array:
+        try:
+            entries = flint.fmpq_mat(*x.shape, list(x.ravel())).inv().entries()
+        except ZeroDivisionError:
+            raise TooHard("a matrix that has no inverse") from None
+        out = np.empty(x.size, dtype=object)
+        out[:] = entries
+        return out.reshape(x.shape)
+
+
+_RATIONALS = _Rationals()
+
+
+def _sympy(value: Any) -> sympy.Rational:
+    return sympy.Rational(int(value.p), int(value.q))
+
+
+def _exact(side: Side, given: Mapping[str, Array], put: Any) -> Array | None:
+    """The value of a side in rational numbers; None where it is not rational."""
+    named = side.letters()
     try:
-        return side.value(given, EXACT, put)
-    except (SymattnError, ZeroDivisionError):
+        return side.value({k: _RATIONALS.array(v) for k, v in given.items() if k in named},
+                          _RATIONALS, put)  # fmt: skip
+    except (SymattnError, ZeroDivisionError, NotImplementedError):
         return None
 
 
@@ -430,7 +479,8 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
             if not statement.where:
                 answer = _simpler(statement, sampler, given, put, answer)
             return Found(_counterexample(sampler, given, put, answer), True)
-    if statement.where and (thorough or not defined):
+    few = sum(map(prod, sampler.dims.values())) <= _FEW
+    if statement.where and few and (thorough or not defined):
         for put, given in islice(_solved(statement, sizes), wanted):
             answer = compared(statement.left, statement.right, given, put)
             defined = defined or answer.agree
@@ -442,7 +492,7 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
 def _solved(statement: Statement, sizes: Sizes) -> Iterator[tuple[Any, dict[str, Array]]]:
     """Numbers from hypotheses that are solved for some entries."""
     try:
-        with within(STEPS):
+        with within(STEPS // 8):
             yield from list(islice(examples(statement, sizes), _SAMPLES))
     except Spent:
         return

@@ -332,9 +332,12 @@ class Sums:
         for index, size in bound:
             spend(1 + len(factors))
             rest = [pair for pair in bound if pair[0] != index]
+            uses = [factor for factor in factors if index in indices(factor)]
+            gone = self._eliminated(factors, uses, (index, size), rest)
+            if gone is not None:
+                return gone
             if any(index in letters(inner) for _, inner in rest):
                 continue  # the range of another index depends on this one
-            uses = [factor for factor in factors if index in indices(factor)]
             found = self._met(factors, uses, index, size)
             if found is not None:
                 return self._summed_again(found, rest)
@@ -344,21 +347,34 @@ class Sums:
                 return self._summed_again(renamed, list(bound))
         return self._components(factors, bound)
 
-    def _met(
-        self, factors: dict[Factor, Fraction], uses: list[Factor], index: sympy.Symbol, size: Any
-    ) -> Poly | None:
-        """What the product of the factors is once it is summed over one index, if that is told."""
-        for factor in uses:  # Σ_l [l = k] f(l) is f(k), for a k in the range of l
+    def _eliminated(
+        self, factors: dict[Factor, Fraction], uses: list[Factor],
+        pair: tuple[sympy.Symbol, Any], rest: list[tuple[sympy.Symbol, Any]],
+    ) -> Poly | None:  # fmt: skip
+        """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside.
+
+        Ranges that depend on l then depend on k, which must not be an index of such a range.
+        """
+        index, size = pair
+        dependent = {other for other, inner in rest if index in letters(inner)}
+        for factor in uses:
             if factor[0] != "=":
                 continue
             other = self.ranges.solved(factor[1], factor[2], index)
-            if other is None:
+            if other is None or letters(other) & dependent:
                 continue
             if self.ranges.outside(other, size):
                 return {}
             if self.ranges.within(other, size):
                 left = frozenset((f, p) for f, p in factors.items() if f != factor)
-                return self.put_mono(left, {index: other})
+                sized = [(inner, at(wide, {index: other})) for inner, wide in rest]
+                return self._summed_again(self.put_mono(left, {index: other}), sized)
+        return None
+
+    def _met(
+        self, factors: dict[Factor, Fraction], uses: list[Factor], index: sympy.Symbol, size: Any
+    ) -> Poly | None:
+        """What the product of the factors is once it is summed over one index, if that is told."""
         pair = uses * 2 if len(uses) == 1 and factors[uses[0]] == 2 else uses
         if len(pair) == 2 and (len(uses) == 1 or all(factors[factor] == 1 for factor in uses)):
             ends = self._unit_ends(pair, index, size)

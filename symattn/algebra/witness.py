@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import flint
@@ -18,7 +19,7 @@ from symattn.arithmetic.exact import filled
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.evaluate.values import program_of_step
-from symattn.evaluate.walk import program_of
+from symattn.evaluate.walk import Program, program_of
 from symattn.nodes import Allowed, Head
 
 _BITS = (80, 320)
@@ -101,14 +102,22 @@ class Side:
             return values[self.meaning.steps[-1].letter]
         if isinstance(self.meaning, sympy.MatrixBase | sympy.MatrixExpr):
             meaning = self.meaning
-            if isinstance(meaning, sympy.MatrixBase) or meaning.has(
-                sympy.MatrixBase
-            ):  # its entries may hold scalars
+            if _is_explicit(meaning):  # its entries may hold scalars
                 scalars = {s: sizes[s] for s in meaning.free_symbols if s in sizes}
                 meaning = meaning.subs(scalars)
-            return program_of(meaning, sizes, False)(given.__getitem__, arithmetic)
+            return _program(meaning, frozenset(sizes.items()))(given.__getitem__, arithmetic)
         scalar = sympy.sympify(self.meaning, strict=True).subs(sizes)
         return arithmetic.array(filled((1, 1), [scalar]))
+
+
+def _is_explicit(meaning: Any) -> bool:
+    """Whether there is a matrix of numbers in an expression."""
+    return any(isinstance(part, sympy.MatrixBase) for part in sympy.preorder_traversal(meaning))
+
+
+@lru_cache(maxsize=256)
+def _program(meaning: Any, sizes: frozenset[tuple[sympy.Symbol, Any]]) -> Program:
+    return program_of(meaning, dict(sizes), False)
 
 
 #: Symbols that name a function inside a node.

@@ -116,11 +116,11 @@ def _letter(option: str, text: str) -> str:
     return str(_read(_LETTER, option, text, f"give one letter, as in {option} P")[1])
 
 
-def _shape(text: str) -> tuple[str, tuple[Any, Any]]:
-    """``A=n,d_k``: a letter, its rows and its columns; a scalar is 1 × 1."""
+def _shape(text: str) -> tuple[str, Any]:
+    """``A=n,d_k``: a letter, its rows and its columns; ``c=scalar``."""
     found = _read(_SHAPE, "--shape", text, "give rows and columns, as in A=n,d_k, or c=scalar")
     if found[2]:
-        return found[1], (1, 1)
+        return found[1], "scalar"
     rows, columns = (int(size) if size.isdigit() else size for size in found.group(3, 4))
     return found[1], (rows, columns)
 
