@@ -16,7 +16,7 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from symattn import Attention, Evaluation, Notation
+from symattn import Attention, Evaluation, Notation, SymattnError
 from symattn.arithmetic.balls import ball, precision
 from symattn.evaluate.check import compare
 from tests.reference import LETTERS, Array, Case, cases
@@ -346,3 +346,86 @@ def test_tolerance_is_never_wildly_loose(n: int, m: int, width: int, seed: int) 
         for step in (*check.steps, *alone.steps):
             assert step.agrees, step
             assert step.tolerance <= most, step
+
+
+def test_an_overflow_is_told_from_a_disagreement() -> None:
+    derivation = Attention(unfold="plain", scale=False).derivation()
+    told: dict[str, Any] = {"Q": [[1], [800]], "K": [[1], ["0.5"]], "V": [[1], [2]]}
+    check = derivation.evaluate(**told).check()
+    assert [step.name for step in check.steps if step.overflowed] == [
+        "exp", "exp_sum", "weights", "output",
+    ]  # fmt: skip
+    first = check.first_wrong
+    assert first is not None
+    assert (first.failed, first.entry(), first.entry(0)) == ((1, 0), "exp[2,1]", "exp[1,0]")
+    assert str(first) == "exp[2,1]: the dtype overflowed; use a wider one"
+
+
+@pytest.mark.parametrize("number", [np.inf, np.nan, 1e300])
+def test_a_number_that_fits_has_not_overflowed(number: float) -> None:
+    """Not every ∞ is the dtype's doing."""
+    values = Attention(scale=False).derivation().evaluate(Q=[[1]], K=[[1], [2]], V=[[1], [2]])
+    letter = values["scores"].step.letter
+    values.array(letter)
+    values._values["array"][letter] = np.array([[1.0, number]])
+    first = values.check().first_wrong
+    assert first is not None
+    assert (first.entry(), first.overflowed) == ("scores[1,2]", False)
+    assert "disagrees" in str(first)
+
+
+def test_the_entry_that_failed_is_named_though_another_is_further_off() -> None:
+    true, allowed = balls(1000, 1), np.array([[arb(1000, 10), arb(1, 0.01)]])
+    found = compare("x", np.array([[1005.0, 1.1]]), true, allowed)
+    assert (found.worst, found.failed, found.entry()) == ((0, 0), (0, 1), "x[1,2]")
+
+
+def test_numbers_that_do_not_fit_into_the_dtype_when_given() -> None:
+    values = Attention(scale=False).derivation().evaluate(
+        dtype="float16", Q=[[70000]], K=[[1], [0]], V=[[1], [2]]
+    )  # fmt: skip
+    first = values.check().first_wrong
+    assert first is not None and first.overflowed, first
+
+
+def test_a_window_after_a_cache_is_counted_from_the_cache() -> None:
+    """As ONNX has it: query i of the new ones stands at p + i and sees l keys back, r ahead."""
+    rng = np.random.default_rng(3)
+    past, new, width = 4, 3, 2
+    for left, right in ((0, 0), (2, 0), (1, 1), (-1, 1), (3, -1)):
+        spec = Attention(source="given", cache=True, mask={"window": [left, right]}, scale=False)
+        given = {name: rng.normal(size=(rows, width)) for name, rows in (
+            ("Q", new), ("K", new), ("V", new), ("K_past", past), ("V_past", past))}  # fmt: skip
+        values = spec.derivation(given=given).evaluate(**given)
+        away = np.arange(past + new) - (past + np.arange(new)[:, None])
+        seen = ((left < 0) | (-away <= left)) & ((right < 0) | (away <= right))
+        keys, rows = (np.vstack([given[f"{x}_past"], given[x]]) for x in "KV")
+        powers = np.where(seen, np.exp(given["Q"] @ keys.T), 0)
+        expected = powers / powers.sum(axis=1, keepdims=True) @ rows
+        np.testing.assert_allclose(values["output"].array, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", ["e-310", "e-200", "", "e200"])
+def test_cosines_of_very_short_and_long_vectors(size: str) -> None:
+    """Exact, enclosed and in floats: the squares of the entries leave the range, cosines do not."""
+    spec = Attention(score="cosine", scale=False)
+    values = spec.derivation().evaluate(
+        Q=[[f"3{size}", f"4{size}"]], K=[[1, 0], [1, 1]], V=[[1], [2]]
+    )
+    assert values["scores"].exact[0, 0] == sympy.Rational(3, 5)
+    assert values["scores"].decimals(6) == [["0.6", "0.989949"]]
+    np.testing.assert_allclose(values["scores"].array, [[0.6, 0.7 * 2**0.5]], rtol=1e-14)
+    assert values.check().agrees
+
+
+def test_a_vector_that_underflows_says_so() -> None:
+    values = Attention(score="cosine", scale=False).derivation().evaluate(
+        dtype="float32", Q=[["3e-200", "4e-200"]], K=[[1, 0]], V=[[1]]
+    )  # fmt: skip
+    assert values["scores"].decimals(2) == [["0.6"]]
+    with pytest.raises(SymattnError, match="all 0 in float32"):
+        values["scores"].array.tolist()
+    with pytest.raises(SymattnError, match="a zero vector"):
+        Attention(score="cosine").derivation().evaluate(
+            Q=[[0, 0]], K=[[1, 0]], V=[[1]]
+        )["scores"].exact.tolist()  # fmt: skip

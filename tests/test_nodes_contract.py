@@ -14,7 +14,7 @@ from flint import arb
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn import SymattnError
-from symattn.arithmetic.arrays import Arrays
+from symattn.arithmetic.arrays import FLOAT64, Arrays
 from symattn.arithmetic.balls import BALLS, nearest
 from symattn.arithmetic.base import Arithmetic
 from symattn.arithmetic.exact import EXACT, filled
@@ -316,6 +316,111 @@ def test_arrays_keep_their_dtype(kind: type[Node], dtype: str) -> None:
 def test_sympy_refuses_to_differentiate(node: MatrixExpr) -> None:
     with pytest.raises(SymattnError, match="cannot differentiate"):
         node.diff(S)
+
+
+x = sympy.Symbol("x", real=True)
+AT = sympy.Rational(1, 3)
+
+
+def with_a_symbol(kind: type[Node]) -> MatrixExpr:
+    """The node over explicit matrices, in two entries of which there is an x."""
+    put = {}
+    for symbol in SAMPLES[kind].subs(SIZES).atoms(sympy.MatrixSymbol):
+        values = VALUES[symbol.name]
+        entries = [sympy.Rational(str(value)) for value in values.flat]
+        if symbol.name != "B":  # 0 and 1 that only decide
+            entries[0], entries[-1] = entries[0] + x, entries[-1] * (1 + x**2)
+        put[symbol] = sympy.ImmutableDenseMatrix(*values.shape, entries)
+    return SAMPLES[kind].subs(SIZES).xreplace(put)
+
+
+def floats(kind: type[Node], value: float) -> Any:
+    """The same at one x, by NumPy alone."""
+    args = (
+        np.array(arg.subs(x, value).tolist(), dtype=float)
+        if isinstance(arg, sympy.MatrixBase)
+        else FLOAT64.array(np.asarray(arg.subs(x, value).doit().tolist(), dtype=object))
+        if isinstance(arg, MatrixExpr)
+        else arg
+        for arg in with_a_symbol(kind).args
+    )
+    return kind._compute(FLOAT64, *args)
+
+
+def as_floats(matrix: Any) -> Any:
+    """A matrix of SymPy's with a number for x."""
+    found = sympy.Matrix(matrix).subs(x, AT).tolist()
+    return np.array(
+        [[float(entry) if entry.is_finite else -np.inf for entry in row] for row in found]
+    )
+
+
+IN_SYMPY: dict[str, Callable[[MatrixExpr], Any]] = {
+    "as_explicit": lambda node: node.as_explicit(),
+    "doit": lambda node: node.doit(),
+    "entries": lambda node: sympy.Matrix(*node.shape, lambda a, b: node[a, b]),
+    "evalf": lambda node: node.evalf(30),
+    "N": sympy.N,
+    "evalf inside": lambda node: (2 * node).evalf() / 2,
+    "transpose": lambda node: sympy.Transpose(node).as_explicit().T,
+    "product": lambda node: (node * sympy.eye(int(node.shape[1]))).as_explicit(),
+}
+
+#: Nodes that are about all heads at once have no matrix of their own to write out.
+WRITTEN = [kind for kind in NODES if kind not in OF_HEADS]
+
+
+@pytest.mark.parametrize("way", IN_SYMPY)
+@pytest.mark.parametrize("kind", WRITTEN, ids=lambda kind: kind.__name__)
+def test_a_symbol_in_an_explicit_argument(kind: type[Node], way: str) -> None:
+    """Plain SymPy gives what NumPy does once the symbol has a number."""
+    if way == "product" and -np.inf in floats(kind, float(AT)):
+        pytest.skip("−∞ · 0 is no number")
+    found = as_floats(IN_SYMPY[way](with_a_symbol(kind)))
+    np.testing.assert_allclose(found, floats(kind, float(AT)), rtol=1e-12, atol=1e-13)
+
+
+DERIVATIVES: dict[str, Callable[[MatrixExpr], Any]] = {
+    "diff": lambda node: node.diff(x),
+    "sympy.diff": lambda node: sympy.diff(node, x),
+    "Derivative": lambda node: sympy.Derivative(node, x).doit(),
+    "entries": lambda node: sympy.Matrix(*node.shape, lambda a, b: node[a, b].diff(x)),
+    "sum": lambda node: (2 * node).diff(x) / 2,
+    "explicit transpose": lambda node: sympy.Transpose(node).as_explicit().diff(x).T,
+}
+
+
+@pytest.mark.parametrize("way", DERIVATIVES)
+@pytest.mark.parametrize("kind", WRITTEN, ids=lambda kind: kind.__name__)
+def test_a_derivative_by_a_scalar(kind: type[Node], way: str) -> None:
+    """As central differences of NumPy's values have it."""
+    step = 1e-6
+    with np.errstate(invalid="ignore"):  # −∞ behind a mask
+        slope = (floats(kind, float(AT) + step) - floats(kind, float(AT) - step)) / (2 * step)
+    told = DERIVATIVES[way](with_a_symbol(kind))
+    found = as_floats(sympy.zeros(*slope.shape) if told == 0 else told)  # SymPy's own 0, without us
+    np.testing.assert_allclose(found, np.nan_to_num(slope), rtol=1e-6, atol=1e-7)
+
+
+def test_a_second_derivative_by_a_scalar() -> None:
+    once = Softmax(sympy.Matrix([[x, 1]]))
+    assert sympy.simplify(once.diff(x, 2) - once.diff(x).diff(x)) == sympy.zeros(1, 2)
+    assert once.diff(x, x) == once.diff((x, 2))
+    assert once.diff(sympy.Symbol("y")) == sympy.ZeroMatrix(1, 2)
+
+
+@pytest.mark.parametrize("by", [n, S[0, 0]])
+def test_a_matrix_by_name_has_no_derivative_by_a_scalar(by: sympy.Expr) -> None:
+    with pytest.raises(SymattnError, match="give explicit matrices"):
+        Softmax(S).diff(by)
+    assert Softmax(S).diff(x) == sympy.ZeroMatrix(n, m)
+
+
+def test_numbers_of_a_node_over_names_stay_a_node() -> None:
+    found = SinkSoftmax(S, sympy.Matrix([[sympy.sqrt(2)]])).evalf(5)
+    assert isinstance(found, SinkSoftmax)
+    assert found.args[1][0, 0] == sympy.sqrt(2).evalf(5)
+    assert Softmax(S).evalf() == Softmax(S)
 
 
 COMPOSITES: dict[str, Callable[[MatrixExpr], Any]] = {

@@ -84,6 +84,11 @@ class Arrays(Arithmetic):
         top = self.row_max(x)
         return np.asarray(x - np.where(np.isneginf(top), np.zeros_like(top), top))
 
+    def in_range(self, x: Array) -> tuple[Array, Array | None]:
+        top = np.abs(x).max(axis=-1, keepdims=True, initial=0)
+        _, exponent = np.frexp(np.where(np.isfinite(top), top, 1))
+        return np.ldexp(x, -exponent), np.ldexp(np.ones_like(top), exponent)
+
     def lowered(self, x: Array) -> Array:
         return np.asarray(x - self.row_max(x))
 

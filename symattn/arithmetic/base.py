@@ -52,6 +52,14 @@ class Arithmetic:
         """
         raise NotImplementedError
 
+    def in_range(self, x: Array) -> tuple[Array, Array | None]:
+        """Rows over a power of two each, where squares would else leave the range; and the powers.
+
+        Only for formulas in which such a factor can be put back, or cancels (lengths, directions).
+        None where nothing is divided.
+        """
+        return x, None
+
     def lowered(self, x: Array) -> Array:
         """Rows less their largest entry, where the arithmetic needs it to stay accurate."""
         return x

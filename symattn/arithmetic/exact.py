@@ -110,6 +110,11 @@ class Threshold(sympy.Function):  # type: ignore[misc]
             level = sympy.expand_mul((added - 1) / count)
         return level
 
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        """1/k for the k arguments above τ, 0 for the others."""
+        above = [_above(term - self) for term in self.args]
+        return above[argindex - 1] / sympy.Add(*above)
+
 
 def _symbolic(terms: tuple[sympy.Expr, ...]) -> bool:
     return any(isinstance(term, sympy.Lambda) or term.free_symbols for term in terms)

@@ -27,6 +27,14 @@ _EXP_ROUNDINGS = 8
 _SIGMOID_ROUNDINGS = 12
 
 
+def nearest_exponent(x: Any) -> int:
+    """The k with |x| about 2^k, at the midpoint; far below every dtype's range for 0."""
+    if x.is_zero() or not x.is_finite():
+        return -100_000
+    mantissa, exponent = x.mid().man_exp()
+    return int(abs(int(mantissa)).bit_length() + int(exponent)) if mantissa else -100_000
+
+
 class Rounded(Balls):
     """Balls widened by what one floating-point dtype may round away.
 
@@ -79,6 +87,20 @@ class Rounded(Balls):
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         """Nowhere: what is too near 0 to divide by gets a tolerance without bound instead."""
         return np.zeros(x.shape, dtype=bool)
+
+    def in_range(self, x: Array) -> tuple[Array, Array | None]:
+        """Each row over a power of two near its largest entry: exact but where it underflows."""
+        scaled = np.empty(x.shape, dtype=object)
+        powers = np.empty((*x.shape[:-1], 1), dtype=object)
+        for index in np.ndindex(*x.shape[:-1]):
+            top = max((nearest_exponent(entry) for entry in x[index]), default=0)
+            powers[index] = [arb(2) ** top]
+            scaled[index] = [self._scaled(entry, arb(2) ** -top) for entry in x[index]]
+        return scaled, powers
+
+    def _scaled(self, x: Any, power: Any) -> Any:
+        product = x * power
+        return product if product.is_zero() else product + arb(0, self.tiny)
 
     def lowered(self, x: Array) -> Array:
         """Less the row maximum, whichever entry it is: a ball that holds the largest."""

@@ -202,6 +202,8 @@ def _check(check: Check) -> dict[str, Any]:
                 "worst": [index + 1 for index in step.worst],
                 "tolerance": _finite(step.tolerance),
                 "agrees": step.agrees,
+                "failed": None if step.failed is None else [index + 1 for index in step.failed],
+                "overflowed": step.overflowed,
             }
             for step in check.steps
         },

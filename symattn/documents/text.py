@@ -102,10 +102,14 @@ def _check(check: Check, notation: Notation, charset: Charset) -> Iterator[tuple
 
 
 def _check_row(step: StepCheck, notation: Notation, charset: Charset) -> tuple[str, ...]:
-    shape, worst = step.shape, step.worst
+    shape, worst = step.shape, step.worst if step.failed is None else step.failed
     if notation.convention == "columns":
         shape, worst = (*shape[:-2], *shape[:-3:-1]), (*worst[:-2], *worst[:-3:-1])
-    place = f"[{','.join(str(i + notation.index_base) for i in worst)}]" if step.error > 0 else ""
+    place = (
+        f"[{','.join(str(i + notation.index_base) for i in worst)}]"
+        if step.error > 0 or step.failed
+        else ""
+    )
     return (
         step.name,
         (" × " if charset == "unicode" else " x ").join(map(str, shape)),
@@ -113,8 +117,16 @@ def _check_row(step: StepCheck, notation: Notation, charset: Charset) -> tuple[s
         f"{step.ulps:.2f}" if step.ulps < 1000 else _short(step.ulps),
         place,
         _short(step.tolerance),
-        "agrees" if step.agrees else "DIFFERS" if step.tolerance < math.inf else "NO BOUND",
+        _verdict(step),
     )
+
+
+def _verdict(step: StepCheck) -> str:
+    if step.agrees:
+        return "agrees"
+    if step.overflowed:
+        return "OVERFLOW"
+    return "DIFFERS" if step.tolerance < math.inf else "NO BOUND"
 
 
 def _short(number: float) -> str:

@@ -22,6 +22,9 @@ class StepCheck:
 
     `error` is the largest absolute error and `ulps` the same in units in the last place of the
     dtype at that entry; `worst` is the entry (from 0), `tolerance` the bound that holds there.
+    `failed` is the first entry that lies outside its bound, or None. `overflowed` says that every
+    such entry is ∞ because the number does not fit into the dtype, or that one that the step is
+    made of was: then the arrays show nothing about the formula.
     """
 
     name: str
@@ -31,6 +34,24 @@ class StepCheck:
     worst: tuple[int, ...]
     tolerance: float
     agrees: bool
+    failed: tuple[int, ...] | None = None
+    overflowed: bool = False
+
+    def entry(self, index_base: int = 1) -> str:
+        """The entry that failed, or the worst one, as a reader names it: weights[1,2]."""
+        place = self.worst if self.failed is None else self.failed
+        counted = ",".join(str(index + index_base) for index in place)
+        return f"{self.name}[{counted}]" if place else self.name
+
+    def __str__(self) -> str:
+        if self.agrees:
+            return f"{self.name}: agrees, at most {self.error:.2g} off"
+        if self.overflowed:
+            return f"{self.entry()}: the dtype overflowed; use a wider one"
+        if math.isinf(self.tolerance):
+            return f"{self.entry()}: rounding leaves no bound to hold it against"
+        told = f"{self.error:.2g} off at most, where {self.tolerance:.2g} is allowed"
+        return f"{self.entry()}: disagrees, {told}"
 
 
 @dataclass(frozen=True)
@@ -54,19 +75,34 @@ class Check:
         return self.agrees
 
 
-def compare(name: str, array: Any, true: Any, allowed: Any) -> StepCheck:
-    """One step: `array` against `true`, each entry being let end up in its `allowed` ball."""
+def compare(name: str, array: Any, true: Any, allowed: Any, after: bool = False) -> StepCheck:
+    """One step: `array` against `true`, each entry being let end up in its `allowed` ball.
+
+    `after` says that an operand of the step has overflowed.
+    """
     if array.shape != true.shape:
         return StepCheck(name, array.shape, math.inf, math.inf, (), 0.0, False)
     worst: tuple[float, float, tuple[int, ...], float] = (-1.0, 0.0, (), 0.0)
-    agrees = True
+    failed: list[tuple[int, ...]] = []
     for place in np.ndindex(*array.shape):
         error, tolerance, inside = _distance(array[place], true[place], allowed[place])
-        agrees = agrees and inside
+        if not inside:
+            failed.append(place)
         if error > worst[0]:
             worst = (error, _ulps(error, true[place], array.dtype), place, tolerance)
     error, ulps, place, tolerance = worst
-    return StepCheck(name, array.shape, error, ulps, place, tolerance, agrees)
+    first = failed[0] if failed else None
+    lost = after or all(beyond(array[place], true[place]) for place in failed)
+    overflowed = bool(failed) and lost
+    return StepCheck(
+        name, array.shape, error, ulps, place, tolerance, not failed, first, overflowed
+    )
+
+
+def beyond(value: Any, true: Any) -> bool:
+    """Whether a float is ∞ because the true value does not fit into its dtype."""
+    largest = arb(float(np.finfo(np.asarray(value).dtype).max))
+    return bool(np.isinf(value) and true.is_finite() and not abs(true) < largest)
 
 
 def _distance(value: Any, true: Any, allowed: Any) -> tuple[float, float, bool]:

@@ -14,7 +14,7 @@ from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits, enclosure
 from symattn.errors import SymattnError, nearest
-from symattn.evaluate.check import Check, compare
+from symattn.evaluate.check import Check, beyond, compare
 from symattn.evaluate.shown import value_view
 from symattn.evaluate.values import Place, Values
 from symattn.evaluate.worked import worked
@@ -76,16 +76,24 @@ class Evaluation(Values):
         >>> values.check().agrees
         True
         """
-        steps = tuple(
-            compare(
+        lost = {item.letter for item in self.inputs if self._overflows(item.letter)}
+        steps = []
+        for step in self.steps:
+            found = compare(
                 step.name,
                 self.array(step.letter),
                 self.balls(step.letter, BITS[1]),
                 self.rounded(step.letter),
+                after=bool(lost & set(step.operands)),
             )
-            for step in self.steps
-        )
-        return Check(self.arithmetic.dtype.name, steps)
+            lost |= {step.letter} if found.overflowed else set()
+            steps.append(found)
+        return Check(self.arithmetic.dtype.name, tuple(steps))
+
+    def _overflows(self, letter: str) -> bool:
+        """Whether a number that was given does not fit into the dtype."""
+        array, true = self.array(letter), self.balls(letter, BITS[1])
+        return any(beyond(array[place], true[place]) for place in np.ndindex(*array.shape))
 
 
 class StepValue:

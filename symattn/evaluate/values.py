@@ -205,10 +205,18 @@ class Values:
         """The shape of a matrix's value: batches, heads, rows, columns."""
         key = ("shape", letter)
         if key not in self._known:
-            value = self.abbreviated(letter) if self._is_symbolic else self.array(letter)
-            self._known[key] = value.shape
+            self._known[key] = self._any_value(letter).shape
         found: tuple[int, ...] = self._known[key]
         return found
+
+    def _any_value(self, letter: str) -> Array:
+        """A matrix in the arithmetic that is quickest, or in one that has a value for it."""
+        if not self._is_symbolic:
+            try:
+                return self.array(letter)
+            except SymattnError:  # what has underflowed in a dtype may have an exact value
+                pass
+        return self.abbreviated(letter)
 
     @cached_property
     def _is_symbolic(self) -> bool:

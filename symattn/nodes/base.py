@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 import sympy
+from mpmath.libmp import prec_to_dps
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.precedence import PRECEDENCE
 from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
@@ -167,15 +168,70 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _tree(self) -> Tree:
         return self._spell(Speller(_PLAIN))
 
-    def _eval_derivative(self, *args: Any) -> Any:
+    # ---- numbers and derivatives -------------------------------------------------------------
+
+    @property
+    def _is_explicit(self) -> bool:
+        """Whether every entry can be written out: no matrix by name, no size by letter."""
+        return not self.atoms(sympy.MatrixSymbol) and all(
+            isinstance(size, sympy.Integer) for size in shape_of(self)
+        )
+
+    def evalf(self, *args: Any, **options: Any) -> MatrixExpr:
+        """The entries as floating-point numbers, with symbols in them as they stand.
+
+        Where they cannot be written out it is the node with its numbers evaluated.
+        """
+        if self._is_explicit:
+            return self.as_explicit().evalf(*args, **options)
+        parts = (arg.evalf(*args, **options) if _has_entries(arg) else arg for arg in self.args)
+        return self.func(*parts)
+
+    n = evalf
+
+    def _eval_evalf(self, prec: int) -> MatrixExpr:
+        return self.evalf(prec_to_dps(prec))
+
+    def diff(self, *by: Any, **kwargs: Any) -> MatrixExpr:
+        """The derivative by scalars, entry by entry, of what can be written out.
+
+        SymPy has no rule for a node over matrices by name, nor by a matrix: Raises `SymattnError`.
+        """
+        return self._differentiated(*by)
+
+    def _eval_derivative(self, by: Any) -> MatrixExpr:
+        return self._differentiated(by)
+
+    def _eval_derivative_n_times(self, by: Any, times: Any) -> MatrixExpr:
+        return self._differentiated((by, times))
+
+    def _eval_derivative_matrix_lines(self, by: Any) -> NoReturn:
         raise _no_derivative(self)
 
-    _eval_derivative_matrix_lines = _eval_derivative
-    _eval_derivative_array = _eval_derivative
-
-    def diff(self, *args: Any, **kwargs: Any) -> Any:
-        """SymPy has no rule for this node and would answer wrongly; so it refuses."""
+    def _eval_derivative_array(self, by: Any) -> NoReturn:
         raise _no_derivative(self)
+
+    def _differentiated(self, *by: Any) -> MatrixExpr:
+        scalars = [part[0] if isinstance(part, tuple | sympy.Tuple) else part for part in by]
+        scalars = [part for part in scalars if not isinstance(part, int | sympy.Integer)]
+        if any(getattr(part, "is_Matrix", False) for part in scalars):
+            raise _no_derivative(self)
+        letters = set().union(*(sympy.sympify(part).free_symbols for part in scalars))
+        if not letters & {*self.free_symbols, *self.atoms(sympy.Symbol)}:
+            return sympy.ZeroMatrix(*self.shape)
+        if self._is_explicit:
+            return self.as_explicit().diff(*by)
+        raise SymattnError(
+            f"SymPy cannot differentiate {type(self).__name__} over a matrix by name by a scalar; "
+            "give explicit matrices"
+        )
+
+
+def _has_entries(arg: Any) -> bool:
+    """Whether an argument is made of numbers that may be evaluated: no size, no name, no axis."""
+    return isinstance(arg, MatrixExpr | sympy.MatrixBase) and not isinstance(
+        arg, sympy.MatrixSymbol
+    )
 
 
 def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
@@ -197,13 +253,16 @@ def _is_word(arg: sympy.Basic) -> bool:
 def _no_derivative(node: Node) -> SymattnError:
     return SymattnError(
         f"SymPy cannot differentiate {type(node).__name__} by a matrix; ask the derivation for its "
-        "gradient, or differentiate entries one by one: node[i, j].diff(x)"
+        "gradient, or differentiate entries: node[i, j].diff(x), expr.as_explicit().diff(x)"
     )
 
 
 @array_derive.register(Node)  # type: ignore[untyped-decorator]  # SymPy has no types
 def _refused(node: Node, by: Any) -> NoReturn:
-    """Inside a larger expression SymPy asks here, and without an answer would ask for ever."""
+    """Inside a larger expression SymPy asks here, and without an answer would ask for ever.
+
+    It takes what it is told of a scalar for a derivative by a matrix, and turns it round wrongly.
+    """
     raise _no_derivative(node)
 
 

@@ -219,8 +219,8 @@ def rule_of(expr: MatrixExpr, i: Index, j: Index) -> Rule:
             return Const(sympy.Integer(isinstance(expr, sympy.OneMatrix)))
         case sympy.Inverse():
             return Entry(expr, i, j)
-        case sympy.MatrixBase() if isinstance(i, int) and isinstance(j, int):
-            return Const(expr[i, j])
+        case sympy.MatrixBase():
+            return Const(expr[i, j]) if _within(expr, i, j) else Entry(expr, i, j)
     raise CannotSpell(f"{type(expr).__name__} has no entry rule here; name it as a step of its own")
 
 
@@ -251,11 +251,10 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
     """The rule for one entry: indices filled in, sums written out, conditions decided."""
     match rule:
         case Entry(matrix, row, column):
-            return Entry(
-                _of_head(matrix, indices, sizes),
-                _index(row, indices, sizes),
-                _index(column, indices, sizes),
-            )
+            i, j = _index(row, indices, sizes), _index(column, indices, sizes)
+            if isinstance(matrix, sympy.MatrixBase) and _within(matrix, i, j):
+                return Const(matrix[i, j])
+            return Entry(_of_head(matrix, indices, sizes), i, j)
         case Const():
             return rule
         case Ordinal(index):
@@ -311,6 +310,12 @@ def parts(rule: Rule) -> Iterator[Rule]:
             children = ()
     for child in children:
         yield from parts(child)
+
+
+def _within(matrix: sympy.MatrixBase, i: Index, j: Index) -> bool:
+    """Whether an explicit matrix has this entry; a branch that is not taken may ask for others."""
+    rows, columns = matrix.shape
+    return isinstance(i, int) and isinstance(j, int) and 0 <= i < rows and 0 <= j < columns
 
 
 def _index(
@@ -375,7 +380,7 @@ def to_sympy(rule: Rule) -> sympy.Expr:
                 return empty
             return to_sympy(num) / below
         case Total(body, index, size):
-            if isinstance(size, sympy.Integer):
+            if isinstance(size, int | sympy.Integer):
                 return sympy.Add(*(to_sympy(at(body, {index: k}, {})) for k in range(int(size))))
             return sympy.Sum(to_sympy(body), (index, 0, size - 1))
         case Exp(body):
@@ -387,7 +392,7 @@ def to_sympy(rule: Rule) -> sympy.Expr:
         case OfRow(name, terms, index, size):
             if index is None:
                 return ROW_FUNCTIONS[name](*map(to_sympy, terms))
-            if isinstance(size, sympy.Integer):
+            if isinstance(size, int | sympy.Integer):
                 return to_sympy(at(rule, {}, {}))
             return ROW_FUNCTIONS[name](sympy.Lambda(index, to_sympy(terms[0])), size)
         case Cases(left, sign, right, value, otherwise):

@@ -91,10 +91,21 @@ class UnitVectors(Node):
         if axis == 0:
             turned = cls._compute(arithmetic, arithmetic.transpose(matrix), 1)
             return arithmetic.transpose(turned)
-        squares = arithmetic.row_sum(arithmetic.multiply(matrix, matrix))
+        scaled, _ = arithmetic.in_range(matrix)  # a direction does not depend on the length
+        squares = arithmetic.row_sum(arithmetic.multiply(scaled, scaled))
         if arithmetic.vanishing(squares).any():
-            raise SymattnError("scores: a zero vector has no direction, so it has no cosine")
-        return arithmetic.divide(matrix, arithmetic.apply("√", squares))
+            raise SymattnError(_no_direction(arithmetic))
+        return arithmetic.divide(scaled, arithmetic.apply("√", squares))
+
+
+def _no_direction(arithmetic: Arithmetic) -> str:
+    dtype = getattr(arithmetic, "dtype", None)
+    if dtype is None:
+        return "scores: a zero vector has no direction, so it has no cosine"
+    return (
+        f"scores: a vector whose numbers are all 0 in {dtype} has no direction, so it has no "
+        "cosine; if they are only small, multiply them all by the same number"
+    )
 
 
 class Distance(Node):

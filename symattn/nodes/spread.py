@@ -220,8 +220,10 @@ class Lengths(Node):
         matrix, axis = args
         if axis == 0:
             return arithmetic.transpose(cls._compute(arithmetic, arithmetic.transpose(matrix), 1))
-        squares = arithmetic.row_sum(arithmetic.multiply(matrix, matrix))
-        return arithmetic.apply("√", squares)
+        scaled, power = arithmetic.in_range(matrix)
+        squares = arithmetic.row_sum(arithmetic.multiply(scaled, scaled))
+        lengths = arithmetic.apply("√", squares)
+        return lengths if power is None else arithmetic.multiply(lengths, power)
 
 
 def _check_vector(vector: MatrixExpr, matrix: MatrixExpr | None, axis: Any, owner: str) -> None:

@@ -137,6 +137,8 @@ class _Layout:
             case Root(body):
                 sign = self._glyphs("√")
                 atom = isinstance(body, Num | Ident | Script) and self.charset == "unicode"
+                if isinstance(body, Script) and body.sup is not None:
+                    atom = False  # √(a²), and (√a)² below
                 return beside(Box((sign,)), self.box(body if atom else _in_brackets(body)))
             case Fenced(Grid() as grid, _, _) if self.flat:
                 return self._flat_grid(grid)
@@ -197,7 +199,8 @@ class _Layout:
     def _script(self, script: Script) -> Box:
         if script.base == SUM:
             return self._sum(script)
-        out = self.box(script.base)
+        rooted = isinstance(script.base, Root) and script.sup is not None
+        out = self.box(_in_brackets(script.base) if rooted else script.base)
         if script.sup is not None:
             raised = self._raised(script.sup)
             named = isinstance(script.sub, Ident | Num)  # K_r^⌈i/2⌉, but w^Q_ij

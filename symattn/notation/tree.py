@@ -181,6 +181,8 @@ def holds(tree: Tree) -> int:
             return ADDITIVE  # A ∘ B is bracketed in a product too, so that A ∘ B C is never read
         if any(isinstance(item, Script) and item.base == SUM for item in tree.items):
             return ADDITIVE  # what follows a ∑ belongs to it
+        if Text(" mod ") in tree.items:
+            return ADDITIVE
         if any(item in (TIMES, DOT, Op("/")) for item in tree.items):
             return MULTIPLICATIVE
     return ATOM
@@ -238,14 +240,26 @@ def entrywise(factors: Sequence[Tree]) -> Tree:
 
 
 def power(base: Tree, exponent: Tree) -> Tree:
-    """A superscript; a second superscript joins the first rather than climbing."""
+    """A superscript; one joins a label, W^(Q)ᵀ, and stands outside brackets of a power, (x²)³."""
     if isinstance(base, Marked):
         return Marked(base.mark, power(base.body, exponent))
     if isinstance(base, Script) and base.base != SUM and base.sup is not None:
+        if not _joins(base, base.sup, exponent):
+            return Script(Fenced(base), None, exponent)
         return Script(base.base, base.sub, row(base.sup, exponent))
     if isinstance(base, Script):
         return Script(base.base, base.sub, exponent)
     return Script(bracketed(base, ATOM), None, exponent)
+
+
+def _joins(base: Script, sup: Tree, exponent: Tree) -> bool:
+    """Whether a superscript is a label, of a head or a role, or the one that follows it is."""
+    if isinstance(exponent, Fenced):
+        return True
+    parts = sup.items if isinstance(sup, Row) else (sup,)
+    if base.base == Ident("e") or any(isinstance(part, Op | Num) for part in parts):
+        return False
+    return isinstance(parts[-1], Fenced) or parts[-1] != Ident("T")
 
 
 def inline(tree: Tree) -> Tree:

@@ -195,7 +195,7 @@ def head_of(step: Step, operand: Shown, head: int | None) -> int | None:
     """Which head of an operand head `head` of a step reads; None where it is shared."""
     if not operand.item.per_head or head is None:
         return None
-    rule_head = [part.head for part in step.expr.atoms(type(operand.item.symbol))
-                 if part.name == operand.item.letter]  # fmt: skip
+    found = step.expr.atoms(type(operand.item.symbol))
+    rule_head = sorted((part.head for part in found if part.name == operand.item.letter), key=str)
     sizes = operand.evaluation.sizes
     return int(rule_head[0].subs(HEAD, head).subs(sizes)) if rule_head else None

@@ -115,6 +115,7 @@ function evaluate(rule, env) {
     case "r": {
       const row = [...along(parts.slice(1), env)].map(([body, inner]) => evaluate(body, inner));
       if (parts[0] === "argmax") return row.indexOf(Math.max(...row));
+      if (parts[0] === "max") return Math.max(...row);
       return threshold({ shape: [1, row.length], data: Float64Array.from(row) }).data[0];
     }
     default: return value(branch(rule, env));

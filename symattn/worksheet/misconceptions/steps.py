@@ -69,7 +69,8 @@ class Steps:
     def _group(self) -> sympy.Expr | None:
         """Which group head i belongs to, where heads share keys and values."""
         heads = {head for step in self.derivation.steps for head in step.expr.atoms(Head)}
-        return next((h.head for h in heads if not isinstance(h.head, sympy.Symbol)), None)
+        shared = [h.head for h in heads if not isinstance(h.head, sympy.Symbol)]
+        return min(shared, key=str, default=None)
 
     @cached_property
     def logits(self) -> MatrixExpr | None:

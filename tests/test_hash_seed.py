@@ -1,0 +1,81 @@
+"""Nothing printed depends on PYTHONHASHSEED: the order of a set never reaches a page."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+SAMPLE = """
+import sys
+from pathlib import Path
+from symattn import Notation, document, latex, text
+from symattn.attention.example import small_example
+from symattn.attention.variants import VARIANTS
+from symattn.errors import SymattnError
+from symattn.nodes.base import definitions
+from symattn.nodes.spell import Speller
+from symattn.worksheet import read_worksheet
+from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.report import as_data
+
+for row in VARIANTS:
+    derivation = row.spec.derivation()
+    print("##", row.name, derivation.size_symbols)
+    print(derivation)
+    for notation in (Notation(), Notation(index_base=0), Notation(convention="columns")):
+        for step in derivation.steps:
+            print(text(step.formula(notation)), text(step.entry(notation)))
+            print(latex(step.entry(notation)))
+            told = definitions(step.expr, Speller(notation), *step.indices)
+            print([latex(one.statement) for one in told])
+    print(derivation.gradient())
+names = ("t5", "mistral", "grouped-query", "unfolded")
+for row in VARIANTS:
+    if row.name in names:
+        for what in small_example(row.spec):
+            for form in ("text", "json", "html", "tex", "numpy", "javascript", "svg"):
+                try:
+                    print(document(what, form))
+                except SymattnError as problem:
+                    print(problem)
+for path in sorted(Path(sys.argv[1]).glob("*.toml")):
+    sheet = read_worksheet(path)
+    if sheet.claims:
+        print(as_data(check_worksheet(sheet)))
+"""
+
+
+def printed(seed: str) -> subprocess.Popen[bytes]:
+    """The sample, being printed by a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", SAMPLE, str(ROOT / "examples")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def test_two_processes_print_the_same() -> None:
+    runs = [printed(seed) for seed in ("1", "2")]
+    outputs = [run.communicate(timeout=600) for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], outputs[0][1].decode()[-2000:]
+    (one, _), (other, _) = outputs
+    assert len(one) > 200_000
+    assert one.splitlines() == other.splitlines()
+    assert one == other
+
+
+def test_the_order_of_a_set_differs_between_these_processes() -> None:
+    """So that the test above can fail."""
+    code = "print({'scores', 'weights', 'output', 'masked', 'scaled', 'heads'})"
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(found) == 2
