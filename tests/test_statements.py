@@ -16,6 +16,20 @@ import pytest
 from tests import oracle
 from tests.fuzz.asking import OUTCOMES, Judged, Question, Worker, ask, asked, table
 from tests.fuzz.corpus import question
+from tests.fuzz.mutated import statements
+from tests.fuzz.pairs import pair, questions, truth
+from tests.fuzz.terms import (
+    DIGITS,
+    Loose,
+    anchored,
+    drawn,
+    letter,
+    letters,
+    ones,
+    product,
+    turned,
+    value,
+)
 from tests.oracle import KINDS, TOGETHER, Statement, agree, judge
 from tests.statements import STATEMENTS
 
@@ -43,10 +57,10 @@ def test_a_wrong_label_is_noticed() -> None:
 def test_no_true_statement_is_only_undefined() -> None:
     """Numbers that are NaN agree with everything; most draws of each statement have values."""
     for row in STATEMENTS:
-        for drawn in row.draws(1, 3) if row.holds else ():
+        for one in row.draws(1, 3) if row.holds else ():
             names = row.sides.__code__.co_varnames[: row.sides.__code__.co_argcount]
             with np.errstate(all="ignore"):
-                sides = row.sides(**{name: drawn[name] for name in names})
+                sides = row.sides(**{name: one[name] for name in names})
             assert all(np.isfinite(np.asarray(x, float)).mean() > 0.25 for x in sides), row.text
 
 
@@ -85,7 +99,7 @@ LAWS: dict[str, tuple[tuple[int, ...], Any]] = {
 @pytest.mark.parametrize("kind", LAWS)
 def test_what_is_drawn_satisfies_its_hypothesis(kind: str) -> None:
     dims, law = LAWS[kind]
-    assert all(law(drawn) for drawn in _letters(kind, *dims))
+    assert all(law(matrices) for matrices in _letters(kind, *dims))
 
 
 def test_commuting_pairs_are_drawn_on_their_degenerate_branches() -> None:
@@ -170,26 +184,85 @@ def test_a_worker_is_ended_when_time_is_up() -> None:
         worker.close()
 
 
-# ---- samples -------------------------------------------------------------------------------------
+# ---- samples -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def sampled() -> list[Judged]:
-    """Every sixth statement, asked."""
-    worker = Worker(seconds=10.0)
-    try:
-        return list(asked((question(row) for row in STATEMENTS[::6]), worker))
-    finally:
-        worker.close()
+def worker() -> Iterator[Worker]:
+    """A process that answers; what takes longer than this counts as no answer."""
+    one = Worker(seconds=5.0)
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="module", params=["statements", "pairs"])
+def sampled(request: pytest.FixtureRequest, worker: Worker) -> list[Judged]:
+    """Every sixth statement, or so many random pairs, asked."""
+    rows = map(question, STATEMENTS[::6])
+    return list(asked(rows if request.param == "statements" else questions(150, 7), worker))
 
 
 def test_nothing_false_is_called_equal(sampled: list[Judged]) -> None:
-    assert not [str(one) for one in sampled if one.falsely_equal]
+    found = [str(one) for one in sampled if one.falsely_equal]
+    assert not found, "\n".join(found)
 
 
 def test_nothing_true_is_called_different(sampled: list[Judged]) -> None:
-    assert not [str(one) for one in sampled if one.falsely_different]
+    found = [str(one) for one in sampled if one.falsely_different]
+    assert not found, "\n".join(found)
 
 
 def test_nothing_escapes_but_our_errors(sampled: list[Judged]) -> None:
-    assert not [str(one) for one in sampled if one.outcome.kind == "traceback"]
+    found = [str(one) for one in sampled if one.outcome.kind == "traceback"]
+    assert not found, "\n".join(found)
+
+
+def test_most_of_what_is_true_is_proven(sampled: list[Judged]) -> None:
+    """A prover that refused everything would make no mistakes."""
+    true = [one for one in sampled if one.holds]
+    assert sum(one.outcome.equal for one in true) > 0.5 * len(true)
+
+
+def test_broken_statements_are_refused_in_one_line(worker: Worker) -> None:
+    found = [(text, worker(text, told, door)) for door, text, told in statements(100, 5)]
+    assert not [(text, one.told) for text, one in found if one.kind == "traceback"]
+    assert any(one.kind == "refused" for _, one in found)
+
+
+# ---- random pairs ------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_pairs() -> None:
+    once, again = ([(one.text, one.holds) for one in questions(20, 3)] for _ in range(2))
+    assert once == again
+    assert {holds for _, holds in once} == {True, False}
+    assert once != [(one.text, one.holds) for one in questions(20, 4)]
+
+
+def test_numpy_and_sixty_digits_agree_on_a_term() -> None:
+    """The two arithmetics of the fuzzer's oracle, written apart, give the same numbers."""
+    compared = 0
+    for seed in range(60):
+        try:
+            term = pair(seed)[0]
+        except Loose:
+            continue
+        sizes = {"n": 2, "m": 3, "p": 4, "r": 5, "w": 6}
+        given = drawn(letters(term), sizes, np.random.default_rng(seed), 0.5)
+        exact = {name: DIGITS.array(x) for name, x in given.items()}
+        with np.errstate(all="ignore"):
+            left, right = value(term, given, sizes), value(term, exact, sizes, DIGITS)
+        assert agree(left, right.astype(float)), str(term)
+        compared += 1
+    assert compared > 20
+
+
+def test_truth_tells_a_slip_from_a_law() -> None:
+    A, B = letter("A", "n", "n"), letter("B", "n", "n")
+    assert truth(turned(product(A, B)), product(turned(B), turned(A)), 1) is True
+    assert truth(turned(product(A, B)), product(turned(A), turned(B)), 1) is False
+
+
+def test_a_size_that_cannot_be_read_is_noticed() -> None:
+    with pytest.raises(Loose):
+        anchored(product(turned(ones("n")), ones("n")))
