@@ -228,6 +228,14 @@ def _permutation(random: Random, size: int) -> Array:
     return np.eye(size)[order]
 
 
+def _swap(random: Random, size: int) -> Array:
+    """A permutation that exchanges two places and keeps the rest: its own inverse."""
+    order = np.arange(size)
+    one, other = random.permutation(size)[:2]
+    order[[one, other]] = order[[other, one]]
+    return np.eye(size)[order]
+
+
 def _symmetric(random: Random, size: int) -> Array:
     half = random.normal(size=(size, size))
     return half + half.T
@@ -286,6 +294,7 @@ KINDS: Mapping[str, Callable[..., Array]] = {
     "positive": _positive,
     "orthonormal": _orthonormal,
     "permutation": _permutation,
+    "swap": _swap,
     "symmetric": _symmetric,
     "skew": _skew,
     "projection": _projection,
