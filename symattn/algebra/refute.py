@@ -297,13 +297,14 @@ class _Sampler:
         vector = self._random((size, 1), 1, True)
         length = (vector.T @ vector).item()
         square = square @ (_unit(size) - vector @ vector.T * sympy.Rational(2, length))
-        return square[: dims[0], : dims[1]]
+        return np.asarray(square[: dims[0], : dims[1]])
 
 
 def _solution(table: list[list[Any]], wanted: list[Any], free: list[Any]) -> list[Any] | None:
     """A solution of linear equations, what is not determined being as given; None if none is."""
     rows = [[*line, right] for line, right in zip(table, wanted, strict=True)]
-    width, pivots = len(free), []
+    width = len(free)
+    pivots: list[int] = []
     for column in range(width):
         at = len(pivots)
         pivot = next((k for k in range(at, len(rows)) if rows[k][column] != 0), None)
@@ -347,14 +348,14 @@ def _diagonal(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
 def _projection(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
     """A matrix with A² = A: ones on a part of the diagonal, or x yᵀ / yᵀx."""
     if sampler.chance.random() < 0.5:
-        return _unit(dims[0]) * (abs(sampler._random(dims, 1, False)) % 2)
+        return np.asarray(_unit(dims[0]) * (abs(sampler._random(dims, 1, False)) % 2))
     x, y = (sampler._random((dims[0], 1), 1, True) for _ in range(2))
     y = y if sampler.chance.random() < 0.5 else x
-    return x @ y.T / (y.T @ x).item()
+    return np.asarray(x @ y.T / (y.T @ x).item())
 
 
 def _nilpotent(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
-    return np.roll(_unit(dims[0]), 1, axis=1) * (1 - _unit(dims[0])[:, [0]].T)
+    return np.asarray(np.roll(_unit(dims[0]), 1, axis=1) * (1 - _unit(dims[0])[:, [0]].T))
 
 
 def _involution(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
@@ -438,7 +439,7 @@ class _Rationals(Arithmetic):
 
     def inverse(self, x: Array) -> Array:
         try:
-            entries = flint.fmpq_mat(*x.shape, list(x.ravel())).inv().entries()
+            entries = flint.fmpq_mat(x.shape[0], x.shape[1], list(x.ravel())).inv().entries()
         except ZeroDivisionError:
             raise TooHard("a matrix that has no inverse") from None
         out = np.empty(x.size, dtype=object)

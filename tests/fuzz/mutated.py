@@ -1,0 +1,170 @@
+"""``python -m tests.fuzz.mutated --count 5000 --seed 0``: broken statements, of every kind.
+
+Characters and tokens of valid statements are changed, tokens strung together, brackets nested,
+texts made long, options made wrong. Whatever is written, `equal` answers or raises a one-line
+`SymattnError`, and ``symattn prove`` ends with a status of its table, within the wall limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tests.fuzz.asking import OUTCOMES, Outcome, Worker
+from tests.statements import STATEMENTS
+
+_TOKENS = (
+    "softmax(", "colsoftmax(", "exp(", "ln(", "sqrt(", "rowsum(", "colsum(", "sum(", "diag(",
+    "causal()", "causal", "norm2(", "dist2(", "tr(", "relu(", "abs(", "inv(", "unit(", "mean(",
+    "rotary(", "hardmax(", "sparsemax(", "ratio(", "softcap(", "concat(", "σ(", "tanh(", "lse(",
+    "A", "B", "Q", "K", "V", "S", "P", "I", "X", "W_Q", "K1", "W_{QK}", "c", "x", "q", "k", "v",
+    "n", "m", "d_k", "T", "e", "1", "2", "0", "0.5", "1/3", "ones", "1^T", "^T", "^-1", "^-T",
+    "^2", "^(1/2)", "^(-1/2)", "^0", "^-2", "ᵀ", "⁻¹", "(", ")", "[", "]", "{", "}", ",", ";",
+    "+", "-", "−", "*", "·", "@", "/", "∘", "⊘", "./", ".*", "=", "==", "\\frac{A}{B}", "\\top",
+    "**", "√", "√2", "θ", "⊤", "axis=0", "columns", "dO", "'", "_", "^", "10^64", "99999999999",
+    "1e9", "0.1e-5", "∞", "π", "i", "∑", "\n", "\t", "\x00", "\u2028", "é", "🙂", " ", "",
+)  # fmt: skip
+
+_OPTIONS: tuple[Mapping[str, Any], ...] = (
+    {"shapes": {"A": [0, "n"]}}, {"shapes": {"A": ["n", 1]}}, {"shapes": {"A": [1, 1]}},
+    {"shapes": {"A": [-1, "m"]}}, {"shapes": {"A": ["", ""]}}, {"shapes": {"A": ["n", "n", "n"]}},
+    {"shapes": {"A": "nm"}}, {"shapes": {"A": ["n m", "2n"]}}, {"shapes": {"ZZ": ["n", "n"]}},
+    {"shapes": {"S": [2.5, 3]}}, {"shapes": {"I": ["n", "n"]}}, {"shapes": {"n": ["n", "n"]}},
+    {"shapes": {"softmax": ["n", "n"]}}, {"shapes": {"S": [10**9, 10**9]}},
+    {"sizes": {"n": 0}}, {"sizes": {"n": -2}}, {"sizes": {"n": 1, "m": 1}}, {"sizes": {"zz": 3}},
+    {"sizes": {"n": 10**9}}, {"sizes": {"n": 64, "m": 64, "d_k": 64}}, {"sizes": {"n": 2.5}},
+    {"where": ["A = "]}, {"where": ["A"]}, {"where": ["A = B = C"]}, {"where": ["A = A"]},
+    {"where": ["A = 2 A"]}, {"where": ["A^T A = I"]}, {"where": ["1 = 2"]}, {"where": "A B = B A"},
+    {"where": ["softmax(A) = A"]}, {"where": ["exp(A) = B", "ln(B) = A"]}, {"where": [")"]},
+    {"where": ["A = B", "B = A"]}, {"where": ["A = A + 1"]}, {"where": ["rowsum(S) = rowsum(S)"]},
+    {"positive": ["A"]}, {"positive": ["zz"]}, {"positive": "S"}, {"positive": [""]},
+    {"permuting": ["P"]}, {"permuting": ["P", "P2", "P3"]}, {"permuting": ["S"]},
+    {"permuting": ["c"]}, {"permuting": ["zz"]}, {"permuting": ["I"]},
+)  # fmt: skip
+
+
+def statements(count: int, seed: int) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """A door, a text and options, so many times."""
+    random = np.random.default_rng([seed, 3])
+    for _ in range(count):
+        row = STATEMENTS[int(random.integers(len(STATEMENTS)))]
+        text, options = row.text, dict(row.options)
+        for _ in range(int(random.integers(1, 4))):
+            text = _CHANGES[int(random.integers(len(_CHANGES)))](text, random)
+        if random.random() < 0.15:
+            options.update(_OPTIONS[int(random.integers(len(_OPTIONS)))])
+        elif random.random() < 0.1:
+            options = {}
+        yield ("prove" if random.random() < 0.15 else "equal"), text, options
+
+
+def _character(text: str, random: Any) -> str:
+    """One character left out, doubled, or another one."""
+    at = int(random.integers(len(text) + 1))
+    other = _TOKENS[int(random.integers(len(_TOKENS)))][:1]
+    return (
+        text[:at] + text[at + 1 :],
+        text[:at] + text[at : at + 1] * 2 + text[at + 1 :],
+        text[:at] + other + text[at + 1 :],
+        text[:at] + other + text[at:],
+    )[int(random.integers(4))]
+
+
+def _split(text: str) -> list[str]:
+    return re.findall(r"\w+\(?|\^\S|\s+|.", text, re.DOTALL) or [""]
+
+
+def _token(text: str, random: Any) -> str:
+    """One token another one, or two exchanged."""
+    parts = _split(text)
+    one, other = (int(random.integers(len(parts))) for _ in range(2))
+    if random.random() < 0.4:
+        parts[one], parts[other] = parts[other], parts[one]
+    else:
+        parts[one] = _TOKENS[int(random.integers(len(_TOKENS)))]
+    return "".join(parts)
+
+
+def _soup(text: str, random: Any) -> str:
+    """Tokens strung together."""
+    count = int(random.integers(1, 16))
+    told = " ".join(_TOKENS[int(random.integers(len(_TOKENS)))] for _ in range(count))
+    return told if random.random() < 0.5 else f"{told} = {text.partition('=')[0]}"
+
+
+def _nested(text: str, random: Any) -> str:
+    """Brackets or functions, one in another."""
+    deep = int(random.choice((2, 10, 39, 41, 300)))
+    left, right = (("(", ")"), ("softmax(", ")"), ("[", "]"), ("-(", ")"), ("√", ""), ("", "^T"),
+                   ("exp(", ")"), ("", "^-1"), ("", "^2"))[int(random.integers(9))]  # fmt: skip
+    side, _, rest = text.partition("=")
+    return f"{left * deep}{side.strip()}{right * deep} = {rest or 'A'}"
+
+
+def _long(text: str, random: Any) -> str:
+    """The same again and again."""
+    side, _, rest = text.partition("=")
+    sign = (" + ", " ", " ∘ ", ", ", "; ", " - ", "^T ", " / ")[int(random.integers(8))]
+    return f"{sign.join([side.strip()] * int(random.choice((2, 5, 30, 200))))} = {rest}"
+
+
+def _sides(text: str, random: Any) -> str:
+    """A side missing, twice, or the other way around."""
+    left, _, right = text.partition("=")
+    ways = (
+        left,
+        f"{left} =",
+        f"= {right}",
+        f"{right} = {left}",
+        f"{text} = {left}",
+        f"{left} = {left}",
+        f"{left} - {right} = 0",
+        f"{left} == {right}",
+        f"{left} = {right}^T",
+        f"{left} = 0",
+        f"({left}) ({right}) = 1",
+    )
+    return ways[int(random.integers(len(ways)))]
+
+
+_CHANGES = (_character, _character, _token, _token, _token, _soup, _nested, _long, _sides)
+
+
+def main() -> int:
+    """Count the outcomes; 1 if anything but our own errors escaped or time ran out."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=20.0, help="wall limit of each")
+    told = parser.parse_args()
+    start, worker = time.perf_counter(), Worker(told.seconds)
+    counts: Counter[tuple[str, str]] = Counter()
+    bad: list[tuple[str, str, dict[str, Any], Outcome]] = []
+    for door, text, options in statements(told.count, told.seed):
+        outcome = worker(text, options, door)
+        counts[door, outcome.kind] += 1
+        if outcome.kind in ("traceback", "timeout"):
+            bad.append((door, text, options, outcome))
+    worker.close()
+    print(f"{told.count} texts of seed {told.seed} in {time.perf_counter() - start:.0f} s")
+    for door in ("equal", "prove"):
+        print(door, {kind: counts[door, kind] for kind in OUTCOMES if counts[door, kind]})
+    seen: Counter[str] = Counter()
+    for door, text, options, outcome in bad:
+        cause = re.sub(r"'[^']*'|\d+", "…", outcome.told)[:60]
+        seen[cause] += 1
+        if seen[cause] <= 12:
+            print(f"  {door} {text!r} {options} {outcome.kind}: {outcome.told}"[:420])
+    for cause, count in seen.most_common():
+        print(f"{count:5} {cause}")
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
