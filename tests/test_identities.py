@@ -21,7 +21,7 @@ from symattn.algebra.equality import stated
 from symattn.algebra.identities import identity
 from symattn.algebra.identity import Identity
 from symattn.algebra.rules import RULES, rule
-from symattn.algebra.statement import build
+from symattn.algebra.statement import readings
 from symattn.cli import main
 
 BY_NAME = {row.name: row for row in IDENTITIES}
@@ -32,6 +32,8 @@ def test_every_row_is_as_the_catalogue_says(row: Identity) -> None:
     proof = prove(row)
     assert proof.good, (str(proof.equality), [link.rule for link in proof.links if not link.good])
     assert proof.equality.verdict == ("equal" if row.holds else "different")
+    if row.holds:
+        assert (proof.equality.scope == "for all sizes") is row.for_all
     assert (proof.equality.counterexample is None) is row.holds
 
 
@@ -95,8 +97,8 @@ def test_a_rule_with_a_sign_flipped_is_caught(name: str, wrong: str) -> None:
 
 
 def _sides(*texts: str) -> list[Any]:
-    (out,) = build([texts], {"P": ("#P", "#P")})
-    return out
+    ((out,),) = (next(readings([texts], {"P": ("#P", "#P")})).groups,)
+    return list(out)
 
 
 def test_rules_apply_where_they_fit_and_nowhere_else() -> None:
@@ -112,10 +114,13 @@ def test_rules_apply_where_they_fit_and_nowhere_else() -> None:
 
 def test_a_proof_for_all_sizes_needs_its_hypotheses() -> None:
     text = "(Q R) (K R)^T = Q K^T"
-    assert proven_for_all_sizes(stated(text, where="R R^T = I"))
-    assert not proven_for_all_sizes(stated(text))
-    assert not proven_for_all_sizes(stated("softmax(P S) = softmax(S)", permuting=["P"]))
-    assert not proven_for_all_sizes(stated("rowsum([A, B]) = rowsum(A)"))
+    assert proven_for_all_sizes(next(stated(text, where="R R^T = I"))).proven
+    for false in (
+        stated(text),
+        stated("softmax(P S) = softmax(S)", permuting=["P"]),
+        stated("rowsum([A, B]) = rowsum(A)"),
+    ):
+        assert not proven_for_all_sizes(next(false)).proven
 
 
 @pytest.mark.parametrize("sizes", [(2, 3, 2), (4, 2, 3), (1, 5, 1)])

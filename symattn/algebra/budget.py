@@ -31,11 +31,12 @@ _BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def within(steps: int) -> Iterator[None]:
+def within(steps: int) -> Iterator[Budget]:
     """Whatever is computed inside takes so many steps at most; otherwise `Spent` is raised."""
-    token = _BUDGET.set(Budget(steps))
+    budget = Budget(steps)
+    token = _BUDGET.set(budget)
     try:
-        yield
+        yield budget
     finally:
         _BUDGET.reset(token)
 

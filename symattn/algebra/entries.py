@@ -198,7 +198,9 @@ class Entries(Arithmetic):
         lowered = [entry if entry.hidden else entry - first for entry in row]
         number = Fraction(1)
         if scaled:
-            terms: list[Any] = next((e.terms() for e in lowered if not e.hidden and not e.is_zero), [])
+            terms: list[Any] = next(
+                (e.terms() for e in lowered if not e.hidden and not e.is_zero), []
+            )
             number = abs(max(terms)[1]) if terms else number
         keys = ("−∞" if e.hidden else (e * (1 / number)).key() for e in lowered)
         return first, number, "; ".join(keys)

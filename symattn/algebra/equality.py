@@ -48,6 +48,9 @@ AT_GIVEN = "at the sizes given"
 #: exponents may change, and how many other readings are compared.
 _MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS, _MOST_OTHERS = 64, 400, 200, 4
 
+#: How many entries a matrix may have where its size is given.
+_MOST_CELLS = 1024
+
 
 @dataclass(frozen=True)
 class Equality:
@@ -238,6 +241,7 @@ def decide(
              if symbol.name in (sizes or {})}  # fmt: skip
     _check_sizes(sizes or {}, symbols)
     fixed = len(given) == len(symbols)
+    _check_room(statement, given)
     reading = statement.reading or tuple(
         (name, " × ".join(map(str, letter.shape))) for name, letter in statement.letters().items()
     )
@@ -252,6 +256,21 @@ def _check_sizes(sizes: Mapping[str, int], symbols: set[sympy.Symbol]) -> None:
         if name not in {symbol.name for symbol in symbols}:
             known = ", ".join(sorted(symbol.name for symbol in symbols)) or "none"
             raise SymattnError(f"sizes: there is no size {name} here; there is {known}")
+
+
+def _check_room(statement: Statement, given: dict[sympy.Symbol, int]) -> None:
+    """Refuse sizes at which no numbers could be put in."""
+    for name, letter in statement.letters().items():
+        told = [sympy.sympify(size, strict=True).subs(given) for size in letter.shape]
+        known = [int(size) for size in told if size.is_Integer]
+        if prod(known) > _MOST_CELLS:
+            shape = " × ".join(map(str, told))
+            raise SymattnError(
+                f"{name} is {shape}, which is too large to put numbers in; keep to {_MOST_CELLS} "
+                "entries, or leave the sizes open"
+            )
+    if any(size > _MOST_CELLS for size in given.values()):
+        raise SymattnError(f"sizes: keep to {_MOST_CELLS}, or leave the sizes open")
 
 
 def _at_given(sizes: Mapping[sympy.Symbol, int]) -> str:

@@ -9,7 +9,9 @@ do not depend on how they were written. Equal normal forms are equal functions a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -95,7 +97,7 @@ def settled(powers: Mapping[Factor, Fraction]) -> Poly:
             expanded.append(constant(Fraction(factor[1]) ** int(power)))
         elif factor[0] == "number":
             whole = power.numerator // power.denominator
-            expanded.append(constant(Fraction(factor[1]) ** whole))
+            expanded += [constant(Fraction(factor[1]) ** whole)] if whole else []
             kept[factor] = power - whole
         elif factor[:2] == ("fn", "abs") and power.denominator == 1 and power % 2 == 0:
             expanded.append(_power(dict(factor[2]), power))  # |x|² is x²
@@ -157,7 +159,24 @@ def _root(poly: Poly, exponent: Fraction) -> Poly:
             inside = times(inside, single(factor, p))
     if inside == constant(1):
         return out
-    return times(out, single(("poly", frozenset(inside.items())), exponent))
+    radicand: Factor = ("poly", frozenset(inside.items()))
+    _ROOTED.get().add(radicand)
+    return times(out, single(radicand, exponent))
+
+
+#: What a root is taken of somewhere in the statement at hand: it is ≥ 0 where both sides are
+#: defined, which is where they are compared.
+_ROOTED: ContextVar[set[Factor]] = ContextVar("rooted")
+
+
+@contextmanager
+def one_statement() -> Iterator[None]:
+    """What is inside belongs to one statement: what roots are taken of is ≥ 0 in all of it."""
+    token = _ROOTED.set(set())
+    try:
+        yield
+    finally:
+        _ROOTED.reset(token)
 
 
 def absolute(poly: Poly) -> Poly:
@@ -258,7 +277,7 @@ def is_nonnegative(factor: Factor) -> bool:
         case "sum":
             return all(is_nonnegative(inner) or p % 2 == 0 for inner, p in factor[2])
         case "poly":
-            return evidently_nonnegative(dict(factor[1]))
+            return factor in _ROOTED.get() or evidently_nonnegative(dict(factor[1]))
     return is_positive(factor)
 
 

@@ -256,9 +256,10 @@ class _Sampler:
 
     def _number(self, style: int, positive: bool) -> sympy.Rational:
         top = 1 + min(style // 2, 3)
+        positive = positive or style % 3 == 2  # roots and logarithms have values then
         low = 1 if positive else (0 if style == 0 else -top)
         value = sympy.Integer(self.chance.randint(low, top + positive))
-        return value / 2 if style % 3 == 2 and value % 2 else value
+        return value / 2 if style % 3 == 1 and value % 2 else value
 
     def _random(self, dims: tuple[int, ...], style: int, positive: bool) -> Array:
         out = np.empty(dims, dtype=object)

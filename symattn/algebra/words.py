@@ -23,9 +23,11 @@ from symattn.algebra.budget import spend
 from symattn.algebra.indexed import NeedOrder, Proof, Split
 from symattn.algebra.normal import NotHere
 from symattn.algebra.sums import Ranges, Sums
+from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes import LineSum, Node, Quotient
 from symattn.nodes.base import shape_of
+from symattn.nodes.heads import Head
 
 _MOST_RELATIONS, _ROUNDS = 1500, 4
 
@@ -52,7 +54,8 @@ Words = dict[Word, Fraction]
 def follows_in_words(statement: Any) -> AllSizes:
     """Whether a statement follows from its hypotheses in the ring of words, for all sizes."""
     try:
-        return _Ring(statement).proven()
+        with normal.one_statement():
+            return _Ring(statement).proven()
     except (NotHere, Split, NeedOrder, SymattnError, RecursionError) as trouble:
         if type(trouble).__name__ == "Spent":
             raise
@@ -113,6 +116,8 @@ class _Ring:
         """A matrix expression as a sum of words."""
         spend()
         match expr:
+            case Head():
+                raise NotHere("a matrix of one head")
             case sympy.MatrixSymbol() if expr.name in self.means:
                 return self.words(self.means[expr.name])
             case sympy.MatrixSymbol():
@@ -278,10 +283,7 @@ class _Ring:
 
     def proven(self) -> AllSizes:
         """Whether the difference of the sides is a combination of the relations."""
-        meant = (self.statement.left.meaning, self.statement.right.meaning)
-        if not all(isinstance(side, MatrixExpr) for side in meant):
-            raise NotHere("a side is no matrix expression")
-        sides = [self.words(side) for side in meant]
+        sides = [self._side(side.meaning) for side in (self.statement.left, self.statement.right)]
         difference = _plus(sides[0], _scaled(sides[1], Fraction(-1)))
         if not difference:
             return AllSizes(True, self.partial, "both sides are the same sum of products")
@@ -290,6 +292,19 @@ class _Ring:
         if self._in_span(difference):
             return AllSizes(True, self.partial, "it follows from what is assumed")
         return AllSizes(False, why="it was not found to follow from what is assumed")
+
+    def _side(self, meaning: Any) -> Words:
+        """A side, the steps of a derivation put in for their letters."""
+        assumed = self.means
+        if isinstance(meaning, Derivation):
+            self.means = {**assumed, **{step.letter: step.expr for step in meaning.steps}}
+            meaning = meaning.steps[-1].expr
+        if not isinstance(meaning, MatrixExpr):
+            raise NotHere("a side is no matrix expression")
+        try:
+            return self.words(meaning)
+        finally:
+            self.means = assumed
 
     def _in_span(self, goal: Words) -> bool:
         """Whether the goal is Σ c u (L − R) v, for the u and v that its words suggest."""
