@@ -216,7 +216,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         scalars = [part for part in scalars if not isinstance(part, int | sympy.Integer)]
         if any(getattr(part, "is_Matrix", False) for part in scalars):
             raise _no_derivative(self)
-        letters = set().union(*(sympy.sympify(part).free_symbols for part in scalars))
+        letters = set().union(*(sympy.sympify(part, strict=True).free_symbols for part in scalars))
         if not letters & {*self.free_symbols, *self.atoms(sympy.Symbol)}:
             return sympy.ZeroMatrix(*self.shape)
         if self._is_explicit:
