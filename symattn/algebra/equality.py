@@ -298,9 +298,10 @@ def _decided(
     if not defined:
         why = "no numbers were found for which both sides have a value"
         return Equality("undecided", "", why)
+    sizeless = not symbols and _is_of_numbers(statement)
     whole, reasons = _for_all_sizes(statement, steps)
     if whole is not None:
-        scope = _at_given(given) if fixed and not _is_of_numbers(statement) else FOR_ALL
+        scope = _at_given(given) if fixed and not sizeless else FOR_ALL
         return Equality("equal", scope, whole.why, partial=whole.partial)
     chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
     try:
@@ -319,7 +320,7 @@ def _decided(
         return Equality("undecided", _told(chosen), str(trouble))
     if fixed:
         why = "every entry of the difference is the function 0"
-        scope = FOR_ALL if _is_of_numbers(statement) else _at_given(given)
+        scope = FOR_ALL if sizeless else _at_given(given)
         return Equality("equal", scope, why, partial=partial)
     why = f"not shown for other sizes ({reasons})"
     return Equality("holds at the sizes tried", _told(chosen), why, partial=partial)

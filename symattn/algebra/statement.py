@@ -219,6 +219,8 @@ class _Reading(Shapes):
         if shape is not None:
             return sympy.MatrixSymbol(name, self.size(shape[0]), self.size(shape[1]))
         if name in CONSTANTS and name not in self.given_shapes:
+            if name == "∞":
+                raise ReadError("∞ is no number here; a mask of −∞ is causal()")
             return CONSTANTS[name]
         if name in SIZES and name not in self.given_shapes:
             if name in self.meant:
@@ -380,8 +382,10 @@ def _variance(matrix: Any) -> Any:
 
 def _number(value: Any) -> Any:
     """A scalar that is a number, whatever its letters are."""
-    if value.has(sympy.zoo, sympy.nan, sympy.oo, sympy.I):
-        raise ReadError("a number in it divides by 0 or is a root of a negative number")
+    if value.has(sympy.zoo, sympy.nan, sympy.oo):
+        raise ReadError("a number in it is divided by 0")
+    if value.has(sympy.I):
+        raise ReadError("a number in it is a root of a negative number")
     return value
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -41,11 +40,11 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
               help="The shape of a letter: A=n,d_k or c=scalar; may be repeated.")  # fmt: skip
 @click.option("--size", "sizes", multiple=True, metavar="NAME=NUMBER",
               help="Decide at this size, as in n=4, not for all; may be repeated.")  # fmt: skip
-@click.option("--effort", type=click.IntRange(min=1), metavar="N",
-              help="How much work a decision may take.")  # fmt: skip
+@click.option("--effort", type=click.IntRange(1, 1000), default=1, metavar="N",
+              help="Allow N times as many steps before a decision is given up.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def prove(
-    name: str | None, everything: bool, form: str, effort: int | None, output: str | None,
+    name: str | None, everything: bool, form: str, effort: int, output: str | None,
     **told: tuple[str, ...],
 ) -> Status:  # fmt: skip
     """Prove an identity by NAME or an equation of your own, or list what is known.
@@ -71,7 +70,7 @@ def prove(
         rows = [_own(name, **told)]
     else:
         rows = list(IDENTITIES) if name is None else [identity(name)]
-    proofs = [proven(row, **_effort(proven, effort)) for row in rows]
+    proofs = [proven(row, effort) for row in rows]
     _show(proofs, form, output, everything)
     return worst(map(status_of, proofs))
 
@@ -96,20 +95,17 @@ def _own(
 
     Raises `SymattnError` for what is no equation.
     """
-    from symattn.algebra.equality import stated
     from symattn.algebra.identity import Identity
 
-    row = Identity(
+    return Identity(
         "", "", statement, "", "",
         where=where,
         positive=tuple(_letter("--positive", one) for one in positive),
         permuting=tuple(_letter("--permuting", one) for one in permuting),
         shapes=_once("--shape", map(_shape, shapes)),
         sizes=_once("--size", map(_sized, sizes)),
+        for_all=False,
     )  # fmt: skip
-    stated(statement, shapes=dict(row.shapes), where=where, positive=row.positive,
-           permuting=row.permuting)  # fmt: skip
-    return row
 
 
 def _letter(option: str, text: str) -> str:
@@ -149,12 +145,6 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
     if found is None:
         raise ReadError(f"{option} {shown(text)}: {mend}")
     return found
-
-
-def _effort(proven: Callable[..., Proof], effort: int | None) -> dict[str, int]:
-    """The work that a decision may take, for a prover that bounds it."""
-    takes_it = "effort" in inspect.signature(proven).parameters
-    return {} if effort is None or not takes_it else {"effort": effort}
 
 
 def _show(proofs: list[Any], form: str, output: str | None, everything: bool) -> None:
