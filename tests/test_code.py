@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 from symattn import VARIANTS, Attention
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.exact import FUNCTIONS
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivation import Derivation, Evaluation, Input, Step
 from symattn.documents.code.document import code_document
 from symattn.documents.code.general import _Merging, _trials, _Unknown
 from symattn.documents.code.growth import Growth
@@ -33,6 +34,8 @@ from symattn.documents.code.spell import spelled
 from symattn.documents.code.trace import TEMPERATURE, Program, Tracing, traced
 from symattn.documents.code.views import PLACES, evaluated, view
 from symattn.errors import CannotSpell
+from symattn.nodes import Entrywise
+from tests.test_nodes_contract import IN_MPMATH
 
 NAMES = tuple(row.name for row in VARIANTS)
 
@@ -420,6 +423,83 @@ def test_backward_passes_run_and_agree(name: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_function_of_an_entry_has_a_spelling(language: str) -> None:
     assert set(FUNCTIONS) <= set(LANGUAGES[language].operations)
+
+
+def of_each_entry(name: str, numbers: list[str]) -> tuple[Derivation, Evaluation]:
+    """One step Y = f(X), and its numbers."""
+    rows, columns = sympy.symbols("n m", integer=True, positive=True)
+    X, Y = (sympy.MatrixSymbol(letter, rows, columns) for letter in "XY")
+    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, "", Entrywise(X, name)),))
+    return derivation, derivation.evaluate(X=[numbers])
+
+
+def of_mpmath(name: str, numbers: list[float]) -> list[float]:
+    return [float(IN_MPMATH[name](mpmath.mpf(x))) for x in numbers]
+
+
+def arguments(name: str) -> list[float]:
+    """Numbers of all sizes that the function takes."""
+    rng = np.random.default_rng(3)
+    positive = [*rng.uniform(0, 7, 40), *np.exp(-rng.uniform(0, 300, 20)), 2.0]
+    if name in ("√", "ln"):
+        return positive
+    return [*positive, *(-x for x in positive), *([0.0, 30.0, -30.0] if name == "erf" else [])]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("language", "array"),
+    [("python", np.ndarray.tolist), ("numpy", np.asarray), ("torch", as_torch), ("jax", as_jax)],
+)
+def test_a_function_of_an_entry_is_that_of_mpmath(
+    name: str, language: str, array: Callable[[Array], Any]
+) -> None:
+    import jax
+
+    numbers = arguments(name)
+    room: dict[str, Any] = {}
+    exec(code_document(*of_each_entry(name, ["1/2", "1"]), language), room)
+    with jax.enable_x64(True):
+        found = np.asarray(room["attention"](X=array(np.array([numbers])))["Y"])
+    np.testing.assert_allclose(found[0], of_mpmath(name, numbers), rtol=4e-15, atol=2e-16)
+
+
+def test_a_function_of_an_entry_is_that_of_mpmath_in_javascript(
+    tool: Callable[[str], str], tmp_path: Path
+) -> None:
+    for name in FUNCTIONS:
+        numbers = arguments(name)
+        code = code_document(*of_each_entry(name, ["1/2", "1"]), "javascript")
+        told = f"Array.from(attention({{ X: matrix([{json.dumps(numbers)}]) }}).Y.data)"
+        script = tmp_path / "function.js"
+        script.write_text(f"{code}\nconsole.log(JSON.stringify({told}));", encoding="utf-8")
+        run = subprocess.run([tool("node"), script], capture_output=True, text=True, check=True)
+        wanted = of_mpmath(name, numbers)
+        np.testing.assert_allclose(json.loads(run.stdout), wanted, rtol=4e-15, atol=2e-16)
+
+
+def test_the_error_function_of_javascript_is_good_for_small_numbers_and_at_its_ends(
+    tool: Callable[[str], str],
+) -> None:
+    """JavaScript has none of its own: relative errors to 2e-15, also where erf x is tiny."""
+    rng = np.random.default_rng(4)
+    numbers = [*rng.uniform(-7, 7, 2000), *np.exp(-rng.uniform(0, 700, 500)), 2.0, 1.9999999999]
+    program = LANGUAGES["javascript"].helpers["errorFunction"]
+    ends = "[Infinity, -Infinity, NaN, 0, -0].map((x) => 1 / errorFunction(x))"
+    script = f"{program}; console.log(JSON.stringify({json.dumps(numbers)}.map(errorFunction)));"
+    run = subprocess.run([tool("node"), "-e", f"{script} console.log({ends}.join());"],
+                         capture_output=True, text=True, check=True)  # fmt: skip
+    found, at_ends = run.stdout.splitlines()
+    np.testing.assert_allclose(json.loads(found), of_mpmath("erf", numbers), rtol=2e-15)
+    assert at_ends == "1,-1,NaN,Infinity,-Infinity"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_error_function_of_a_numpy_program_keeps_the_type(dtype: str) -> None:
+    room: dict[str, Any] = {}
+    exec(code_document(*of_each_entry("erf", ["1/2", "1"]), "numpy"), room)
+    assert room["attention"](X=np.ones((2, 3), dtype))["Y"].dtype == np.dtype(dtype)
+    assert room["attention"](X=np.ones((2, 3), int))["Y"].dtype == np.float64
 
 
 def test_sizes_that_are_traced_tell_all_expressions_apart() -> None:

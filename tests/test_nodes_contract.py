@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -15,9 +16,9 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn import SymattnError
 from symattn.arithmetic.arrays import FLOAT64, Arrays
-from symattn.arithmetic.balls import BALLS, nearest
+from symattn.arithmetic.balls import BALLS, ball_erf, nearest, precision
 from symattn.arithmetic.base import Arithmetic
-from symattn.arithmetic.exact import EXACT, filled
+from symattn.arithmetic.exact import EXACT, FUNCTIONS, filled
 from symattn.arithmetic.rounded import Rounded
 from symattn.nodes import (
     NODES,
@@ -449,6 +450,77 @@ def test_a_scalar_is_no_matrix() -> None:
     for kind in (Softmax, Quotient, Allowed, Exponential):
         with pytest.raises(SymattnError, match="not a matrix"):
             kind(*[sympy.Symbol("x")] * (2 if kind is Quotient else 1))
+
+
+#: Every function of one number, as mpmath has it.
+IN_MPMATH: dict[str, Callable[[Any], Any]] = {
+    "tanh": mpmath.tanh,
+    "σ": lambda x: 1 / (1 + mpmath.exp(-x)),
+    "√": mpmath.sqrt,
+    "cos": mpmath.cos,
+    "sin": mpmath.sin,
+    "erf": mpmath.erf,
+    "max0": lambda x: max(x, 0),
+    "elu1": lambda x: x + 1 if x >= 0 else mpmath.exp(x),
+    "ln": mpmath.log,
+    "abs": abs,
+    "min1": lambda x: min(x, 1),
+    "above0": lambda x: int(x > 0),
+    "below1": lambda x: int(x < 1),
+}
+
+#: Numbers that every dtype holds exactly; logarithms and roots take their sizes.
+DYADIC = ("-6", "-5/2", "-1", "-1/4", "1/1024", "3/4", "1", "17/8", "3")
+
+
+def arguments(name: str) -> list[sympy.Rational]:
+    numbers = [sympy.Rational(text) for text in DYADIC]
+    return [abs(number) for number in numbers] if name in ("√", "ln") else numbers
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_that_of_mpmath_in_every_arithmetic(name: str) -> None:
+    numbers = filled((1, len(DYADIC)), arguments(name))
+    with mpmath.workdps(60):
+        told = [IN_MPMATH[name](mpmath.mpf(int(x.p)) / int(x.q)) for x in numbers.ravel()]
+        exact = EXACT.apply(name, numbers).ravel()
+        for found, value in zip(exact, told, strict=True):
+            assert abs(mpmath.mpf(found.evalf(50)) - value) < mpmath.mpf(10) ** -45
+        with precision(128):
+            balls = BALLS.apply(name, BALLS.array(numbers)).ravel()
+            for found, value in zip(balls, told, strict=True):
+                assert found.rad() < 1e-30
+                assert found.overlaps(arb(mpmath.nstr(value, 50), 1e-45))
+    for dtype in ("float64", "float32", "float16"):
+        arrays, rounded = Arrays(dtype), Rounded(dtype)
+        value = arrays.apply(name, arrays.array(numbers))
+        assert value.dtype == np.dtype(dtype)
+        room = rounded.apply(name, rounded.array(numbers))
+        for number, ball, wanted in zip(value.ravel(), room.ravel(), told, strict=True):
+            assert number == pytest.approx(float(wanted), rel=4 * float(np.finfo(dtype).eps))
+            assert ball.contains(arb(float(number)))
+
+
+def test_the_error_function_at_its_ends() -> None:
+    ends = filled((1, 2), [sympy.S.Zero, -sympy.oo])
+    assert list(EXACT.apply("erf", ends).ravel()) == [0, -1]
+    assert list(BALLS.apply("erf", BALLS.array(ends)).ravel()) == [arb(0), arb(-1)]
+    assert Arrays("float32").apply("erf", np.array([[0, -np.inf]], np.float32)).tolist() == [
+        [0, -1]
+    ]
+    assert Entrywise(sympy.Matrix([[0, -sympy.oo]]), "erf").doit() == sympy.Matrix([[0, -1]])
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 5), (-3, 2), (-40, -7), (0.5, 0.5)])
+def test_a_wide_ball_has_an_error_function_between_those_of_its_ends(
+    low: float, high: float
+) -> None:
+    found = ball_erf(arb(low).union(arb(high)))
+    least, most = float(mpmath.erf(low)), float(mpmath.erf(high))
+    assert float(found.lower()) == pytest.approx(least, rel=1e-7)
+    assert float(found.upper()) == pytest.approx(most, rel=1e-7)
+    assert ball_erf(arb(0, float("inf"))).contains(arb(-1, 0).union(arb(1)))
+    assert ball_erf(arb("nan")).is_nan()
 
 
 @pytest.mark.parametrize("axis", [1, 0])

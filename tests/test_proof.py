@@ -15,7 +15,7 @@ from symattn.arithmetic.abbreviated import Abbreviation, Abbreviations, nodes, w
 from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.proof import equals, ordered, sign
 
-exp, tanh, sqrt, log = sympy.exp, sympy.tanh, sympy.sqrt, sympy.log
+exp, tanh, sqrt, log, erf = sympy.exp, sympy.tanh, sympy.sqrt, sympy.log, sympy.erf
 SOME = settings(max_examples=60, deadline=None, derandomize=True)
 
 #: A long number whose pieces SymPy does not simplify.
@@ -35,6 +35,10 @@ LONG = sum(sympy.Rational(1, k) * exp(sympy.Rational(k, 7)) for k in range(1, 20
         (1 / (1 + exp(-100_000)), 1, -1),
         (1 / (1 + exp(-100_000)), 1 / (1 + exp(-100_001)), -1),
         (tanh(tanh(50_000)), tanh(tanh(60_000)), -1),
+        (erf(1), sympy.Rational(8427, 10_000), 1),
+        (erf(10**6), erf(10**6 + 1), -1),
+        (-3 * erf(500) + 2, -3 * erf(400) + 2, -1),
+        (erf(sqrt(8)), erf(2 * sqrt(2)), 0),
         (exp(10**9), exp(10**9 + sympy.Rational(1, 10**9)), -1),
         (exp(2) / (exp(2) + exp(3)) + exp(3) / (exp(2) + exp(3)), 1, 0),
         (sympy.sin(1) ** 2 + sympy.cos(1) ** 2, 1, 0),
@@ -52,7 +56,13 @@ def test_numbers_in_order(a: Any, b: Any, order: int) -> None:
 @given(st.lists(st.fractions(-30, 30, max_denominator=9), min_size=2, max_size=2))
 def test_order_is_that_of_mpmath(pair: Any) -> None:
     x, y = (sympy.Rational(q.numerator, q.denominator) for q in pair)
-    for function in (tanh, exp, lambda v: 1 / (1 + exp(-v)), lambda v: 3 - 2 * tanh(v / 2)):
+    for function in (
+        tanh,
+        exp,
+        lambda v: erf(v / 3),
+        lambda v: 1 / (1 + exp(-v)),
+        lambda v: 3 - 2 * tanh(v / 2),
+    ):
         with mpmath.workdps(200):
             apart = mpmath.mpf(function(x).evalf(200)) - mpmath.mpf(function(y).evalf(200))
         assert ordered(function(x), function(y)) == (0 if x == y else mpmath.sign(apart))

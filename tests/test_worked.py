@@ -10,10 +10,13 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import sympy
 
 from symattn import VARIANTS, Attention, Derivation, Evaluation, Notation, text
 from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
+from symattn.derivation import Input, Step
+from symattn.nodes import Entrywise
 from symattn.worksheet.read import read_worksheet
 from tests.worked_lines import DIGITS, faults, names_in, value_of
 
@@ -122,6 +125,19 @@ def test_a_wrong_line_is_noticed(line: str) -> None:
 )
 def test_text_is_read_as_it_is_meant(stage: str, value: Fraction) -> None:
     assert value_of(stage, {"s_11": Fraction(3), "q^f⁽¹⁾_12": Fraction(2)}) == value
+
+
+@pytest.mark.parametrize("name", ["tanh", "cos", "erf"])
+def test_a_function_of_each_entry_is_worked_out(name: str) -> None:
+    n, m = sympy.symbols("n m", integer=True, positive=True)
+    X, Y = (sympy.MatrixSymbol(letter, n, m) for letter in "XY")
+    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, "", Entrywise(X, name)),))
+    rows = derivation.evaluate(X=[["0", "-7/3", "√2"], ["0.001", "3", "12"]])["y"]
+    lines = [text(rows.worked(i, j)) for i in (1, 2) for j in (1, 2, 3)]
+    for line in lines:
+        assert f"{name}(" in line
+        assert list(faults(line, 4, {})) == []
+    assert list(faults(lines[1].replace(name, "sin"), 4, {})) != []
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ DIGITS = 60
 
 _TOKEN = re.compile(
     r"\s*(?P<number>\d+(?:\.\d+)?)|\s*(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)(?!⁾)"
-    r"|\s*(?P<function>√|(?:tanh|cos|sin|max|argmax|elu|ln|σ|τ)(?![\w^⁽]))"
+    r"|\s*(?P<function>√|(?:tanh|cos|sin|erf|max|argmax|elu|ln|σ|τ)(?![\w^⁽]))"
     r"|\s*(?P<sign>[-+−·/^(),∞]|e(?=[\^⁰¹²³⁴⁵⁶⁷⁸⁹])|π)|\s*(?P<name>[^\W\d](?:[^\s·/(),+−]|(?<=\d),(?=\d))*)"
 )
 _NAME = re.compile(r"[^\W\d](?:[^\s·/(),+−]|(?<=\d),(?=\d))*")
@@ -77,6 +77,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "tanh": lambda x: mpmath.tanh(_real(x)) if x else Fraction(0),
     "cos": lambda x: mpmath.cos(_real(x)) if x else Fraction(1),
     "sin": lambda x: mpmath.sin(_real(x)) if x else Fraction(0),
+    "erf": lambda x: mpmath.erf(_real(x)) if x else Fraction(0),
     "elu": lambda x: x if x >= 0 else _plus(_exp(x), Fraction(-1)),
     "ln": lambda x: mpmath.log(_real(x)),
     "σ": _sigmoid,

@@ -346,7 +346,7 @@ def _for_all_sizes(statement: Statement, steps: int) -> tuple[AllSizes | None, s
             why = "both sides have the same normal form over indices"
             return replace(found, why=found.why if way is follows_in_words else why), ""
         reasons.append(found.why)
-    return None, next((reason for reason in reasons if reason), "")
+    return None, next((reason for reason in reversed(reasons) if reason), "")
 
 
 class _Open(Exception):

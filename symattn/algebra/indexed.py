@@ -147,8 +147,8 @@ class Proof:
                 return self._cases(rule)
             case OfRow(name, terms, index, size) if name in _LINES and index is not None:
                 return self._of_line(_LINES[name], terms[0], index, size)
-            case OfRow():
-                raise NotHere("a function of a row")
+            case OfRow(name):
+                raise NotHere(f"{name} of a row is not covered for all sizes")
         raise NotHere("an unknown rule")
 
     def _times(self, factors: tuple[Rule, ...]) -> Poly | None:

@@ -9,7 +9,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.equality import FOR_ALL
-from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Proof
+from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Link, Proof
 from symattn.algebra.rules import rule
 from symattn.errors import CannotSpell
 from symattn.nodes.spell import Speller
@@ -20,7 +20,6 @@ from symattn.notation.text import Charset, line
 from symattn.notation.tree import Tree
 
 _XHTML = "http://www.w3.org/1999/xhtml"
-_WORDS = {HYPOTHESIS: "by what is assumed", ENTRIES: "every entry of the difference is 0"}
 
 
 def spelled(meaning: Any) -> Tree | None:
@@ -35,9 +34,13 @@ def spelled(meaning: Any) -> Tree | None:
     return None
 
 
-def reason(name: str) -> str:
+def reason(link: Link) -> str:
     """Why a link holds, in words."""
-    return _WORDS[name] if name in _WORDS else f"{name}: {rule(name).says}"
+    if link.rule == ENTRIES:
+        return link.equality.reason
+    if link.rule == HYPOTHESIS:
+        return "by what is assumed"
+    return f"{link.rule}: {rule(link.rule).says}"
 
 
 def _formulas(proof: Proof) -> list[tuple[Tree, str]]:
@@ -48,7 +51,7 @@ def _formulas(proof: Proof) -> list[tuple[Tree, str]]:
     if not proof.links or proof.identity.sides is not None or not proof.equality:
         return []
     first = spelled(proof.links[0].left)
-    rest = [(spelled(link.right), reason(link.rule)) for link in proof.links]
+    rest = [(spelled(link.right), reason(link)) for link in proof.links]
     if first is None or any(one is None for one, _ in rest):
         return []
     return [(first, ""), *((one, why) for one, why in rest if one is not None)]

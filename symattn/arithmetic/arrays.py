@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,6 +28,7 @@ _FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "√": np.sqrt,
     "cos": np.cos,
     "sin": np.sin,
+    "erf": np.vectorize(math.erf, otypes=[float]),  # NumPy has none
     "max0": lambda x: np.maximum(x, 0),
     "elu1": lambda x: np.where(x >= 0, x + 1, np.exp(np.minimum(x, 0))),
     "ln": np.log,

@@ -167,6 +167,12 @@ def ball_sigmoid(x: Any) -> Any:
     return 1 / (1 + (-x).exp()) if not x < 0 else x.exp() / (1 + x.exp())
 
 
+def ball_erf(x: Any) -> Any:
+    """The error function (2/√π) ∫₀ˣ e^(−t²) dt; it rises, so the ends of a ball bound it."""
+    low, high = (end.erf() if end.is_finite() else end.tanh() for end in (x.lower(), x.upper()))
+    return low.union(high)
+
+
 def ball_relu(x: Any) -> Any:
     """The larger of 0 and x."""
     return x.max(arb(0))
@@ -199,6 +205,7 @@ BALL_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "√": arb.sqrt,
     "cos": arb.cos,
     "sin": arb.sin,
+    "erf": ball_erf,
     "max0": ball_relu,
     "elu1": ball_elu1,
     "ln": arb.log,
@@ -249,6 +256,8 @@ def ball(value: sympy.Expr) -> Any:
             return abs(ball(value.args[0]))
         case sympy.tanh() | sympy.cos() | sympy.sin():
             return getattr(ball(value.args[0]), type(value).__name__)()
+        case sympy.erf():
+            return ball_erf(ball(value.args[0]))
         case sympy.Pow():
             return _power(value)
     own = getattr(value, "ball", None)

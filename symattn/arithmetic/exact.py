@@ -134,6 +134,7 @@ FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "√": sympy.sqrt,
     "cos": sympy.cos,
     "sin": sympy.sin,
+    "erf": sympy.erf,
     "max0": _relu,
     "elu1": _elu1,
     "ln": sympy.log,

@@ -27,7 +27,7 @@ _MOST_TERMS = 20_000
 _MOST_NODES = 2_000
 
 #: Functions of one number that rise wherever they are defined.
-_RISING = (sympy.exp, sympy.log, sympy.tanh)
+_RISING = (sympy.exp, sympy.log, sympy.tanh, sympy.erf)
 
 
 def ordered(a: sympy.Expr, b: sympy.Expr) -> int:

@@ -22,7 +22,7 @@ _SOURCE = "Horn and Johnson, Matrix Analysis (2013), section 0.9"
 
 
 class Entrywise(Node):
-    """A function of every entry, f(m_ij): tanh, σ, √, ln, cos, sin, max0, elu1 or abs.
+    """A function of every entry, f(m_ij): tanh, σ, √, ln, cos, sin, erf, max0, elu1 or abs.
 
     Shapes: n × m in and out. Raises `SymattnError` for an unknown function.
     Source: Horn and Johnson, *Topics in Matrix Analysis* (1991), section 6.3.
@@ -47,6 +47,11 @@ class Entrywise(Node):
         """The shape of the matrix."""
         return shape_of(self.args[0])
 
+    @property
+    def free_symbols(self) -> set[sympy.Basic]:
+        """Those of the matrix; the name of a function is a word, not a letter."""
+        return self.args[0].free_symbols  # type: ignore[no-any-return]
+
     def _rule(self, i: Index, j: Index) -> Rule:
         return Apply(self.args[1].name, rule_of(self.args[0], i, j))
 
@@ -61,6 +66,7 @@ class Entrywise(Node):
         return Entrywise(flip(self.args[0]), self.args[1])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.exponential import Exponential
         from symattn.nodes.spread import Filled
 
         matrix, ones = self.args[0], Filled(*self.shape, 1)
@@ -80,6 +86,9 @@ class Entrywise(Node):
                 slope = sympy.MatMul(-1, Entrywise(matrix, "sin"))
             case "sin":
                 slope = Entrywise(matrix, "cos")
+            case "erf":
+                bell = Exponential(sympy.MatMul(-1, sympy.HadamardProduct(matrix, matrix)))
+                slope = sympy.MatMul(2 / sympy.sqrt(sympy.pi), bell)
             case "max0":
                 slope = Entrywise(value, "above0")
             case "elu1":

@@ -121,7 +121,7 @@ class Exp:
 
 @dataclass(frozen=True)
 class Apply:
-    """A function of one number, by its name in `FUNCTIONS`: tanh, σ, √, cos, sin."""
+    """A function of one number, by its name in `FUNCTIONS`: tanh, σ, √, cos, sin, erf."""
 
     name: str
     body: Rule

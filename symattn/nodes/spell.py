@@ -81,7 +81,7 @@ class Speller:
             case sympy.ceiling() | sympy.floor():
                 marks = "⌈⌉" if isinstance(expr, sympy.ceiling) else "⌊⌋"
                 return t.Fenced(t.inline(self.scalar(expr.args[0])), marks[0], marks[1])
-            case sympy.tanh() | sympy.cos() | sympy.sin():
+            case sympy.tanh() | sympy.cos() | sympy.sin() | sympy.erf():
                 return applied(type(expr).__name__, self.scalar(expr.args[0]))
             case sympy.Mod():
                 left = t.bracketed(self.scalar(expr.args[0]), t.ATOM)

@@ -12,6 +12,9 @@ from symattn.documents.code.spell import spelled
 from symattn.notation.prose import read_prose
 from symattn.notation.text import line
 
+#: Modules of Python's own, imported above the others.
+_STANDARD = ("math", "operator")
+
 
 def code_document(derivation: Derivation, evaluation: Evaluation, language: str) -> str:
     """The file in a language of `LANGUAGES`, for any sizes as far as that can be.
@@ -35,9 +38,9 @@ def code_document(derivation: Derivation, evaluation: Evaluation, language: str)
     docs += ["", " ".join(filter(None, told))]
     code = spelled(program, spoken, docs=docs)
     parts = [*spoken.needed(code), code]
-    imports = [
-        text for name, text in spoken.imports.items()
-        if any(re.search(rf"\b{name}\.", part) for part in parts)
-    ]  # fmt: skip
-    separator = "" if language == "python" else "\n"
-    return spoken.between.join([separator.join(imports), *parts] if imports else parts)
+    called = {name: text for name, text in spoken.imports.items()
+              if any(re.search(rf"\b{name}\.", part) for part in parts)}  # fmt: skip
+    own = "".join(text for name, text in called.items() if name in _STANDARD)
+    others = "".join(text for name, text in called.items() if name not in _STANDARD)
+    imports = "\n".join(filter(None, (own, others)))
+    return spoken.between.join([imports, *parts] if imports else parts)

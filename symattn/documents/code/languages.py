@@ -38,7 +38,7 @@ _PYTHON: dict[str, Any] = {
 def _arrays(
     name: str, module: str, alias: str, *,
     helpers: dict[str, str], operations: dict[str, str], views: dict[str, str],
-    grid: str = "",
+    grid: str = "", imports: Mapping[str, str] | None = None,
 ) -> Language:  # fmt: skip
     """A language of Python with arrays from the module `alias`; NumPy unless said otherwise."""
 
@@ -53,10 +53,10 @@ def _arrays(
         infinity=f"{alias}.inf",
         root="np.sqrt({0})" if alias == "np" else "math.sqrt({0})",
         grids=(f"{grid or counted}[:, None]", grid or counted),
-        imports={"math": "import math\n", alias: f"{module}\n"},
+        imports={"math": "import math\n", alias: f"{module}\n", **(imports or {})},
         table=f"{alias}.{'tensor' if alias == 'torch' else 'array'}({{0}})",
         helpers=helpers,
-        reserved=(alias, "math", "x"),
+        reserved=(alias, "math", *(imports or {}), "x"),
         **_PYTHON,
     )
 
@@ -73,6 +73,7 @@ _OPERATIONS = {
     "√": "np.sqrt({0})",
     "cos": "np.cos({0})",
     "sin": "np.sin({0})",
+    "erf": "erf({0})",
     "max0": "np.maximum({0}, 0)",
     "σ": "0.5 * (1 + np.tanh(0.5 * {0:a}))",
     "elu1": "np.where({0:a} >= 0, {0:a} + 1, np.exp(np.minimum({0}, 0)))",
@@ -134,18 +135,24 @@ _FIRST_LARGEST = '''def first_largest(x):
     """1 at the first largest entry of each row, 0 elsewhere."""
     return (np.arange(x.shape[-1]) == x.argmax(axis=-1)[..., None]) * 1.0
 '''
+_ERF = '''def erf(x):
+    """The error function of each entry."""
+    return np.vectorize(math.erf, otypes=[np.result_type(x, 0.0)])(x)
+'''
 
 NUMPY = _arrays(
     "numpy", "import numpy as np", "np",
-    helpers={"threshold": _THRESHOLD, "first_largest": _FIRST_LARGEST}, operations={}, views={},
+    helpers={"threshold": _THRESHOLD, "first_largest": _FIRST_LARGEST, "erf": _ERF},
+    operations={}, views={},
 )  # fmt: skip
 
 JAX = _arrays(
-    "jax", "import jax.numpy as jnp", "jnp",
+    "jax", "import jax.numpy as jnp", "jnp", imports={"jax": "import jax.scipy.special\n"},
     helpers={"threshold": _THRESHOLD.replace("np.", "jnp."),
      "first_largest": _FIRST_LARGEST.replace("np.", "jnp.")},
     operations={
         "literal": "jnp.array({0}, dtype={like}.dtype)",
+        "erf": "jax.scipy.special.erf({0})",
         "seen": "jnp.where({0}, 0, -jnp.inf).astype({like}.dtype)",
         "counted": "jnp.arange({0}, dtype={like}.dtype)",
         "counted column": "jnp.arange({0}, dtype={like}.dtype)[:, None]",
@@ -172,6 +179,7 @@ TORCH = _arrays(
     grid="torch.arange({0}, device={like}.device)",
     operations={
         "literal": "{like}.new_tensor({0})",
+        "erf": "torch.erf({0})",
         "clip": "torch.clamp({0}, {1}, {2})",
         "seen": "torch.where({0}, 0.0, -torch.inf).to({like})",
         "where of numbers": "torch.where({0}, {1}, {2}).to({like})",
@@ -204,7 +212,8 @@ TORCH = _arrays(
 
 _CALLS = ("add", "subtract", "multiply", "divide", "matmul", "equals", "or", "and")
 _SINGLE = {
-    "exp": "exp", "tanh": "tanh", "√": "sqrt", "cos": "cos", "sin": "sin", "max0": "relu",
+    "exp": "exp", "tanh": "tanh", "√": "sqrt", "cos": "cos", "sin": "sin", "erf": "erf",
+    "max0": "relu",
     "σ": "sigmoid", "elu1": "elu1", "ln": "log", "abs": "absolute", "min1": "atMost1",
     "above0": "above0", "below1": "below1", "hidden": "hidden", "all": "every", "any": "some",
     "not": "not", "row_sum": "rowSum", "row_max": "rowMax", "threshold": "threshold",

@@ -116,6 +116,11 @@ def sin(x):
     return each(math.sin, x)
 
 
+def erf(x):
+    """The error function of each entry."""
+    return each(math.erf, x)
+
+
 def relu(x):
     """What is positive; 0 elsewhere."""
     return each(lambda entry: max(entry, 0), x)

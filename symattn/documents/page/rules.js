@@ -93,7 +93,7 @@ function* reads(rule, env) {
 }
 
 const FUNCTIONS = {
-  tanh: Math.tanh, cos: Math.cos, sin: Math.sin, "√": Math.sqrt,
+  tanh: Math.tanh, cos: Math.cos, sin: Math.sin, "√": Math.sqrt, erf: errorFunction,
   "σ": (x) => (x < 0 ? Math.exp(x) / (1 + Math.exp(x)) : 1 / (1 + Math.exp(-x))),
   max0: (x) => Math.max(x, 0),
   elu1: (x) => (x >= 0 ? x + 1 : Math.exp(x)),
