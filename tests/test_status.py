@@ -284,7 +284,8 @@ def test_doors(words: str, status: int, given: dict[str, str]) -> None:
 
 
 EQUATIONS: tuple[tuple[str, int], ...] = (
-    ("softmax(S + c 1^T) = softmax(S)", 0), ("softmax(2 S) = softmax(S)", 1), ("1/0 = 1/0", 2), ("ln(-exp(S)) = S", 4),
+    ("softmax(S + c 1^T) = softmax(S)", 0), ("softmax(2 S) = softmax(S)", 1), ("1/0 = 1/0", 2),
+    ("ln(-exp(S)) = S", 4),
     ("(Q = Q)", 2), ("softmax(Q K^T = A", 2), ("A = ", 2), ("=", 2), ("A = B)", 2), ("∞ = x", 2),
 )  # fmt: skip
 

@@ -227,7 +227,7 @@ class _Entries:
         out = []
         for mono, coefficient in poly.items():
             done = normal.constant(coefficient)
-            for factor, p in mono:
+            for factor, p in normal.in_order(mono):
                 part = self._prefixes(factor) if factor[0] == "sum" and p == 1 else None
                 part = normal.single(factor, p) if part is None else self._cut(part)
                 done = normal.times(done, part)
@@ -267,7 +267,7 @@ class _Entries:
         out = []
         for mono, coefficient in poly.items():
             done: Poly = {mono: coefficient}
-            for factor, _ in mono:
+            for factor, _ in normal.in_order(mono):
                 if factor[0] == "=":
                     done = self._placed(mono, coefficient, factor)
                     break

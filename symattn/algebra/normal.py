@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import sympy
@@ -32,8 +33,8 @@ class NotHere(Exception):
 
 
 def fresh() -> sympy.Symbol:
-    """An index that nothing else uses, by SymPy's own numbering."""
-    return sympy.Symbol(f"l{sympy.Dummy().dummy_index}", integer=True)
+    """An index that nothing else in the statement uses."""
+    return sympy.Symbol(f"l{next(_NUMBERS.get()):06d}", integer=True)
 
 
 def constant(value: Any) -> Poly:
@@ -74,8 +75,8 @@ def times(one: Poly, other: Poly) -> Poly:
 
 def product(one: Mono, other: Mono) -> Poly:
     """The product of two monomials; sums under whole positive powers are multiplied out."""
-    powers = dict(one)
-    for factor, power in other:
+    powers = dict(in_order(one))
+    for factor, power in in_order(other):
         powers[factor] = powers.get(factor, Fraction(0)) + power
     return settled(powers)
 
@@ -150,7 +151,7 @@ def _root(poly: Poly, exponent: Fraction) -> Poly:
     """A power that is not whole, of what is ≥ 0: √(x² y) is |x| √y."""
     content, rest, lead = primitive(poly)
     out, inside = number_power(abs(lead), exponent), scaled(rest, 1 if lead > 0 else -1)
-    for factor, p in content:
+    for factor, p in in_order(content):
         if is_nonnegative(factor):
             out = times(out, single(factor, p * exponent))
         elif p.denominator == 1 and p % 2 == 0:
@@ -168,15 +169,24 @@ def _root(poly: Poly, exponent: Fraction) -> Poly:
 #: defined, which is where they are compared.
 _ROOTED: ContextVar[set[Factor]] = ContextVar("rooted")
 
+#: Numbers for the indices of a statement, so that its proof takes the same steps every time.
+_NUMBERS: ContextVar[Iterator[int]] = ContextVar("numbers")
+
 
 @contextmanager
 def one_statement() -> Iterator[None]:
-    """What is inside belongs to one statement: what roots are taken of is ≥ 0 in all of it."""
-    token = _ROOTED.set(set())
+    """What is inside belongs to one statement: its indices, and what roots are taken of."""
+    tokens = _ROOTED.set(set()), _NUMBERS.set(count())
     try:
         yield
     finally:
-        _ROOTED.reset(token)
+        _ROOTED.reset(tokens[0])
+        _NUMBERS.reset(tokens[1])
+
+
+def in_order(mono: Mono) -> list[tuple[Factor, Fraction]]:
+    """The factors of a monomial in an order that does not depend on how they are stored."""
+    return sorted(mono, key=lambda pair: word(pair[0]))
 
 
 def absolute(poly: Poly) -> Poly:
@@ -185,7 +195,7 @@ def absolute(poly: Poly) -> Poly:
         return poly
     content, rest, lead = primitive(poly)
     out = constant(abs(lead))
-    for factor, p in content:
+    for factor, p in in_order(content):
         if is_nonnegative(factor):
             out = times(out, single(factor, p))
         elif p.denominator != 1:
@@ -236,7 +246,9 @@ def number_power(value: Fraction, exponent: Fraction) -> Poly:
 def primitive(poly: Poly) -> tuple[Mono, Poly, Fraction]:
     """Content, the rest, and a number: every factor's least power in the rest is 0."""
     least: dict[Factor, Fraction] = {}
-    factors = {factor for mono in poly for factor, _ in mono if factor[0] not in ("=", "number")}
+    factors = dict.fromkeys(
+        factor for mono in poly for factor, _ in in_order(mono) if factor[0] not in ("=", "number")
+    )
     for factor in factors:
         least[factor] = min(dict(mono).get(factor, Fraction(0)) for mono in poly)
     content = frozenset((factor, p) for factor, p in least.items() if p)

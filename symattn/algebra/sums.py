@@ -30,6 +30,7 @@ from symattn.algebra.normal import (
     depth,
     exp,
     fresh,
+    in_order,
     indices,
     letters,
     mono_indices,
@@ -231,7 +232,7 @@ class Sums:
     def changed_mono(self, mono: Mono, change: Callable[[Factor], Poly]) -> Poly:
         """The monomial with every factor changed."""
         out = constant(1)
-        for factor, p in mono:
+        for factor, p in in_order(mono):
             out = times(out, power(change(factor), p))
         return out
 
@@ -293,7 +294,7 @@ class Sums:
         self.ranges.sizes.update(bound)
         out: list[Poly] = []
         for mono, coefficient in poly.items():
-            factors, inner = dict(mono), list(bound)
+            factors, inner = dict(in_order(mono)), list(bound)
             self._open(factors, inner)
             out.append(scaled(self._contracted(factors, inner), coefficient))
         return plus(out)
@@ -317,7 +318,7 @@ class Sums:
                     ((mono, coefficient),) = opened.items()
                     if coefficient != 1:
                         raise NotHere("a sum that changes when it is opened")
-                    for part, p in mono:
+                    for part, p in in_order(mono):
                         total = factors.get(part, Fraction(0)) + p
                         factors[part] = Fraction(1) if part[0] == "=" else total
                         if not total:
