@@ -108,11 +108,22 @@ def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, Proof]:
     return meaning, proof
 
 
+def same_shape(one: Any, two: Any) -> bool:
+    """Whether both are matrices of one shape."""
+    if not isinstance(one, MatrixExpr) or not isinstance(two, MatrixExpr | sympy.MatrixBase):
+        return False
+    pairs = zip(shape_of(one), shape_of(two), strict=True)
+    return all(sympy.expand(a - b) == 0 for a, b in pairs)
+
+
 def definition(one: Any, two: Any) -> tuple[str, Any] | None:
     """The letter that an equation defines and what it is: K1 = K, and A = Aᵀ.
 
-    A symmetric matrix is ½ (B + Bᵀ) with any B, for which the letter itself serves.
+    A symmetric matrix is ½ (B + Bᵀ) with any B, for which the letter itself serves. A number that
+    is repeated to fill a matrix defines nothing here.
     """
+    if not same_shape(one, two):
+        return None
     if isinstance(two, sympy.MatrixSymbol) and not isinstance(one, sympy.MatrixSymbol):
         one, two = two, one
     if isinstance(one, sympy.Transpose) and isinstance(two, MatrixExpr):
@@ -138,6 +149,8 @@ def _turned(expr: MatrixExpr) -> MatrixExpr:
 def _learn(proof: Proof, one: Any, two: Any) -> None:
     """A hypothesis whose left side is one sum: Σ_l k_il² = c."""
     if definition(one, two) is not None or not isinstance(one, MatrixExpr):
+        return
+    if isinstance(two, MatrixExpr) and not same_shape(one, two):
         return
     letters = [0 if size == 1 else proof.ranges.new(size) for size in shape_of(one)]
     try:

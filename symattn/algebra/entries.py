@@ -144,20 +144,17 @@ class Entries(Arithmetic):
         """Nothing to do: an element looks at the sign itself."""
 
     def first_largest(self, x: Array) -> Array:
-        """1 at the largest entry; where two are the same function, at the first."""
+        """Where the largest entry stands, of which only this is used: that it depends on the row.
+
+        It is not decided by cases of signs, which say nothing where two entries are the same: there
+        this function jumps, and the first one counts.
+        """
+        if not self.functions.known.opaque:
+            raise TooHard("which entry is the largest, where two may be the same")
         out = elementwise(lambda _: self.zero, x)
         for index in np.ndindex(*x.shape[:-1]):
-            if self.functions.known.opaque:
-                _, _, key = self._above_first(x[index], scaled=True)
-                out[index] = [
-                    self.functions.unknown(f"hardmax {k}", key) for k in range(x.shape[-1])
-                ]
-                continue
-            best = 0
-            for place, entry in enumerate(x[index]):
-                if self._above(entry, x[index][best]):
-                    best = place
-            out[(*index, best)] = self.scalar(sympy.S.One)
+            _, _, key = self._above_first(x[index], scaled=True)
+            out[index] = [self.functions.unknown(f"hardmax {k}", key) for k in range(x.shape[-1])]
         return out
 
     def threshold(self, x: Array) -> Array:

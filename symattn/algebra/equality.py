@@ -181,6 +181,7 @@ def stated(
             frozenset(permuting), tuple(meant[0]), built.letters,
         )  # fmt: skip
         _check_shapes(made)
+        _check_permutations(made)
         yield made
 
 
@@ -196,6 +197,17 @@ def _check_shapes(statement: Statement) -> None:
                 f"{told[0]} and {told[1]}: matrices of different shapes are never equal; mend the "
                 "formula, or say which sizes are the same"
             )
+
+
+def _check_permutations(statement: Statement) -> None:
+    """Refuse permutation matrices that are not square or do not occur. Raises `SymattnError`."""
+    letters = statement.letters()
+    for name in sorted(statement.permutations):
+        if name not in letters:
+            raise SymattnError(f"permuting: there is no letter {name} here")
+        rows, columns = letters[name].shape
+        if sympy.expand(rows - columns) != 0:
+            raise ShapeError(f"permuting: {name} is {rows} × {columns}; a permutation is square")
 
 
 def _halves(one: Any) -> list[Any]:

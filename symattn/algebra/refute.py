@@ -128,8 +128,6 @@ class _Assumed:
     mirrored: dict[str, int] = field(default_factory=dict)
     orthonormal: dict[str, bool] = field(default_factory=dict)
     others: list[tuple[Side, Side]] = field(default_factory=list)
-    #: What is checked for each sample: an orthonormal matrix may not exist at these sizes.
-    checked: list[tuple[Side, Side]] = field(default_factory=list)
 
     @property
     def special(self) -> set[str]:
@@ -154,13 +152,11 @@ def _assumed(statement: Statement) -> _Assumed:
                 out.defined[name] = meaning
         elif turned is not None:
             out.orthonormal[turned[0].name] = turned[1]
-            out.checked.append((one, two))
         elif scalar is not None:
             out.scalars[scalar[0]] = scalar[1]
             out.others.append((one, two))
         else:
             out.others.append((one, two))
-    out.checked += out.others
     return out
 
 
@@ -252,7 +248,21 @@ class _Sampler:
         arrays = evaluated(given, self.assumed.defined, put)
         if arrays is None:
             return False
-        return all(compared(one, two, arrays, put).agree for one, two in self.assumed.checked)
+        return self.kinds_hold(arrays) and all(
+            compared(one, two, arrays, put).agree for one, two in self.statement.where
+        )
+
+    def kinds_hold(self, arrays: Mapping[str, Array]) -> bool:
+        """Whether letters are positive or permutations, as is assumed, however they were made."""
+        for name in self.statement.positive & arrays.keys():
+            if not all(bool(entry > 0) for entry in arrays[name].ravel()):
+                return False
+        for name in self.statement.permutations & arrays.keys():
+            array = arrays[name]
+            ones = array == 1
+            if not np.all(ones | (array == 0)) or {*ones.sum(axis=0), *ones.sum(axis=1)} != {1}:
+                return False
+        return True
 
     def _number(self, style: int, positive: bool) -> sympy.Rational:
         top = 1 + min(style // 2, 3)
@@ -484,6 +494,8 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     few = sum(map(prod, sampler.dims.values())) <= _FEW
     if statement.where and few and (thorough or not defined):
         for put, given in islice(_solved(statement, sizes), wanted):
+            if not sampler.kinds_hold(given):
+                continue
             answer = compared(statement.left, statement.right, given, put)
             defined = defined or answer.agree
             if answer.place is not None:

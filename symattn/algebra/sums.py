@@ -417,7 +417,8 @@ class Sums:
                     continue
                 left = one[2:4][::-1] if pair.one_turned else one[2:4]
                 right = other[2:4][::-1] if pair.other_turned else other[2:4]
-                if left[1] == index == right[0]:
+                free = index not in letters(left[0]) | letters(right[1])
+                if left[1] == index == right[0] and free:
                     return left[0], right[1]
         return None
 

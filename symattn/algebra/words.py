@@ -18,7 +18,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra import normal
-from symattn.algebra.allsizes import AllSizes, definition
+from symattn.algebra.allsizes import AllSizes, definition, same_shape
 from symattn.algebra.budget import spend
 from symattn.algebra.indexed import NeedOrder, Proof, Split
 from symattn.algebra.normal import NotHere
@@ -87,7 +87,7 @@ class _Ring:
             else:
                 self.means[found[0]] = found[1]
         for one, two in pairs:
-            if isinstance(one, MatrixExpr) and isinstance(two, MatrixExpr):
+            if same_shape(one, two):
                 self._relate(self.words(one), self.words(two))
 
     def _relate(self, one: Words, two: Words) -> None:
@@ -207,10 +207,11 @@ class _Ring:
         return self._inverse_of(inside, size)
 
     def _inverse_of(self, inside: Words, size: Any) -> Words:
-        ((_, letters),) = inside if len(inside) == 1 else ((None, None),)
-        if letters is not None and len(letters) == 1 and letters[0].turned:
-            plain: Words = {(normal.ONE, (letters[0].transposed(),)): Fraction(1)}
-            return self._transposed(self._inverse_of(plain, size))
+        if len(inside) == 1:
+            (((mono, letters), c),) = inside.items()
+            if mono == normal.ONE and c == 1 and len(letters) == 1 and letters[0].turned:
+                plain: Words = {(normal.ONE, (letters[0].transposed(),)): Fraction(1)}
+                return self._transposed(self._inverse_of(plain, size))
         name = ("inverse", frozenset(inside.items()))
         letter = Letter(name, False, size, size)
         known: Words = {(normal.ONE, (letter,)): Fraction(1)}
@@ -225,14 +226,20 @@ class _Ring:
         """Anything else as one letter; the same letter where all arguments are equal."""
         if not isinstance(expr, Node | sympy.HadamardProduct | sympy.HadamardPower):
             raise NotHere(f"{type(expr).__name__} is not covered")
-        args = tuple(self.words(a) if isinstance(a, MatrixExpr) else a for a in expr.args)
+        args = tuple(
+            (shape_of(a), self.words(a)) if isinstance(a, MatrixExpr) else (None, a)
+            for a in expr.args
+        )
         if isinstance(expr, sympy.HadamardProduct):
             args = tuple(sorted(args, key=lambda one: str(sorted(map(str, one)))))
         for kind, known, found in self.opaque:
             if (
                 kind is type(expr)
                 and len(known) == len(args)
-                and all(self._same(a, b) for a, b in zip(known, args, strict=True))
+                and all(
+                    shape == other and self._same(a, b)
+                    for (shape, a), (other, b) in zip(known, args, strict=True)
+                )
             ):
                 return found  # type: ignore[no-any-return]
         name = (type(expr).__name__, len(self.opaque))
@@ -283,6 +290,10 @@ class _Ring:
 
     def proven(self) -> AllSizes:
         """Whether the difference of the sides is a combination of the relations."""
+        meant = (self.statement.left.meaning, self.statement.right.meaning)
+        shapes = {shape_of(one) for one in meant if isinstance(one, MatrixExpr)}
+        if len(shapes) > 1:  # a sum of words does not tell its shape
+            raise NotHere("the shapes differ")
         sides = [self._side(side.meaning) for side in (self.statement.left, self.statement.right)]
         difference = _plus(sides[0], _scaled(sides[1], Fraction(-1)))
         if not difference:
