@@ -363,7 +363,7 @@ def test_overflow_is_a_wrong_number_not_a_crash(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert result.stderr == ""
     assert "does NOT agree" in result.stdout
-    assert "DIFFERS" in result.stdout
+    assert "OVERFLOW" in result.stdout
 
 
 def test_nobody_to_attend_to_is_zero(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_a_disagreement_exits_with_1() -> None:
     text = '[given]\nQ = [["300"]]\nK = [["300"]]\n'
     result = run("derive", "-", "--dtype", "float16", given=text)
     assert result.exit_code == 1
-    assert "does NOT agree" in result.stdout and "DIFFERS" in result.stdout
+    assert "does NOT agree" in result.stdout and "OVERFLOW" in result.stdout
 
 
 def test_unknown_names_get_the_nearest() -> None:

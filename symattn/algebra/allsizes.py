@@ -96,12 +96,6 @@ def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, Proof]:
     if isinstance(meaning, Derivation):
         means.update((step.letter, step.expr) for step in meaning.steps)
         meaning = meaning.steps[-1].expr
-    for expr in (meaning, *(side.meaning for pair in statement.where for side in pair)):
-        for inverse in getattr(expr, "atoms", lambda *_: ())(sympy.Inverse):
-            base, size = inverse.arg, inverse.shape[0]
-            for one, other in ((inverse, base), (base, inverse)):
-                for turned_ in (False, True):
-                    sums.unit.append(Contraction(one, turned_, other, turned_, size))
     proof = Proof(sums, means, statement.positive)
     for one, two in statement.where:
         _learn(proof, one.meaning, two.meaning)

@@ -407,12 +407,7 @@ def _arranged(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Iterator[
     if len(choices) < len(names) or prod(map(len, choices)) > _MOST_CASES:
         raise TooHard("too many permutations to go through")
     for chosen in product(*choices):
-        told = []
-        for name, order in zip(names, chosen, strict=True):
-            rows = [[int(j == k) for j in range(len(order))] for k in order]
-            symbol = sympy.MatrixSymbol(name, *letters[name].shape)
-            told.append((Side(symbol), Side(sympy.ImmutableDenseMatrix(rows))))
-        yield replace(statement, where=(*told, *statement.where))
+        yield replace(statement, orders=tuple(zip(names, chosen, strict=True)))
 
 
 def _equal_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> bool:

@@ -40,6 +40,8 @@ class Statement:
     chain: tuple[Any, ...] = ()
     #: How each letter was read: its shape, or that it is a number.
     reading: tuple[tuple[str, str], ...] = ()
+    #: Which permutation a letter is taken to be, by the order of its rows.
+    orders: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     def between(self, left: Side, right: Side) -> Statement:
         """The statement about two expressions under the same hypotheses."""
@@ -72,7 +74,13 @@ class Statement:
 def inputs(statement: Statement, entries: Entries, sizes: Any) -> dict[str, Array]:
     """Every matrix that is given, its entries elements of the field, as the hypotheses allow."""
     out: dict[str, Array] = {}
+    orders = dict(statement.orders)
     for name, letter in statement.letters().items():
+        if name in orders:
+            order = orders[name]
+            cells = [entries.ring.number(int(j == k)) for k in order for j in range(len(order))]
+            out[name] = filled((len(order), len(order)), cells)
+            continue
         dims, sure = letter.dims(sizes), name in statement.positive
         cells = [entries.symbol(cell_name(name, place), sure) for place in np.ndindex(*dims)]
         if letter.boolean:

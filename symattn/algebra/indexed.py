@@ -19,6 +19,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra import normal, sums
 from symattn.algebra.normal import NotHere, Poly
 from symattn.algebra.sums import Ranges, Sums
+from symattn.nodes import Diagonal, Quotient
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import (
     Apply,
@@ -206,14 +207,38 @@ class Proof:
             if isinstance(matrix, Head):
                 meaning = meaning.subs(HEAD, matrix.head)
             return self._rule_of(meaning, i, j)
-        if isinstance(matrix, sympy.Inverse) and not isinstance(matrix.arg, sympy.MatrixSymbol):
-            raise NotHere("the inverse of an expression")
+        if isinstance(matrix, sympy.Inverse):
+            self.partial = True
+            if not isinstance(matrix.arg, sympy.MatrixSymbol):
+                return self._inverse_of(matrix.arg, i, j)
+            self.sums.know_inverse(matrix)
         places = (sympy.sympify(i, strict=True), sympy.sympify(j, strict=True))
         if name in self.ranges.permuted:  # p_ij is 1 where j = π(i)
             return self.ranges.equals(places[1], sums.permuted(name, places[0]))
-        if isinstance(matrix, sympy.Inverse):
-            self.partial = True
         return normal.single(("entry", matrix, *places, name in self.positive))
+
+    def _inverse_of(self, base: Any, i: Any, j: Any) -> Poly | None:
+        """Entry (i, j) of the inverse of a diagonal matrix, a product, a transpose, a multiple."""
+        match base:
+            case Diagonal():
+                (vector,) = base.args
+                along = rule_of(vector, i, 0) if vector.shape[1] == 1 else rule_of(vector, 0, i)
+                below = self._divisor(self._finite(along), None)
+                return normal.times(self.ranges.equals(i, j), below)
+            case sympy.Inverse():
+                return self._rule_of(base.arg, i, j)
+            case sympy.Transpose():
+                return self._rule_of(sympy.Inverse(base.arg), j, i)
+            case Quotient():
+                turned = sympy.MatMul(base.args[1], sympy.Inverse(base.args[0]))
+                return self._rule_of(turned, i, j)
+            case sympy.MatMul():
+                number, factors = base.as_coeff_matrices()
+                size = base.shape[0]
+                if all(self.ranges.same(side, size) for f in factors for side in f.shape):
+                    turned = sympy.MatMul(1 / number, *map(sympy.Inverse, reversed(factors)))
+                    return self._rule_of(turned, i, j)
+        raise NotHere("the inverse of an expression")
 
     def _total(self, body: Rule, index: sympy.Symbol, size: sympy.Expr) -> Poly:
         """Σ of the body, split where a condition inside changes."""

@@ -363,6 +363,11 @@ def exp(poly: Poly) -> Poly:
     """E to a polynomial: one factor for each monomial, its coefficient the power."""
     out = constant(1)
     for mono, coefficient in poly.items():
+        same = frozenset(pair for pair in mono if pair[0][0] == "=")
+        if same:  # e^{[i = j] x} is 1 + [i = j] (e^x − 1)
+            more = plus((exp({mono - same: coefficient}), constant(-1)))
+            out = times(out, plus((constant(1), times({same: Fraction(1)}, more))))
+            continue
         if len(mono) == 1:
             ((factor, p),) = mono
             if factor[0] == "ln" and p == 1:  # e^{q ln x} is x^q

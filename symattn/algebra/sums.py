@@ -159,10 +159,18 @@ class Ranges:
     # ---- conditions ------------------------------------------------------------------------
 
     def equals(self, one: Any, other: Any) -> Poly:
-        """1 where two indices are the same, else 0."""
+        """1 where two indices are the same, else 0; a permutation stands on one side at most."""
         low, high = sorted(
             (sympy.sympify(one, strict=True), sympy.sympify(other, strict=True)), key=str
         )
+        for left, right in ((low, high), (high, low)):
+            if isinstance(left, Place):
+                name, back = left.args[0].name, bool(left.args[2])
+                turned = permuted(name, right, not back)
+                known = self.within(right, self.permuted[name])
+                simpler = len(str(turned)) < len(str(right))
+                if known and (simpler or str(left.args[1]) < str(right)):
+                    return self.equals(left.args[1], turned)
         difference = sympy.expand(low - high)
         if difference == 0:
             return constant(1)
@@ -212,6 +220,15 @@ class Sums:
 
     ranges: Ranges
     unit: list[Contraction] = field(default_factory=list)
+
+    def know_inverse(self, inverse: Any) -> None:
+        """A matrix and its inverse make the identity, in either order."""
+        base, size = inverse.arg, inverse.shape[0]
+        for one, other in ((inverse, base), (base, inverse)):
+            for turned in (False, True):
+                pair = Contraction(one, turned, other, turned, size)
+                if pair not in self.unit:
+                    self.unit.append(pair)
 
     # ---- putting in ------------------------------------------------------------------------
 
