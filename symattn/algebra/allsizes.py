@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,8 +60,7 @@ def _under(statement: Any, order: dict[Any, Any], depth: int) -> AllSizes:
         if depth == _MOST_ORDERS:
             raise NotHere("too many orders of sizes") from None
         more = sympy.Symbol(f"more{depth}", integer=True, nonnegative=True)
-        cases = {need.one: need.other + more}, {need.other: need.one + 1 + more}
-        found = [_under(statement, {**order, **case}, depth + 1) for case in cases]
+        found = [_under(statement, {**order, **case}, depth + 1) for case in need.cases(more)]
         failed = [one for one in found if not one.proven]
         return failed[0] if failed else AllSizes(True, any(one.partial for one in found))
     return AllSizes(
@@ -77,14 +77,15 @@ def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, Proof]:
         letter = statement.letters().get(name)
         if letter is not None:
             sums.ranges.permuted[name] = letter.shape[0]
-    for one, two in statement.where:
-        defined = definition(one.meaning, two.meaning)
-        if defined is not None:
-            name, meant = defined
-            raw = {s: sympy.MatrixSymbol(f"{name}°", *s.shape)
-                   for s in meant.atoms(sympy.MatrixSymbol) if s.name == name}  # fmt: skip
-            means[name] = meant.xreplace(raw)
-        elif (turned := orthogonal(one.meaning, two.meaning)) is not None:
+    defined, mirrored, others = definitions(statement.where)
+    means.update(defined)
+    for name, sign in mirrored.items():
+        raw = sympy.MatrixSymbol(f"{name}°", *statement.letters()[name].shape)
+        turned_ = sympy.MatMul(sign, sympy.Transpose(raw))
+        means[name] = sympy.MatMul(sympy.S.Half, sympy.MatAdd(raw, turned_))
+    for one, two in others:
+        turned = orthogonal(one, two)
+        if turned is not None:
             symbol, columns = turned
             # Rᵀ R = I for orthonormal columns; for a square matrix R Rᵀ = I too
             rows, width = symbol.shape
@@ -97,8 +98,8 @@ def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, Proof]:
         means.update((step.letter, step.expr) for step in meaning.steps)
         meaning = meaning.steps[-1].expr
     proof = Proof(sums, means, statement.positive)
-    for one, two in statement.where:
-        _learn(proof, one.meaning, two.meaning)
+    for one, two in others:
+        _learn(proof, one, two)
     return meaning, proof
 
 
@@ -132,6 +133,38 @@ def definition(one: Any, two: Any) -> tuple[str, Any] | None:
     return None if one.name in named else (one.name, two)
 
 
+def definitions(
+    where: Sequence[Any],
+) -> tuple[dict[str, Any], dict[str, int], list[tuple[Any, Any]]]:
+    """The letters that hypotheses define, those that are (skew-)symmetric, and all other equations.
+
+    A letter is defined once, and not by itself, also on a detour; signs are 1 for A = Aᵀ and −1
+    for A = −Aᵀ.
+    """
+    means: dict[str, Any] = {}
+    mirrored: dict[str, int] = {}
+    others: list[tuple[Any, Any]] = []
+    for one, two in ((one.meaning, two.meaning) for one, two in where):
+        found = definition(one, two)
+        if found is None or found[0] in {**means, **mirrored}:
+            others.append((one, two))
+            continue
+        name, meaning = found
+        used = {s.name for s in meaning.atoms(sympy.MatrixSymbol)}
+        if name in used and meaning.func is sympy.MatMul and len(used) == 1:
+            mirrored[name] = -1 if meaning.has(sympy.S.NegativeOne) else 1
+            continue
+        reached = set(used)
+        while more := {s.name for known in reached & set(means)
+                       for s in means[known].atoms(sympy.MatrixSymbol)} - reached:  # fmt: skip
+            reached |= more
+        if name in reached:
+            others.append((one, two))
+        else:
+            means[name] = meaning
+    return means, mirrored, others
+
+
 def _turned(expr: MatrixExpr) -> MatrixExpr:
     """The transpose of ± a letter; any other expression stands under the sign."""
     number, factors = expr.as_coeff_matrices() if isinstance(expr, sympy.MatMul) else (1, [expr])
@@ -142,7 +175,7 @@ def _turned(expr: MatrixExpr) -> MatrixExpr:
 
 def _learn(proof: Proof, one: Any, two: Any) -> None:
     """A hypothesis whose left side is one sum: Σ_l k_il² = c."""
-    if definition(one, two) is not None or not isinstance(one, MatrixExpr):
+    if not isinstance(one, MatrixExpr) or isinstance(one, sympy.MatrixSymbol):
         return
     if isinstance(two, MatrixExpr) and not same_shape(one, two):
         return

@@ -120,6 +120,10 @@ def equal(
     >>> print(answer.verdict, answer.counterexample.left, answer.counterexample.right)
     different 1 0
     """
+    if isinstance(left, list):
+        raise SymattnError(
+            "equal: give two sides, or a text with =; a chain is proven link by link"
+        )
     statements = stated(
         left, right, shapes=shapes, where=where, positive=positive, permuting=permuting
     )
@@ -180,16 +184,19 @@ def stated(
             Side(meant[0][0]), Side(meant[0][-1]), assumed, frozenset(positive),
             frozenset(permuting), tuple(meant[0]), built.letters,
         )  # fmt: skip
+        made = _scalars_put_in(made)
         _check_shapes(made)
         _check_permutations(made)
+        _check_steps(made)
         yield made
 
 
 def _check_shapes(statement: Statement) -> None:
     """Refuse sides of different shapes; a number is repeated. Raises `ShapeError`."""
     for one, two in ((statement.left, statement.right), *statement.where):
-        found = [shape_of(side.meaning) for side in (one, two)
-                 if isinstance(side.meaning, MatrixExpr)]  # fmt: skip
+        meant = [side.meaning.steps[-1].expr if isinstance(side.meaning, Derivation)
+                 else side.meaning for side in (one, two)]  # fmt: skip
+        found = [shape_of(side) for side in meant if isinstance(side, MatrixExpr)]
         wide = [shape for shape in found if shape != (1, 1)]
         if len(wide) == 2 and any(sympy.expand(a - b) != 0 for a, b in zip(*wide, strict=True)):
             told = [" × ".join(map(str, shape)) for shape in wide]
@@ -197,6 +204,42 @@ def _check_shapes(statement: Statement) -> None:
                 f"{told[0]} and {told[1]}: matrices of different shapes are never equal; mend the "
                 "formula, or say which sizes are the same"
             )
+
+
+def _scalars_put_in(statement: Statement) -> Statement:
+    """A number that a hypothesis defines is put in everywhere: c = 2."""
+    for one, two in statement.where:
+        for name, value in ((one.meaning, two.meaning), (two.meaning, one.meaning)):
+            plain = isinstance(name, sympy.Symbol) and not name.is_integer
+            if not plain or isinstance(value, MatrixExpr) or name in value.free_symbols:
+                continue
+            if name.name in statement.positive:
+                continue
+
+            def put(meaning: Any, old: Any = name, new: Any = value) -> Any:
+                return meaning.xreplace({old: new}) if hasattr(meaning, "xreplace") else meaning
+
+            left = [pair for pair in statement.where if pair != (one, two)]
+            return _scalars_put_in(replace(
+                statement,
+                left=Side(put(statement.left.meaning)), right=Side(put(statement.right.meaning)),
+                where=tuple((Side(put(a.meaning)), Side(put(b.meaning))) for a, b in left),
+                chain=tuple(map(put, statement.chain)),
+            ))  # fmt: skip
+    return statement
+
+
+def _check_steps(statement: Statement) -> None:
+    """Refuse hypotheses about the steps of a derivation: they speak of what is given."""
+    for side in (statement.left, statement.right):
+        if isinstance(side.meaning, Derivation):
+            assumed = {x for pair in statement.where for one in pair for x in one.letters()}
+            for step in side.meaning.steps:
+                if step.letter in assumed:
+                    raise SymattnError(
+                        f"where: {step.letter} is a step of the derivation; assume something of "
+                        "what is given"
+                    )
 
 
 def _check_permutations(statement: Statement) -> None:

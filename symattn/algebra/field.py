@@ -43,6 +43,13 @@ class Generator:
     scale: Fraction = Fraction(1)
     order: int = 0
 
+    @property
+    def is_never_zero(self) -> bool:
+        """Whether no inputs make it 0."""
+        if self.kind == "root":
+            return bool(self.of.num.is_constant())
+        return self.positive and self.kind in ("exp", "input")
+
 
 class Ring:
     """The polynomials over ℚ in generators that grow in number as they are needed."""
@@ -207,7 +214,7 @@ class Element:
         if self.hidden or self.is_zero:
             raise Undefined("a quotient by 0")
         num, den = self.parts()
-        self.ring.partial |= _sign_by_terms(self.ring, num) == 0
+        self.ring.partial |= not never_zero(self.ring, num)
         places = self.ring.roots_in(num)
         if not places:
             return _lowest(self.ring, den, num)
@@ -320,9 +327,22 @@ def _times_hidden(one: Element, other: Element) -> Element:
 
 
 def evidently_positive(element: Element) -> bool:
-    """Whether all terms are products of positive generators and squares, with one sign."""
-    signs = [_sign_by_terms(element.ring, poly) for poly in element.parts()]
-    return signs[0] != 0 and signs[0] == signs[1]
+    """Whether all terms have one sign, and one of them is never 0."""
+    ring, parts = element.ring, element.parts()
+    signs = [_sign_by_terms(ring, poly) for poly in parts]
+    return signs[0] == signs[1] and all(never_zero(ring, poly) for poly in parts)
+
+
+def never_zero(ring: Ring, poly: Any) -> bool:
+    """Whether a polynomial has evidently no zeros: one sign, and a term that is never 0.
+
+    The square of an input may be 0, and a root too; exponentials and positive inputs are not.
+    """
+    poly = ring.lifted(poly)
+    return _sign_by_terms(ring, poly) != 0 and any(
+        all(ring.generators[k].is_never_zero for k, p in enumerate(powers) if p)
+        for powers in poly.to_dict()
+    )
 
 
 def _sign_by_terms(ring: Ring, poly: Any) -> int:

@@ -26,6 +26,7 @@ from symattn.algebra.field import (
     Ring,
     Undefined,
     fraction,
+    never_zero,
     sign_by_terms,
     solved,
 )
@@ -184,6 +185,7 @@ class Functions:
         if x.hidden or x.is_zero:
             raise Undefined("the logarithm of 0, or of −∞")
         content, factors = self._factored(x)
+        self.ring.partial |= not all(never_zero(self.ring, poly) for poly, _ in factors)
         self._positive_where_defined(content, factors)
         out = self.ring.number(0)
         for prime, times in _primes(abs(content)):

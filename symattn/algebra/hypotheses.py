@@ -17,7 +17,7 @@ import sympy
 
 from symattn.algebra.allsizes import definition, orthogonal
 from symattn.algebra.entries import Entries
-from symattn.algebra.field import Element, Undefined, sign_by_terms
+from symattn.algebra.field import Element, Undefined, never_zero
 from symattn.algebra.functions import Functions
 from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 from symattn.algebra.witness import Letter, Side, broadcast, candidates
@@ -163,7 +163,7 @@ def _solution(a: Element, b: Element, entries: Entries) -> tuple[int, Element] |
         power = max(parts)
         if set(parts) != {0, power} or power not in (1, 2):
             continue
-        if sign_by_terms(ring, parts[power]):  # else the branch where it is 0 would be lost
+        if never_zero(ring, parts[power]):  # else the branch where it is 0 would be lost
             value = -ring.of(parts[0]) / ring.of(parts[power])
             if power == 1:
                 return place, value

@@ -53,11 +53,18 @@ class Split(Exception):
 
 
 class NeedOrder(Exception):
-    """What holds depends on which of two sizes is larger."""
+    """What holds depends on whether a size is at least another one, or a number."""
 
-    def __init__(self, one: sympy.Symbol, other: sympy.Symbol) -> None:
-        super().__init__(one, other)
-        self.one, self.other = one, other
+    def __init__(self, size: sympy.Symbol, least: sympy.Expr) -> None:
+        super().__init__(size, least)
+        self.size, self.least = size, least
+
+    def cases(self, more: sympy.Symbol) -> list[dict[sympy.Symbol, sympy.Expr]]:
+        """All cases, `more` being ≥ 0: it is at least that, or it is less."""
+        above = {self.size: self.least + more}
+        if isinstance(self.least, sympy.Symbol):
+            return [above, {self.least: self.size + 1 + more}]
+        return [above, *({self.size: sympy.Integer(k)} for k in range(1, int(self.least)))]
 
 
 @dataclass
@@ -190,9 +197,38 @@ class Proof:
             self._is_not_empty(inner) for inner, _ in factor[2]
         )
 
-    def _of_line(self, name: str, body: Rule, index: Any, size: Any) -> Poly:
+    def _of_line(self, name: str, body: Rule, index: Any, size: Any) -> Poly | None:
+        """The largest entry of a line, or its τ; entries of −∞ have no part in it."""
+        parts = self._parts_of_line(body, index, sympy.S.Zero, size, _MOST_SPLITS)
+        lines = [self.sums.line(name, *part) for part in parts]
+        if len(lines) > 1 and name != "max":
+            raise NotHere(f"{name} of a row in parts")
+        out = lines[0] if lines else None
+        for line in lines[1:]:  # max(a, b) = (a + b + |a − b|)/2
+            apart = normal.absolute(normal.plus((out or {}, normal.scaled(line, -1))))
+            out = normal.scaled(normal.plus((out or {}, line, apart)), Fraction(1, 2))
+        return out
+
+    def _parts_of_line(
+        self, body: Rule, index: Any, start: Any, size: Any, left: int
+    ) -> list[tuple[Poly, sympy.Symbol, Any]]:
+        """A line cut where a condition inside changes, without the parts that are −∞."""
         letter = self.ranges.new(size)
-        return self.sums.line(name, self._finite(_placed(body, index, letter)), letter, size)
+        try:
+            poly = self.rule(_placed(body, index, start + letter))
+        except Split as split:
+            if split.index != letter or left == 0:
+                raise
+            rest = sympy.expand(start + split.point), sympy.expand(size - split.point)
+            return [
+                *self._parts_of_line(body, index, start, split.point, left - 1),
+                *self._parts_of_line(body, index, *rest, left - 1),
+            ]
+        if poly is None:
+            return []
+        if not self.ranges.nonnegative(size - 1):
+            raise NotHere("a row that may have nothing in it")
+        return [(poly, letter, size)]
 
     def _finite(self, rule: Rule) -> Poly:
         out = self.rule(rule)
@@ -209,8 +245,9 @@ class Proof:
             return self._rule_of(meaning, i, j)
         if isinstance(matrix, sympy.Inverse):
             self.partial = True
-            if not isinstance(matrix.arg, sympy.MatrixSymbol):
-                return self._inverse_of(matrix.arg, i, j)
+            known = self.means.get(str(getattr(matrix.arg, "name", "")))
+            if known is not None or not isinstance(matrix.arg, sympy.MatrixSymbol):
+                return self._inverse_of(matrix.arg if known is None else known, i, j)
             self.sums.know_inverse(matrix)
         places = (sympy.sympify(i, strict=True), sympy.sympify(j, strict=True))
         if name in self.ranges.permuted:  # p_ij is 1 where j = π(i)
@@ -411,16 +448,26 @@ class Proof:
         return Split(last, point)
 
     def _order(self, room: sympy.Expr) -> Exception:
-        """The two sizes of which it depends on the order whether room ≥ 0."""
-        terms = room.as_coefficients_dict()
+        """The two sizes, or the size and the number, of which it depends whether room ≥ 0."""
+        number, rest = room.as_coeff_Add()
+        terms = rest.as_coefficients_dict()
         more = [s for s, c in terms.items() if c == 1 and s.is_Symbol]
         less = [s for s, c in terms.items() if c == -1 and s.is_Symbol]
-        known = self.ranges.order
-        if len(more) == len(less) == 1 and not {*more, *less} & {
-            *known, *(s for size in known.values() for s in size.free_symbols)
-        }:  # fmt: skip
+        known = {*self.ranges.order, *(
+            s for size in self.ranges.order.values() for s in size.free_symbols
+        )}  # fmt: skip
+        if len(more) + len(less) != len(terms) or {*more, *less} & known:
+            return NotHere("a condition whose cases depend on the sizes")
+        if len(more) == len(less) == 1:
             return NeedOrder(more[0], less[0])
+        least = -number if more else number + 1  # s − 3 ≥ 0 from 3 on, 3 − s < 0 from 4 on
+        if len(terms) == 1 and least.is_Integer and 1 <= least <= _MOST_NUMBER:
+            return NeedOrder((more or less)[0], least)
         return NotHere("a condition whose cases depend on the sizes")
+
+
+#: The largest number that a size is compared with by going through all smaller ones.
+_MOST_NUMBER = 12
 
 
 def _ln(inner: Poly) -> Poly:

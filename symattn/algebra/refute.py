@@ -20,7 +20,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.algebra.allsizes import definition, orthogonal
+from symattn.algebra.allsizes import definitions, orthogonal
 from symattn.algebra.budget import STEPS, Spent, within
 from symattn.algebra.hypotheses import Statement, examples
 from symattn.algebra.known import TooHard
@@ -136,27 +136,20 @@ class _Assumed:
 
 
 def _assumed(statement: Statement) -> _Assumed:
-    out = _Assumed()
-    for one, two in statement.where:
-        found = definition(one.meaning, two.meaning)
-        turned = orthogonal(one.meaning, two.meaning)
+    means, mirrored, others = definitions(statement.where)
+    out = _Assumed(means, mirrored=mirrored)
+    for one, two in others:
+        turned = orthogonal(one, two)
         scalar = next((
-            (a, b) for a, b in ((one.meaning, two.meaning), (two.meaning, one.meaning))
+            (a, b) for a, b in ((one, two), (two, one))
             if isinstance(a, sympy.Symbol) and a not in getattr(b, "free_symbols", set())
         ), None)  # fmt: skip
-        if found is not None and found[0] not in out.defined:
-            name, meaning = found
-            if name in {s.name for s in meaning.atoms(sympy.MatrixSymbol)}:
-                out.mirrored[name] = -1 if meaning.has(sympy.S.NegativeOne) else 1
-            else:
-                out.defined[name] = meaning
-        elif turned is not None:
+        if turned is not None:
             out.orthonormal[turned[0].name] = turned[1]
-        elif scalar is not None:
+            continue
+        if scalar is not None:
             out.scalars[scalar[0]] = scalar[1]
-            out.others.append((one, two))
-        else:
-            out.others.append((one, two))
+        out.others.append((Side(one), Side(two)))
     return out
 
 

@@ -517,6 +517,12 @@ def _given(name: str, shape: Any) -> tuple[Any, ...]:
     if shape in NUMBER_WORDS or shape == ():
         return ()
     fits = isinstance(shape, tuple | list) and len(shape) == 2
+    for size in shape if fits else ():
+        if isinstance(size, sympy.Expr) and size.is_positive is not True:
+            raise ShapeError(
+                f"shapes: {name}: the size {size} is not known to be positive; make it "
+                f'Symbol("{size}", integer=True, positive=True)'
+            )
     if not fits or not all(_is_size(size) for size in shape):
         raise ShapeError(
             f'shapes: {name}: {shown(shape)} is no shape; give rows and columns, ("n", "d_k") or '

@@ -18,7 +18,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra import normal
-from symattn.algebra.allsizes import AllSizes, definition, same_shape
+from symattn.algebra.allsizes import AllSizes, definitions, same_shape
 from symattn.algebra.budget import spend
 from symattn.algebra.indexed import NeedOrder, Proof, Split
 from symattn.algebra.normal import NotHere
@@ -74,19 +74,8 @@ class _Ring:
 
     def __post_init__(self) -> None:
         self.scalars = Proof(Sums(Ranges()), positive=self.statement.positive)
-        self.means: dict[str, Any] = {}
-        self.symmetric: dict[str, int] = {}
-        pairs = []
-        for one, two in self.statement.where:
-            found = definition(one.meaning, two.meaning)
-            if found is None:
-                pairs.append((one.meaning, two.meaning))
-            elif found[0] in {s.name for s in found[1].atoms(sympy.MatrixSymbol)}:
-                minus = found[1].has(sympy.S.NegativeOne)
-                self.symmetric[found[0]] = -1 if minus else 1
-            else:
-                self.means[found[0]] = found[1]
-        for one, two in pairs:
+        self.means, self.symmetric, others = definitions(self.statement.where)
+        for one, two in others:
             if same_shape(one, two):
                 self._relate(self.words(one), self.words(two))
 
@@ -297,12 +286,17 @@ class _Ring:
         sides = [self._side(side.meaning) for side in (self.statement.left, self.statement.right)]
         difference = _plus(sides[0], _scaled(sides[1], Fraction(-1)))
         if not difference:
-            return AllSizes(True, self.partial, "both sides are the same sum of products")
+            return AllSizes(True, self._partial, "both sides are the same sum of products")
         if not self.relations:
             return AllSizes(False, why="the sums of products differ")
         if self._in_span(difference):
-            return AllSizes(True, self.partial, "it follows from what is assumed")
+            return AllSizes(True, self._partial, "it follows from what is assumed")
         return AllSizes(False, why="it was not found to follow from what is assumed")
+
+    @property
+    def _partial(self) -> bool:
+        """Whether an inverse, or a number that is divided by, may be missing."""
+        return self.partial or self.scalars.partial
 
     def _side(self, meaning: Any) -> Words:
         """A side, the steps of a derivation put in for their letters."""
@@ -350,6 +344,8 @@ class _Ring:
                 spend(len(letters) + 1)
                 if not part and not insert:
                     continue
+                if not _divides(number, mono):
+                    continue
                 back = frozenset((f, -p) for f, p in number)
                 for k in range(len(letters) - len(part) + 1):
                     if letters[k : k + len(part)] != part:
@@ -370,6 +366,15 @@ class _Ring:
         here = {letters[k].rows} if k < len(letters) else set()
         here |= {letters[k - 1].columns} if k else set()
         return bool(here) and all(size == (at, at) for size in sizes for at in here)
+
+
+def _divides(number: normal.Mono, mono: normal.Mono) -> bool:
+    """Whether a number may be cancelled: it is never 0, or the other holds it."""
+    powers = dict(mono)
+    return all(
+        normal.is_positive(factor) or p < 0 or powers.get(factor, Fraction(0)) >= p
+        for factor, p in number
+    )
 
 
 def _add(words: Words, word: Word, number: Fraction) -> None:
