@@ -256,7 +256,18 @@ class _Entries:
         if one is None or other is None:
             return one is None and other is None  # both −∞
         difference = normal.plus((one, normal.scaled(other, -1)))
-        return normal.is_zero(self._cut(self._met(difference)))
+        return normal.is_zero(self._cut(self._met(self._signed(difference))))
+
+    def _signed(self, poly: Poly) -> Poly:
+        """|x| is x where a root is taken of x anywhere, which is known at the end only."""
+
+        def change(factor: normal.Factor) -> Poly:
+            if factor[:2] == ("fn", "abs"):
+                return normal.absolute(self.sums.changed(dict(factor[2]), change))
+            return self.sums.inside(factor, change)
+
+        text = "".join(normal.spelled(mono) for mono in poly)
+        return self.sums.changed(poly, change) if "'abs'" in text else poly
 
     def _cut(self, poly: Poly) -> Poly:
         """Sums over parts of a range by sums from its beginning, so that parts can meet.

@@ -184,7 +184,7 @@ def stated(
             Side(meant[0][0]), Side(meant[0][-1]), assumed, frozenset(positive),
             frozenset(permuting), tuple(meant[0]), built.letters,
         )  # fmt: skip
-        made = _scalars_put_in(made)
+        made = _numbers_put_in(made)
         _check_shapes(made)
         _check_permutations(made)
         _check_steps(made)
@@ -206,27 +206,33 @@ def _check_shapes(statement: Statement) -> None:
             )
 
 
-def _scalars_put_in(statement: Statement) -> Statement:
-    """A number that a hypothesis defines is put in everywhere: c = 2."""
+def _numbers_put_in(statement: Statement) -> Statement:
+    """A number or a size that a hypothesis defines is put in everywhere: c = 2, d_k = 4, n = m."""
     for one, two in statement.where:
         for name, value in ((one.meaning, two.meaning), (two.meaning, one.meaning)):
-            plain = isinstance(name, sympy.Symbol) and not name.is_integer
-            if not plain or isinstance(value, MatrixExpr) or name in value.free_symbols:
+            if not isinstance(name, sympy.Symbol) or isinstance(value, MatrixExpr):
                 continue
-            if name.name in statement.positive:
+            if name in value.free_symbols or name.name in statement.positive:
                 continue
-
-            def put(meaning: Any, old: Any = name, new: Any = value) -> Any:
-                return meaning.xreplace({old: new}) if hasattr(meaning, "xreplace") else meaning
-
-            left = [pair for pair in statement.where if pair != (one, two)]
-            return _scalars_put_in(replace(
-                statement,
-                left=Side(put(statement.left.meaning)), right=Side(put(statement.right.meaning)),
-                where=tuple((Side(put(a.meaning)), Side(put(b.meaning))) for a, b in left),
-                chain=tuple(map(put, statement.chain)),
-            ))  # fmt: skip
+            if name.is_integer and not (value.is_integer and value.is_positive):
+                raise SymattnError(f"where: {name} = {value} is no size; give a positive number")
+            others = [pair for pair in statement.where if pair != (one, two)]
+            return _numbers_put_in(_put_in(replace(statement, where=tuple(others)), name, value))
     return statement
+
+
+def _put_in(statement: Statement, name: sympy.Symbol, value: sympy.Expr) -> Statement:
+    """The statement with a value put in for a number or a size."""
+
+    def put(meaning: Any) -> Any:
+        if isinstance(meaning, Derivation):
+            raise SymattnError(f"where: {name} = {value}: give the derivation this size itself")
+        return meaning.xreplace({name: value})
+
+    sides = [Side(put(side.meaning)) for side in (statement.left, statement.right)]
+    where = tuple((Side(put(a.meaning)), Side(put(b.meaning))) for a, b in statement.where)
+    chain = tuple(map(put, statement.chain))
+    return replace(statement, left=sides[0], right=sides[1], where=where, chain=chain)
 
 
 def _check_steps(statement: Statement) -> None:
@@ -297,9 +303,9 @@ def decide(
     _check_sizes(sizes or {}, symbols)
     fixed = len(given) == len(symbols)
     _check_room(statement, given)
-    reading = statement.reading or tuple(
-        (name, " × ".join(map(str, letter.shape))) for name, letter in statement.letters().items()
-    )
+    shapes = {name: " × ".join(map(str, one.shape)) for name, one in statement.letters().items()}
+    told = statement.reading or tuple(shapes.items())
+    reading = tuple((name, shapes.get(name, kind)) for name, kind in told)
     answer = _decided(statement, given, fixed, symbols, STEPS * effort)
     return replace(answer, reading=reading)
 

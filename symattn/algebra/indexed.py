@@ -334,7 +334,11 @@ class Proof:
         """Ln of a product of positive factors and squares is a sum."""
         if len(inner) == 1:
             ((mono, coefficient),) = inner.items()
-            if coefficient > 0 and all(normal.is_positive(f) or p % 2 == 0 for f, p in mono):
+            odd = [f for f, p in mono if not normal.is_nonnegative(f) and p % 2]
+            if coefficient > 0 and len(odd) == 1 and dict(mono)[odd[0]].denominator == 1:
+                normal.known_nonnegative(normal.single(odd[0]))  # the others are ≥ 0
+                odd = []
+            if coefficient > 0 and not odd:
                 terms = [
                     normal.scaled(_ln(normal.constant(prime)), times)
                     for prime, times in sympy.factorrat(

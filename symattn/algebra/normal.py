@@ -154,15 +154,26 @@ def _root(poly: Poly, exponent: Fraction) -> Poly:
     for factor, p in in_order(content):
         if is_nonnegative(factor):
             out = times(out, single(factor, p * exponent))
-        elif p.denominator == 1 and p % 2 == 0:
-            out = times(out, single(("fn", "abs", frozenset(single(factor).items())), p * exponent))
+        elif p.denominator == 1:  # x³ is x² x
+            size = single(("fn", "abs", frozenset(single(factor).items())), (p - p % 2) * exponent)
+            out = times(out, size)
+            inside = times(inside, single(factor, p % 2))
         else:
             inside = times(inside, single(factor, p))
     if inside == constant(1):
         return out
-    radicand: Factor = ("poly", frozenset(inside.items()))
-    _ROOTED.get().add(radicand)
-    return times(out, single(radicand, exponent))
+    known_nonnegative(inside)
+    if len(inside) == 1:
+        ((mono, number),) = inside.items()
+        if len(mono) == 1 and number == 1:
+            ((factor, p),) = mono
+            return times(out, single(factor, p * exponent))
+    return times(out, single(("poly", frozenset(inside.items())), exponent))
+
+
+def known_nonnegative(poly: Poly) -> None:
+    """Note that this is ≥ 0 wherever the statement at hand has a value."""
+    _ROOTED.get().add(("poly", frozenset(poly.items())))
 
 
 #: What a root is taken of somewhere in the statement at hand: it is ≥ 0 where both sides are
@@ -280,7 +291,9 @@ def is_positive(factor: Factor) -> bool:
 
 
 def is_nonnegative(factor: Factor) -> bool:
-    """Whether a factor is evidently ≥ 0."""
+    """Whether a factor is evidently ≥ 0, or a root or logarithm is taken of it elsewhere."""
+    if ("poly", frozenset(single(factor).items())) in _ROOTED.get():
+        return True
     match factor[0]:
         case "=":
             return True

@@ -176,8 +176,11 @@ class _Sampler:
             given = {name: self._letter(name, style) for name in self.letters}
             given = {name: array for name, array in given.items()
                      if name not in self.assumed.defined}  # fmt: skip
-            if style % 2 and self.assumed.special:
-                self._solve(self.chance.choice(sorted(self.assumed.special)), given, put)
+            if style % 2:
+                letters = sorted(self.assumed.special)
+                self.chance.shuffle(letters)
+                for name in letters[: 1 + style % 4]:  # one after the other
+                    self._solve(name, given, put)
             if self._completed(given, put):
                 yield put, given
 

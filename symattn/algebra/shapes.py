@@ -293,9 +293,48 @@ class Shapes:
         """Whether a shape is that of a number: a scalar or 1 × 1."""
         return shape is None or (self.dims.is_one(shape[0]) and self.dims.is_one(shape[1]))
 
+    def groups(self, shapes: list[Shape]) -> list[list[int]]:
+        """The factors of a product by their places: scalars, 1 × 1 matrices, and chains.
+
+        A chain that has come down to 1 × 1, aᵀ b, ends before a matrix that it can only scale.
+        """
+        out: list[list[int]] = []
+        rows: int | None = None  # where the last group began, if more may be joined to it
+        for place, shape in enumerate(shapes):
+            if shape is None or self.is_number(shape):
+                out.append([place])
+                rows = rows if shape is None else None
+                continue
+            last = next((g for g in reversed(out) if shapes[g[-1]] is not None), None)
+            before = shapes[last[-1]] if last is not None else None
+            if (
+                last is None
+                or before is None
+                or rows is None
+                or (
+                    self.dims.is_one(rows)
+                    and self.dims.is_one(before[1])
+                    and not self.dims.is_one(shape[0])
+                )
+            ):
+                out.append([place])
+                rows = shape[0]
+            else:
+                last.append(place)
+        return out
+
     def _product(self, shapes: list[Shape]) -> Shape:
         """The shape of a product; a factor that is 1 × 1 scales the others, wherever it stands."""
-        wide = [shape for shape in shapes if shape is not None and not self.is_number(shape)]
+        wide: list[tuple[int, int]] = []
+        for group in self.groups(shapes):
+            chain = [shape for place in group if (shape := shapes[place]) is not None]
+            if not chain:
+                continue
+            for left, right in pairwise(chain):
+                self.dims.same(left[1], right[0])
+                self.outer += self.dims.is_one(left[1])
+            whole = chain[0][0], chain[-1][1]
+            wide += [] if self.is_number(whole) else [whole]
         for left, right in pairwise(wide):
             self.dims.same(left[1], right[0])
             self.outer += self.dims.is_one(left[1])

@@ -230,9 +230,17 @@ class _Reading(Shapes):
         return sympy.Symbol(name, positive=True) if positive else sympy.Symbol(name, real=True)
 
     def _times(self, parts: tuple[Tree, ...], shape: Shape) -> Any:
-        built = [(self.build(part), self.shapes[id(part)]) for part in parts]
-        scalar = _number(sympy.Mul(*(value for value, inner in built if inner is None)))
-        matrices = [(value, inner) for value, inner in built if inner is not None]
+        shapes = [self.shapes[id(part)] for part in parts]
+        built = [self.build(part) for part in parts]
+        scalar = _number(sympy.Mul(*(x for x, own in zip(built, shapes, strict=True)
+                                     if own is None)))  # fmt: skip
+        matrices: list[tuple[Any, tuple[int, int]]] = []
+        for group in self.groups(shapes):
+            chain = [(built[k], own) for k in group if (own := shapes[k]) is not None]
+            if chain:
+                values = [value for value, _ in chain]
+                whole = sympy.MatMul(*values) if len(values) > 1 else values[0]
+                matrices.append((whole, (chain[0][1][0], chain[-1][1][1])))
         if not matrices:
             return scalar
         fits = all(
@@ -240,9 +248,10 @@ class _Reading(Shapes):
             for (_, one), (_, other) in pairwise(matrices)
         )
         if fits:
-            whole = [value for value, _ in matrices]
-            return _scaled(scalar, sympy.MatMul(*whole) if len(whole) > 1 else whole[0])
-        wide = [value for value, inner in matrices if not self.is_number(inner)]
+            flat = [f for value, _ in matrices for f in _factors(value)]
+            return _scaled(scalar, sympy.MatMul(*flat) if len(flat) > 1 else flat[0])
+        wide = [f for value, inner in matrices if not self.is_number(inner)
+                for f in _factors(value)]  # fmt: skip
         assert shape is not None
         out = sympy.MatMul(*wide) if len(wide) > 1 else wide[0]
         for value, inner in matrices:
@@ -387,6 +396,12 @@ def _number(value: Any) -> Any:
     if value.has(sympy.I):
         raise ReadError("a number in it is a root of a negative number")
     return value
+
+
+def _factors(value: Any) -> list[Any]:
+    """The matrices that a product without a number in it is made of."""
+    return list(value.args) if type(value) is sympy.MatMul and not any(
+        not isinstance(f, MatrixExpr) for f in value.args) else [value]  # fmt: skip
 
 
 def _scaled(scalar: Any, value: Any) -> Any:
@@ -555,7 +570,12 @@ def _no_reading(
             reading, _ = _reading_of(trees, kinds, given, strict=True, loose=True)
         except Unfit:
             continue
-        ones = ", ".join(f"{name} {shape}" for name, shape in reading.told() if "×" in shape)
+        ones = ", ".join(
+            f"{name} {shape}" for name, shape in reading.told()
+            if name not in given and "1" in shape.split(" × ")
+        )  # fmt: skip
+        if not ones:
+            break
         return ShapeError(
             f"{text}: the shapes fit only with sizes of 1 ({ones}); if that is meant, give them "
             "as shapes"
