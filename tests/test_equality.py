@@ -245,10 +245,46 @@ def test_what_has_no_value_is_not_equal(statement: str) -> None:
 
 
 def test_where_a_value_may_be_missing_is_told() -> None:
-    assert equal("exp(ln(A)) = A").told == "equal (for all sizes, where both sides are defined)"
-    assert equal("M M^-1 = I").partial
+    assert equal("M M^-1 = I").told == "equal (for all sizes, where both sides are defined)"
     assert equal("A / b = diag(b)^-1 A", shapes={"A": (2, 2), "b": (2, 1)}).partial
     assert not equal("softmax(S) 1 = 1").partial
+
+
+@pytest.mark.parametrize(
+    ("statement", "positive", "side"),
+    [
+        ("exp(ln(A)) = A", ["A"], "right"),
+        ("ln(A ∘ A) = 2 ln(A)", ["A"], "left"),
+        ("sqrt(A) ∘ sqrt(A) = A", ["A"], "right"),
+        ("sqrt(a)^2 = a", ["a"], "right"),
+        ("ln(a b) = ln(a) + ln(b)", ["a", "b"], "left"),
+    ],
+)
+def test_a_side_that_alone_has_values_is_told(
+    statement: str, positive: list[str], side: str
+) -> None:
+    """On a whole region, not at single points: then the two are not the same function."""
+    answer = equal(statement)
+    assert answer.verdict == "undecided"
+    assert f"the {side} side alone has a value" in answer.reason
+    assert equal(statement, positive=positive)
+
+
+def test_heads_and_masks_of_derivations_are_proven_for_all_sizes() -> None:
+    for options in ({"heads": 2}, {"mask": "causal"}, {"mask": {"padding": 3}}):
+        stable = Attention(**options, unfold=True).derivation()
+        answer = equal(stable, Attention(**options).derivation())
+        assert answer.scope == "for all sizes", answer
+    with pytest.raises(ShapeError, match="different shapes"):
+        equal(Attention(heads=2).derivation(), Attention(heads=3).derivation())
+
+
+def test_numbers_and_sizes_may_be_assumed() -> None:
+    assert equal("softmax(Q K^T / sqrt(d_k)) = softmax(Q K^T / 2)", where="d_k = 4")
+    assert equal("sum(softmax(S)) = m", where="n = m").reading == (("S", "m × m"),)
+    assert equal("c A = 2 A", where="c = 2")
+    with pytest.raises(SymattnError, match="no size"):
+        equal("Q = Q", where="d_k = 1/2")
 
 
 def test_a_decision_has_a_budget_of_steps() -> None:

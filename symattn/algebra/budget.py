@@ -12,8 +12,9 @@ from contextvars import ContextVar
 
 from symattn.errors import SymattnError
 
-#: How many steps one way of deciding may take at effort 1: about a second or two.
-STEPS = 400_000
+#: How many steps one way of deciding may take at effort 1: a few seconds at most. The hardest of
+#: the catalogue's proofs takes a tenth of it.
+STEPS = 100_000
 
 
 class Spent(SymattnError):

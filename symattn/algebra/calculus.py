@@ -36,10 +36,11 @@ class Rule:
     statement: str
     says: str
     permuting: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
 
     def stated(self) -> Statement:
         """The rule as a statement."""
-        return next(stated(self.statement, permuting=self.permuting))
+        return next(stated(self.statement, permuting=self.permuting, positive=self.positive))
 
     def decided(self) -> Equality:
         """Whether the rule holds, and for which sizes."""

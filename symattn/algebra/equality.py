@@ -48,6 +48,9 @@ AT_GIVEN = "at the sizes given"
 #: exponents may change, and how many other readings are compared.
 _MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS, _MOST_OTHERS = 64, 400, 200, 4
 
+#: How many steps in the field of functions, which FLINT takes, count as one.
+_CHEAPER = 4
+
 #: How many entries a matrix may have where its size is given.
 _MOST_CELLS = 1024
 
@@ -172,17 +175,19 @@ def stated(
     told = {**square, **_known_shapes(pairs), **(shapes or {})}
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
     for built in readings(texts, told, tuple(positive)):
-        meant = []
-        for pair, ready in zip(pairs, built.groups, strict=True):
-            left_over = iter(ready)
-            meant.append([next(left_over) if isinstance(x, str) else _meant(x) for x in pair])
-        for one in (one for pair in meant for one in pair):
-            if isinstance(one, MatrixExpr):
-                check_shapes(one, "equal")
-        assumed = tuple((Side(one), Side(two)) for one, two in meant[1:])
+        sides = []
+        for pair, ready, needs in zip(pairs, built.groups, built.needs, strict=True):
+            left_over = iter(zip(ready, needs, strict=True))
+            sides.append(
+                [Side(*next(left_over)) if isinstance(x, str) else Side(_meant(x)) for x in pair]
+            )
+        for side in (side for pair in sides for side in pair):
+            if isinstance(side.meaning, MatrixExpr):
+                check_shapes(side.meaning, "equal")
+        assumed = tuple((one, two) for one, two in sides[1:])
         made = Statement(
-            Side(meant[0][0]), Side(meant[0][-1]), assumed, frozenset(positive),
-            frozenset(permuting), tuple(meant[0]), built.letters,
+            sides[0][0], sides[0][-1], assumed, frozenset(positive), frozenset(permuting),
+            tuple(side.meaning for side in sides[0]), built.letters,
         )  # fmt: skip
         made = _numbers_put_in(made)
         _check_shapes(made)
@@ -194,9 +199,7 @@ def stated(
 def _check_shapes(statement: Statement) -> None:
     """Refuse sides of different shapes; a number is repeated. Raises `ShapeError`."""
     for one, two in ((statement.left, statement.right), *statement.where):
-        meant = [side.meaning.steps[-1].expr if isinstance(side.meaning, Derivation)
-                 else side.meaning for side in (one, two)]  # fmt: skip
-        found = [shape_of(side) for side in meant if isinstance(side, MatrixExpr)]
+        found = [shape for side in (one, two) if (shape := _shape(side.meaning)) is not None]
         wide = [shape for shape in found if shape != (1, 1)]
         if len(wide) == 2 and any(sympy.expand(a - b) != 0 for a, b in zip(*wide, strict=True)):
             told = [" × ".join(map(str, shape)) for shape in wide]
@@ -204,6 +207,13 @@ def _check_shapes(statement: Statement) -> None:
                 f"{told[0]} and {told[1]}: matrices of different shapes are never equal; mend the "
                 "formula, or say which sizes are the same"
             )
+
+
+def _shape(meaning: Any) -> tuple[Any, ...] | None:
+    """The shape of a side; None for a number."""
+    if isinstance(meaning, Derivation):
+        return tuple(size.subs(meaning.sizes) for size in shape_of(meaning.steps[-1].expr))
+    return shape_of(meaning) if isinstance(meaning, MatrixExpr) else None
 
 
 def _numbers_put_in(statement: Statement) -> Statement:
@@ -229,8 +239,11 @@ def _put_in(statement: Statement, name: sympy.Symbol, value: sympy.Expr) -> Stat
             raise SymattnError(f"where: {name} = {value}: give the derivation this size itself")
         return meaning.xreplace({name: value})
 
-    sides = [Side(put(side.meaning)) for side in (statement.left, statement.right)]
-    where = tuple((Side(put(a.meaning)), Side(put(b.meaning))) for a, b in statement.where)
+    def put_side(side: Side) -> Side:
+        return Side(put(side.meaning), tuple(map(put, side.needs)))
+
+    sides = [put_side(side) for side in (statement.left, statement.right)]
+    where = tuple((put_side(a), put_side(b)) for a, b in statement.where)
     chain = tuple(map(put, statement.chain))
     return replace(statement, left=sides[0], right=sides[1], where=where, chain=chain)
 
@@ -349,13 +362,17 @@ def _decided(
     symbols: set[sympy.Symbol], steps: int,
 ) -> Equality:  # fmt: skip
     """The answer, with numbers before proofs."""
-    defined = False
+    defined, one_sided = False, ""
     for trial in [given] if fixed else trial_sizes(statement, symbols, given):
         found = refuted(statement, trial)
         if found.counterexample is not None:
             why = "Arb proves that the values differ"
             return Equality("different", _told(trial), why, found.counterexample)
         defined = defined or found.defined
+        one_sided = one_sided or found.one_sided
+    if one_sided and defined:
+        why = f"for some numbers {one_sided} alone has a value; say which letters are positive"
+        return Equality("undecided", "", why)
     if not defined:
         why = "no numbers were found for which both sides have a value"
         return Equality("undecided", "", why)
@@ -366,10 +383,10 @@ def _decided(
         return Equality("equal", scope, whole.why, partial=whole.partial)
     chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
     try:
-        with within(steps):
+        with within(_CHEAPER * steps):
             partial = _equal_at(statement, chosen)
     except Spent as spent:
-        why = f"undecided {spent}; allow more with effort=10 (--effort 10)"
+        why = f"not decided {spent}; allow more with effort=10 (--effort 10)"
         return Equality("undecided", _told(chosen), why)
     except (TooHard, CannotSpell, Undefined) as trouble:
         return Equality("undecided", _told(chosen), str(trouble))
@@ -428,7 +445,8 @@ def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
             for size in letter.shape:
                 found |= sympy.sympify(size, strict=True).free_symbols
             if letter.group is not None:
-                found.add(sympy.Symbol(letter.group, integer=True, positive=True))
+                group = sympy.Symbol(letter.group, integer=True, positive=True)
+                found |= {group} - set(getattr(side.meaning, "sizes", ()))
         found |= {s for s in side.scalars() if s.is_integer and s.is_positive}
         if isinstance(side.meaning, MatrixExpr):
             for size in shape_of(side.meaning):

@@ -41,6 +41,7 @@ class Functions:
 
     def __init__(self, known: Known) -> None:
         self.ring, self.known = Ring(), known
+        self.ring.partial = known.partial
         #: What stands in the way of the independence of all generators, in words.
         self.doubts: dict[str, None] = {}
         self._fractions: list[tuple[Element, str]] = []
@@ -208,6 +209,7 @@ class Functions:
             raise Empty
         if len(unknown) == 1:
             self.known.signs[self._key(unknown[0])] = sign
+            self.known.partial = True
             raise Again
 
     def _log_factor(self, poly: Any) -> Element:

@@ -67,7 +67,7 @@ class Statement:
                         "these are different inputs"
                     )
                 boolean = letter.boolean or (name in out and out[name].boolean)
-                out[name] = Letter(letter.shape, letter.group, boolean)
+                out[name] = replace(letter, boolean=boolean)
         return out
 
 

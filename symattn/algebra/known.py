@@ -37,7 +37,9 @@ class Known:
     signs: dict[str, int] = field(default_factory=dict)
     #: Whether functions by cases are taken as they are; equal arguments then give equal values.
     opaque: bool = False
+    #: Whether a sign was told by a root or logarithm that would have no value otherwise.
+    partial: bool = False
 
     def assuming(self, key: str, sign: int) -> Known:
         """The same, and the sign of one more polynomial."""
-        return Known(self.scales, self.orders, {**self.signs, key: sign})
+        return Known(self.scales, self.orders, {**self.signs, key: sign}, partial=self.partial)

@@ -24,7 +24,14 @@ from symattn.algebra.allsizes import definitions, orthogonal
 from symattn.algebra.budget import STEPS, Spent, within
 from symattn.algebra.hypotheses import Statement, examples
 from symattn.algebra.known import TooHard
-from symattn.algebra.witness import Compared, Counterexample, Side, compared, evaluated
+from symattn.algebra.witness import (
+    Compared,
+    Counterexample,
+    Side,
+    compared,
+    evaluated,
+    has_value,
+)
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
@@ -40,6 +47,9 @@ _SAMPLES, _MORE, _SPECIAL, _SIMPLER = 5, 60, 160, 80
 #: How many samples are taken under hypotheses that are not solved; the first are often trivial.
 _ASSUMED = 12
 
+#: How many samples of numbers of all signs tell whether one side alone has values.
+_GENERIC = 6
+
 #: How many unknown entries linear hypotheses are solved for.
 _MOST_UNKNOWN = 36
 
@@ -51,10 +61,14 @@ _SEED = 20
 
 @dataclass(frozen=True)
 class Found:
-    """What trying numbers found: a counterexample, and whether both sides had a value at all."""
+    """What trying numbers found: a counterexample, and whether both sides had a value at all.
+
+    `one_sided` says which side alone has values where inputs have other signs, if one does.
+    """
 
     counterexample: Counterexample | None
     defined: bool
+    one_sided: str = ""
 
 
 # ---- sizes ---------------------------------------------------------------------------------
@@ -169,7 +183,14 @@ class _Sampler:
 
     def samples(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         """Numbers that satisfy what is assumed: the sizes and scalars, and the matrices."""
-        for style in range(_SPECIAL):
+        return self._made(range(_SPECIAL))
+
+    def generic(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
+        """Numbers of all signs, none of them 0 or equal to another by chance."""
+        return self._made(range(-_GENERIC, 0))
+
+    def _made(self, styles: range) -> Iterator[tuple[Sizes, dict[str, Array]]]:
+        for style in styles:
             self.shared = self._random((4, 4), 1, False)
             put: Any = {**self.sizes, **{s: self._number(style, s.is_positive is True)
                                          for s in self.scalars}}  # fmt: skip
@@ -261,6 +282,9 @@ class _Sampler:
         return True
 
     def _number(self, style: int, positive: bool) -> sympy.Rational:
+        if style < 0:  # the first of them are all below 0
+            below = not positive and (style == -_GENERIC or self.chance.random() < 0.5)
+            return sympy.Rational(self.chance.randint(20, 200), -97 if below else 97)
         top = 1 + min(style // 2, 3)
         positive = positive or style % 3 == 2  # roots and logarithms have values then
         low = 1 if positive else (0 if style == 0 else -top)
@@ -496,7 +520,19 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
             defined = defined or answer.agree
             if answer.place is not None:
                 return Found(_counterexample(sampler, given, put, answer), True)
-    return Found(None, defined)
+    return Found(None, defined, _one_sided(statement, sampler))
+
+
+def _one_sided(statement: Statement, sampler: _Sampler) -> str:
+    """Which side alone has values on a whole region, as ln(x²) has where 2 ln x has none."""
+    for put, given in sampler.generic():
+        arrays = evaluated(given, sampler.assumed.defined, put)
+        if arrays is None:
+            continue
+        left, right = (has_value(side, arrays, put) for side in (statement.left, statement.right))
+        if left != right:
+            return f"the {'left' if left else 'right'} side"
+    return ""
 
 
 def _solved(statement: Statement, sizes: Sizes) -> Iterator[tuple[Any, dict[str, Array]]]:

@@ -20,7 +20,7 @@ RULES: tuple[Rule, ...] = (
     Rule("permute columns", "softmax(S P) = softmax(S) P", "columns are treated alike", ("P",)),
     Rule("permutation", "P^T P = I", "a permutation is undone by its transpose", ("P",)),
     Rule("exp of a sum", "exp(A + B) = exp(A) ∘ exp(B)", "e^(a + b) = e^a e^b"),
-    Rule("exp of ln", "exp(ln(A)) = A", "e^(ln a) = a"),
+    Rule("exp of ln", "exp(ln(A)) = A", "e^(ln a) = a", positive=("A",)),
     Rule("exp of columns", "exp(S + c 1^T) = diag(exp(c)) exp(S)", "a column added is a factor"),
     Rule("row sums", "rowsum(A) = A 1", "a row sum is a product with ones"),
     Rule("sum of a scaled row", "rowsum(diag(c) A) = diag(c) rowsum(A)", "a factor leaves a sum"),

@@ -281,8 +281,15 @@ class Shapes:
         return out[0], out[1]
 
     def same_masks(self) -> None:
-        """Masks with as many rows have as many columns, where nothing tells those of one."""
+        """Masks with as many rows have as many columns, where nothing tells those of one.
+
+        A mask of which nothing at all tells the shape is the first one again.
+        """
         told = {self.dims.root(dim) for shape in self.letters.values() if shape for dim in shape}
+        for rows, columns in self.masks[1:]:
+            if not {self.dims.root(rows), self.dims.root(columns)} & told:
+                self.dims.same(rows, self.masks[0][0])
+                self.dims.same(columns, self.masks[0][1])
         for k, (rows, columns) in enumerate(self.masks):
             for more, wide in self.masks[:k]:
                 ends = {self.dims.root(columns), self.dims.root(wide)}

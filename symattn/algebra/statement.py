@@ -80,6 +80,8 @@ class Built:
 
     groups: tuple[tuple[Any, ...], ...]
     letters: tuple[tuple[str, str], ...]
+    #: Of each text, the scalars that have to be ≥ 0, which SymPy may have cancelled: √a² is a.
+    needs: tuple[tuple[tuple[Any, ...], ...], ...] = ()
 
 
 class _Reading(Shapes):
@@ -154,6 +156,11 @@ class _Reading(Shapes):
         return tuple(out)
 
     # ---- building --------------------------------------------------------------------------
+
+    def built(self, tree: Tree, wanted: Shape) -> tuple[Any, tuple[Any, ...]]:
+        """The SymPy expression of a text, and the scalars in it that have to be ≥ 0."""
+        self.needs: list[Any] = []
+        return self.build(tree, wanted), tuple(self.needs)
 
     def build(self, tree: Tree, wanted: Shape = None) -> Any:
         """The SymPy expression of a part; a scalar where it is one and no matrix is wanted."""
@@ -279,6 +286,7 @@ class _Reading(Shapes):
     def _power(self, base: Any, shape: Shape, exponent: Any) -> Any:
         power = sympy.Rational(exponent.numerator, exponent.denominator)
         if shape is None:
+            self.needs += [] if power.is_Integer or base.is_nonnegative else [base]
             return _number(base**power)
         if not power.is_Integer:
             raise ReadError("a matrix has whole powers; write sqrt(A) for the roots of entries")
@@ -295,6 +303,8 @@ class _Reading(Shapes):
         if self.shapes[id(args[0])] is None:
             if name not in _SCALAR:
                 raise ReadError(f"{name} of a number is not known here; say the letter's shape")
+            if name in ("√", "ln") and not parts[0].is_nonnegative:
+                self.needs.append(parts[0])
             return _number(_SCALAR[name](parts[0]))
         first = parts[0]
         if name in _SAME_SHAPE:
@@ -520,11 +530,15 @@ def readings(
         raise _no_reading(groups, trees, told, given, trouble)
     for _, reading, sides in sorted(fitting, key=lambda one: one[0]):
         reading.positive = positive
-        built = tuple(
-            tuple(reading.build(tree, shape) for tree in texts)
+        pairs = [
+            [reading.built(tree, shape) for tree in texts]
             for texts, shape in zip(trees, sides, strict=True)
+        ]
+        yield Built(
+            tuple(tuple(value for value, _ in texts) for texts in pairs),
+            reading.told(),
+            tuple(tuple(needs for _, needs in texts) for texts in pairs),
         )
-        yield Built(built, reading.told())
 
 
 def _given(name: str, shape: Any) -> tuple[Any, ...]:

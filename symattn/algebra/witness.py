@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.balls import BALLS, Balls, is_minus_infinity, precision
+from symattn.arithmetic.balls import BALLS, Balls, ball, is_minus_infinity, precision
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.derivation import Derivation
@@ -56,17 +56,24 @@ def _listed(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Side:
-    """One side: an expression, or a derivation whose last step is meant."""
+    """One side: an expression, or a derivation whose last step is meant.
+
+    `needs` are scalars that have to be ≥ 0 for the side to have a value.
+    """
 
     meaning: Any
+    needs: tuple[Any, ...] = ()
 
     def letters(self) -> dict[str, Letter]:
         """The matrices that are given, by letter."""
         out: dict[str, Letter] = {}
         if isinstance(self.meaning, Derivation):
             expressions = [step.expr for step in self.meaning.steps]
+            known = self.meaning.sizes
             for item in self.meaning.inputs:
-                out[item.letter] = Letter(item.shape, item.group if item.per_head else None)
+                shape = tuple(sympy.sympify(size, strict=True).subs(known) for size in item.shape)
+                heads = next((k for size, k in known.items() if size.name == item.group), None)
+                out[item.letter] = Letter(shape, item.group if item.per_head else None, heads=heads)
         else:
             expressions = [self.meaning]
             for symbol in sorted(self._symbols(), key=str):
@@ -74,8 +81,7 @@ class Side:
         boolean = {symbol.name for expr in expressions if hasattr(expr, "atoms")
                    for node in expr.atoms(Allowed)
                    for symbol in node.atoms(sympy.MatrixSymbol)}  # fmt: skip
-        return {name: Letter(letter.shape, letter.group, name in boolean)
-                for name, letter in out.items()}  # fmt: skip
+        return {name: replace(letter, boolean=name in boolean) for name, letter in out.items()}
 
     def _symbols(self) -> set[Any]:
         if not isinstance(self.meaning, sympy.Basic):
@@ -90,13 +96,18 @@ class Side:
             return {s for s in self.meaning.size_symbols if s not in self.meaning.sizes}
         found = {s for s in getattr(self.meaning, "free_symbols", ())
                  if isinstance(s, sympy.Symbol)}  # fmt: skip
+        found |= {s for need in self.needs for s in need.free_symbols}
         return found - {s for s in found if s.name in _FUNCTION_WORDS}
+
+    def is_refused(self, sizes: Any) -> bool:
+        """Whether these scalars leave the side without a value."""
+        return any(bool(ball(need.subs(sizes)) < 0) for need in self.needs)
 
     def value(self, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Any) -> Array:
         """The value in an arithmetic."""
         if isinstance(self.meaning, Derivation):
             values = dict(given)
-            sizes = {**self.meaning.sizes, **sizes}
+            sizes = {**sizes, **self.meaning.sizes}
             for step in self.meaning.steps:
                 values[step.letter] = program_of_step(step, sizes)(values.__getitem__, arithmetic)
             return values[self.meaning.steps[-1].letter]
@@ -129,19 +140,23 @@ _FUNCTION_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Letter:
-    """A matrix that is given: rows and columns, the size that counts its heads, whether boolean."""
+    """A matrix that is given: rows and columns, the size that counts its heads, whether boolean.
+
+    `heads` is how many there are, where that is known.
+    """
 
     shape: tuple[Any, ...]
     group: str | None = None
     boolean: bool = False
+    heads: int | None = None
 
     def dims(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape in numbers, with the heads before it."""
         rows, columns = (int(sympy.sympify(size, strict=True).subs(sizes)) for size in self.shape)
         if self.group is None:
             return rows, columns
-        heads = next(int(count) for size, count in sizes.items() if size.name == self.group)
-        return heads, rows, columns
+        counted = (int(count) for size, count in sizes.items() if size.name == self.group)
+        return self.heads or next(counted), rows, columns
 
 
 def broadcast(left: Array, right: Array) -> tuple[Array, Array]:
@@ -208,6 +223,8 @@ def evaluated(
                 try:
                     balls = {k: _balls(v) for k, v in arrays.items() if k in side.letters()}
                     arrays[name] = side.value(balls, BALLS, put)
+                    if not all(map(_is_known, arrays[name].ravel())):
+                        return None
                 except (SymattnError, ZeroDivisionError, ValueError, KeyError):
                     return None
     return arrays
@@ -225,6 +242,8 @@ def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Any) ->
         tried = _Tried()
         with precision(bits), np.errstate(all="ignore"):
             try:
+                if left.is_refused(sizes) or right.is_refused(sizes):
+                    return Compared(False)
                 arrays = {name: _balls(value) for name, value in given.items() if name in named}
                 one, two = broadcast(*(side.value(arrays, tried, sizes) for side in (left, right)))
             except (SymattnError, ZeroDivisionError, ValueError):
@@ -239,6 +258,25 @@ def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Any) ->
     return answer
 
 
+def has_value(side: Side, given: Mapping[str, Array], sizes: Any) -> bool:
+    """Whether every entry of a side has a value for these numbers."""
+    tried = _Tried()
+    with precision(_BITS[-1]), np.errstate(all="ignore"):
+        try:
+            if side.is_refused(sizes):
+                return False
+            named = side.letters()
+            arrays = {name: _balls(value) for name, value in given.items() if name in named}
+            value = side.value(arrays, tried, sizes)
+        except (SymattnError, ZeroDivisionError, ValueError):
+            return False
+        return not tried.divided_by_zero and all(map(_is_known, value.ravel()))
+
+
+def _is_known(x: Any) -> bool:
+    return bool(x.is_finite()) or is_minus_infinity(x)
+
+
 _SHARP = flint.arb(2) ** -50
 
 
@@ -250,8 +288,7 @@ def _compared(one: Array, two: Array) -> Compared:
     found = None
     for place in np.ndindex(*one.shape):
         a, b = one.item(*place), two.item(*place)
-        known = [x.is_finite() or is_minus_infinity(x) for x in (a, b)]
-        if not all(known):
+        if not (_is_known(a) and _is_known(b)):
             return Compared(False)
         if found is None and not a.overlaps(b):
             found = Compared(False, place, *_decimals(a, b))
