@@ -61,6 +61,11 @@ class Statement:
                     raise SymattnError(
                         f"{name}: is {_dims(out[name])} in one place and {_dims(letter)} in another"
                     )
+                if name in out and out[name].heads != letter.heads:
+                    raise SymattnError(
+                        f"{name}: is one for each of {out[name].heads} heads in one place and of "
+                        f"{letter.heads} in another; these are different inputs"
+                    )
                 if name in out and out[name].group != letter.group:
                     raise SymattnError(
                         f"{name}: is one for each head in one place and shared in another; "

@@ -520,7 +520,7 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
             defined = defined or answer.agree
             if answer.place is not None:
                 return Found(_counterexample(sampler, given, put, answer), True)
-    return Found(None, defined, _one_sided(statement, sampler))
+    return Found(None, defined, _one_sided(statement, sampler) if defined else "")
 
 
 def _one_sided(statement: Statement, sampler: _Sampler) -> str:
