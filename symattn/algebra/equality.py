@@ -226,8 +226,11 @@ def _numbers_put_in(statement: Statement) -> Statement:
                 continue
             if name.is_integer and not (value.is_integer and value.is_positive):
                 raise SymattnError(f"where: {name} = {value} is no size; give a positive number")
-            others = [pair for pair in statement.where if pair != (one, two)]
-            return _numbers_put_in(_put_in(replace(statement, where=tuple(others)), name, value))
+            others = tuple(pair for pair in statement.where if pair != (one, two))
+            left = replace(statement.left, needs=statement.left.needs + one.needs + two.needs)
+            return _numbers_put_in(
+                _put_in(replace(statement, left=left, where=others), name, value)
+            )
     return statement
 
 

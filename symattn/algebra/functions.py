@@ -205,6 +205,10 @@ class Functions:
                 seen = self._sign_seen(poly)
                 sign *= seen or 1
                 unknown += [] if seen else [poly]
+        vanishing = any(times % 2 == 0 and not never_zero(self.ring, poly)
+                        for poly, times in factors)  # fmt: skip
+        if vanishing and (unknown or sign < 0):
+            raise TooHard("a root that has a value wherever one of its factors is 0")
         if not unknown and sign < 0:
             raise Empty
         if len(unknown) == 1:

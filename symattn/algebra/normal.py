@@ -151,6 +151,7 @@ def _root(poly: Poly, exponent: Fraction) -> Poly:
     """A power that is not whole, of what is ≥ 0: √(x² y) is |x| √y."""
     content, rest, lead = primitive(poly)
     out, inside = number_power(abs(lead), exponent), scaled(rest, 1 if lead > 0 else -1)
+    gone = {factor for factor, _ in content if not is_positive(factor)}
     for factor, p in in_order(content):
         if is_nonnegative(factor):
             out = times(out, single(factor, p * exponent))
@@ -162,7 +163,8 @@ def _root(poly: Poly, exponent: Fraction) -> Poly:
             inside = times(inside, single(factor, p))
     if inside == constant(1):
         return out
-    known_nonnegative(inside)
+    if gone <= {factor for mono in inside for factor, _ in mono}:
+        known_nonnegative(inside)  # else what has left may be 0, and this below 0 then
     if len(inside) == 1:
         ((mono, number),) = inside.items()
         if len(mono) == 1 and number == 1:

@@ -73,7 +73,8 @@ class Side:
             for item in self.meaning.inputs:
                 shape = tuple(sympy.sympify(size, strict=True).subs(known) for size in item.shape)
                 heads = next((k for size, k in known.items() if size.name == item.group), None)
-                out[item.letter] = Letter(shape, item.group if item.per_head else None, heads=heads)
+                per_head = (item.group, False, heads) if item.per_head else ()
+                out[item.letter] = Letter(shape, *per_head)
         else:
             expressions = [self.meaning]
             for symbol in sorted(self._symbols(), key=str):
