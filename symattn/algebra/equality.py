@@ -48,9 +48,6 @@ AT_GIVEN = "at the sizes given"
 #: exponents may change, and how many other readings are compared.
 _MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS, _MOST_OTHERS = 64, 400, 200, 4
 
-#: How many steps in the field of functions, which FLINT takes, count as one.
-_CHEAPER = 4
-
 #: How many entries a matrix may have where its size is given.
 _MOST_CELLS = 1024
 
@@ -386,7 +383,7 @@ def _decided(
         return Equality("equal", scope, whole.why, partial=whole.partial)
     chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
     try:
-        with within(_CHEAPER * steps):
+        with within(steps):
             partial = _equal_at(statement, chosen)
     except Spent as spent:
         why = f"not decided {spent}; allow more with effort=10 (--effort 10)"

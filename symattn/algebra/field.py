@@ -408,6 +408,7 @@ def solved(table: list[list[Any]], wanted: list[Any]) -> list[Any] | None:
         rows[used] = [entry / lead for entry in rows[used]]
         for k, row in enumerate(rows):
             if k != used and row[column] != 0:
+                spend(len(row))
                 rows[k] = [a - row[column] * b for a, b in zip(row, rows[used], strict=True)]
         used += 1
     if any(row[-1] != 0 for row in rows[used:]):
