@@ -177,7 +177,7 @@ def test_the_reading_is_told_and_another_that_differs_is_named() -> None:
     answer = equal("q k^T = k q^T")
     assert answer
     assert answer.reading == (("q", "1 × d_k"), ("k", "1 × d_k"))
-    assert answer.notes == ("read with q n × 1, k n × 1 it is different",)
+    assert answer.notes == ("with q n × 1, k n × 1 instead, the answer is: different",)
     assert "read as q 1 × d_k" in str(answer)
     assert equal("q^T k = k^T q").reading == (("q", "n × 1"), ("k", "n × 1"))
     assert dict(equal("softmax(c S) = softmax(S c)").reading)["c"] == "a number"
@@ -266,7 +266,7 @@ def test_a_side_that_alone_has_values_is_told(
     """On a whole region, not at single points: then the two are not the same function."""
     answer = equal(statement)
     assert answer.verdict == "undecided"
-    assert f"the {side} side alone has a value" in answer.reason
+    assert f"only the {side} side has a value" in answer.reason
     assert equal(statement, positive=positive)
 
 

@@ -170,7 +170,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     status, out = run("prove", "shift")
     assert status == 0
     assert "= softmax(S)" in out
-    assert "equal, for all sizes" in out
+    assert "equal (for all sizes)" in out
     status, out = run("prove", "softmax(2 S) = softmax(S)")
     assert status == 1
     assert "different: with S =" in out

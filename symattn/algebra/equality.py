@@ -147,7 +147,7 @@ def answered(
         if {bool(found), bool(answer)} == {True, False} and found.verdict != "undecided":
             differing = [pair for pair in found.reading if pair not in answer.reading]
             told = ", ".join(f"{name} {shape}" for name, shape in differing)
-            notes.append(f"read with {told} it is {found.told}")
+            notes.append(f"with {told} instead, the answer is: {found.told}")
     return replace(answer, notes=tuple(notes))
 
 
@@ -371,7 +371,10 @@ def _decided(
         defined = defined or found.defined
         one_sided = one_sided or found.one_sided
     if one_sided and defined:
-        why = f"for some numbers {one_sided} alone has a value; say which letters are positive"
+        why = (
+            f"for some numbers only {one_sided} has a value; say which letters are positive, as in "
+            "--positive A"
+        )
         return Equality("undecided", "", why)
     if not defined:
         why = "no numbers were found for which both sides have a value"
@@ -400,7 +403,7 @@ def _decided(
         why = "every entry of the difference is the function 0"
         scope = FOR_ALL if sizeless else _at_given(given)
         return Equality("equal", scope, why, partial=partial)
-    why = f"not shown for other sizes ({reasons})"
+    why = f"not shown for other sizes: {reasons}"
     return Equality("holds at the sizes tried", _told(chosen), why, partial=partial)
 
 
@@ -429,12 +432,6 @@ def _for_all_sizes(statement: Statement, steps: int) -> tuple[AllSizes | None, s
 
 class _Open(Exception):
     """The normal forms differ, and no numbers show it."""
-
-
-def _expressions(side: Side) -> list[Any]:
-    if isinstance(side.meaning, Derivation):
-        return [step.expr for step in side.meaning.steps]
-    return [side.meaning]
 
 
 def _sizes_of(statement: Statement) -> set[sympy.Symbol]:

@@ -8,7 +8,7 @@ sizes is larger, both cases are proven.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -199,8 +199,12 @@ class Proof:
 
     def _of_line(self, name: str, body: Rule, index: Any, size: Any) -> Poly | None:
         """The largest entry of a line, or its τ; entries of −∞ have no part in it."""
-        parts = self._parts_of_line(body, index, sympy.S.Zero, size, _MOST_SPLITS)
-        lines = [self.sums.line(name, *part) for part in parts]
+        lines = []
+        for poly, letter, count in self._parts(body, index, size):
+            if poly is not None:
+                if not self.ranges.nonnegative(count - 1):
+                    raise NotHere("a row that may have nothing in it")
+                lines.append(self.sums.line(name, poly, letter, count))
         if len(lines) > 1 and name != "max":
             raise NotHere(f"{name} of a row in parts")
         out = lines[0] if lines else None
@@ -209,26 +213,24 @@ class Proof:
             out = normal.scaled(normal.plus((out or {}, line, apart)), Fraction(1, 2))
         return out
 
-    def _parts_of_line(
-        self, body: Rule, index: Any, start: Any, size: Any, left: int
-    ) -> list[tuple[Poly, sympy.Symbol, Any]]:
-        """A line cut where a condition inside changes, without the parts that are −∞."""
+    def _parts(
+        self, body: Rule, index: Any, size: Any, start: Any = sympy.S.Zero, left: int = _MOST_SPLITS
+    ) -> Iterator[tuple[Poly | None, sympy.Symbol, Any]]:
+        """The body along a line, cut where a condition inside changes: index and size of each part.
+
+        None is a part that is −∞.
+        """
         letter = self.ranges.new(size)
         try:
             poly = self.rule(_placed(body, index, start + letter))
         except Split as split:
             if split.index != letter or left == 0:
                 raise
-            rest = sympy.expand(start + split.point), sympy.expand(size - split.point)
-            return [
-                *self._parts_of_line(body, index, start, split.point, left - 1),
-                *self._parts_of_line(body, index, *rest, left - 1),
-            ]
-        if poly is None:
-            return []
-        if not self.ranges.nonnegative(size - 1):
-            raise NotHere("a row that may have nothing in it")
-        return [(poly, letter, size)]
+            rest = sympy.expand(size - split.point), sympy.expand(start + split.point)
+            yield from self._parts(body, index, split.point, start, left - 1)
+            yield from self._parts(body, index, *rest, left - 1)
+            return
+        yield poly, letter, size
 
     def _finite(self, rule: Rule) -> Poly:
         out = self.rule(rule)
@@ -278,24 +280,17 @@ class Proof:
         raise NotHere("the inverse of an expression")
 
     def _total(self, body: Rule, index: sympy.Symbol, size: sympy.Expr) -> Poly:
-        """Σ of the body, split where a condition inside changes."""
-        return self._from_to(body, index, sympy.S.Zero, size, _MOST_SPLITS)
-
-    def _from_to(self, body: Rule, index: Any, start: Any, size: Any, left: int) -> Poly:
-        if size == 1:
-            return self._finite(_placed(body, index, sympy.sympify(start, strict=True)))
-        letter = self.ranges.new(size)
-        try:
-            poly = self.rule(_placed(body, index, start + letter))
-        except Split as split:
-            if split.index != letter or left == 0:
-                raise
-            first = self._from_to(body, index, start, split.point, left - 1)
-            rest = sympy.expand(start + split.point), sympy.expand(size - split.point)
-            return normal.plus((first, self._from_to(body, index, *rest, left - 1)))
-        if poly is None:
-            raise NotHere("a sum of −∞")
-        return self.sums.summed(poly, [(letter, size)])
+        """Σ of the body, cut where a condition inside changes."""
+        out = []
+        for poly, letter, count in self._parts(body, index, size):
+            if poly is None:
+                raise NotHere("a sum of −∞")
+            single = count == 1
+            out.append(
+                self.sums.put(poly, {letter: sympy.S.Zero}) if single
+                else self.sums.summed(poly, [(letter, count)])
+            )  # fmt: skip
+        return normal.plus(out)
 
     def _apply(self, name: str, inner: Poly | None) -> Poly | None:
         if inner is None:
@@ -400,7 +395,7 @@ class Proof:
     def _cases(self, rule: Cases) -> Poly | None:
         left, right = rule.left, rule.right
         if not isinstance(left, Ordinal) or not isinstance(right, Ordinal):
-            raise NotHere("a condition on numbers")
+            raise NotHere("cases that depend on entries are not covered")
         one, other = (sympy.sympify(side.index, strict=True) for side in (left, right))
         if one.has(Nth) or other.has(Nth) or not _is_plain(one) or not _is_plain(other):
             raise NotHere("a condition on a list")

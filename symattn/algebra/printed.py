@@ -93,10 +93,7 @@ def _outcome(proof: Proof) -> str:
         return f"the proof does not hold: the link by {broken[0]} fails"
     if answer.counterexample is not None:
         return f"{answer.verdict}: {answer.counterexample}"
-    told: list[str] = [answer.verdict, answer.scope] if answer.scope else [answer.verdict]
-    if answer.partial:
-        told.append("where both sides are defined")
-    return ", ".join(told) + (f": {answer.reason}" if _is_open(proof) else "")
+    return answer.told + (f": {answer.reason}" if _is_open(proof) else "")
 
 
 def _reading(proof: Proof) -> Iterator[tuple[str, str]]:

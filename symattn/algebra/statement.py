@@ -591,8 +591,8 @@ def _no_reading(
         if not ones:
             break
         return ShapeError(
-            f"{text}: the shapes fit only with sizes of 1 ({ones}); if that is meant, give them "
-            "as shapes"
+            f"{text}: the shapes fit only with sizes of 1 ({ones}); if that is meant, say so, as "
+            f"in {ones.split()[0]}: (1, 1)"
         )
     letter = next(iter([*small, *(n for texts in trees for t in texts for n in _names(t))]), "A")
     return ShapeError(

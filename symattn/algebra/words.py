@@ -290,7 +290,10 @@ class _Ring:
         if not self.relations:
             return AllSizes(False, why="the sums of products differ")
         if self._in_span(difference):
-            return AllSizes(True, self._partial, "it follows from what is assumed")
+            told = (
+                "what is assumed" if self.statement.where else "what inverses and permutations are"
+            )
+            return AllSizes(True, self._partial, f"it follows from {told}")
         return AllSizes(False, why="it was not found to follow from what is assumed")
 
     @property

@@ -31,7 +31,7 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
 @click.option("--where", multiple=True, metavar="EQUATION",
-              help="Assume this of an equation of your own; may be repeated.")  # fmt: skip
+              help="Assume this equation; may be repeated.")  # fmt: skip
 @click.option("--positive", multiple=True, metavar="LETTER",
               help="Assume that this letter's entries are positive; may be repeated.")  # fmt: skip
 @click.option("--permuting", multiple=True, metavar="LETTER",
@@ -49,7 +49,7 @@ def prove(
 ) -> Status:  # fmt: skip
     """Prove an identity by NAME or an equation of your own, or list what is known.
 
-    A false belief of the catalogue is as it should be if numbers refute it.
+    The catalogue has false beliefs too; proving one means finding numbers that refute it.
     """
     from symattn.algebra.identities import IDENTITIES, identity
     from symattn.algebra.identity import prove as proven
