@@ -49,6 +49,9 @@ _MOST_READINGS = 2000
 #: What a letter may be given as, beside a shape.
 NUMBER_WORDS = ("scalar", "number")
 
+#: How a letter is told that is a number of its own: e, π.
+_CONSTANT = "the constant"
+
 _ENTRYWISE = {"tanh", "√", "ln", "σ", "cos", "sin", "max0", "abs"}
 _SCALAR: Mapping[str, Callable[[Any], Any]] = {
     "exp": sympy.exp,
@@ -151,8 +154,8 @@ class _Reading(Shapes):
                 out += [] if size == name else [(name, f"= {size}")]
             elif name in SIZES:
                 out.append((name, "a positive whole number"))
-            elif name not in CONSTANTS:
-                out.append((name, "a number"))
+            else:
+                out.append((name, _CONSTANT if name in CONSTANTS else "a number"))
         return tuple(out)
 
     # ---- building --------------------------------------------------------------------------
