@@ -95,11 +95,13 @@ def test_a_row_of_nothing_says_so() -> None:
     assert np.isfinite(values["weights"].array).all()
 
 
-@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row",
+    [row for row in VARIANTS if row.spec.normaliser == "softmax"],
+    ids=lambda row: row.name,
+)
 def test_no_letter_means_two_things(row: Variant) -> None:
     """The letter of the maximum is none of an input, another step, a size or an entry rule."""
-    if row.spec.normaliser != "softmax":
-        pytest.skip("no softmax to take apart")
     derivation = replace(row.spec, unfold=True).derivation()
     items = (*derivation.inputs, *derivation.steps)
     assert [item.name for item in items if item.letter == "rho"] == ["row_max"]
