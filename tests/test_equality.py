@@ -270,6 +270,48 @@ def test_a_side_that_alone_has_values_is_told(
     assert equal(statement, positive=positive)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "sqrt(abs(A) ∘ (A + B)) + abs(A + B) = sqrt(abs(A) ∘ (A + B)) + A + B",
+        "sqrt(A ∘ A ∘ (A + B)) + abs(1 ⊘ (A + B)) = sqrt(A ∘ A ∘ (A + B)) + 1 ⊘ (A + B)",
+        "sqrt(A ∘ A ∘ B) + abs(B) = sqrt(A ∘ A ∘ B) + B",
+        "sqrt(A ∘ B) + sqrt(B) + abs(A) = sqrt(A ∘ B) + sqrt(B) + A",
+    ],
+)
+@pytest.mark.parametrize("size", [{}, {"n": 1, "m": 1}])
+def test_a_root_that_is_0_says_nothing_of_its_other_factors(
+    statement: str, size: dict[str, int]
+) -> None:
+    """Where one factor is 0 the other may be below 0: both sides have values, and differ."""
+    shapes = dict.fromkeys("AB", ("n", "m"))
+    assert not equal(statement, shapes=shapes, sizes=size)
+    for reading in stated(statement, shapes=shapes):
+        assert not proven_for_all_sizes(reading).proven
+
+
+@pytest.mark.parametrize(
+    ("statement", "where"),
+    [("A = 0*A", "(1 + exp(-1000)) A = A"), ("A = B", "tanh(10000 + A) = tanh(10000 + B)")],
+)
+def test_what_nearly_satisfies_a_hypothesis_refutes_nothing(statement: str, where: str) -> None:
+    """Both are true: the numbers that seem to refute them only nearly satisfy what is assumed."""
+    shapes = dict.fromkeys("AB", ("n", "m"))
+    assert equal(statement, where=where, shapes=shapes).verdict != "different"
+
+
+def test_a_case_of_signs_leaves_out_where_they_are_0() -> None:
+    """At c = 0, x = −2 both sides have values, 2 and −2."""
+    statement = "sqrt(c x) + sqrt(c) + abs(x) = sqrt(c x) + sqrt(c) + x"
+    assert not equal(statement, shapes={"c": "scalar", "x": "scalar"})
+
+
+def test_a_mask_as_wide_as_blocks_is_one_of_its_own() -> None:
+    """The keys of B lie behind all that a row sees if A is square."""
+    statement = "rowsum(exp(A + causal())) = rowsum(exp([A, B] + causal()))"
+    assert equal(statement, shapes={"A": ("n", "n"), "B": ("n", "m")}).scope == "for all sizes"
+
+
 def test_heads_and_masks_of_derivations_are_proven_for_all_sizes() -> None:
     for options in ({"heads": 2}, {"mask": "causal"}, {"mask": {"padding": 3}}):
         stable = Attention(**options, unfold=True).derivation()

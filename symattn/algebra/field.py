@@ -42,13 +42,15 @@ class Generator:
     of: Any = None
     scale: Fraction = Fraction(1)
     order: int = 0
+    #: Whether it is positive only in the case of signs at hand, which leaves out where it is 0.
+    assumed: bool = False
 
     @property
     def is_never_zero(self) -> bool:
         """Whether no inputs make it 0."""
         if self.kind == "root":
             return bool(self.of.num.is_constant())
-        return self.positive and self.kind in ("exp", "input")
+        return self.positive and not self.assumed and self.kind in ("exp", "input")
 
 
 class Ring:

@@ -48,8 +48,8 @@ class Functions:
 
     def input(self, name: str, positive: bool = False) -> Element:
         """The generator of an input."""
-        return self._generator(Generator(name, "input", positive or self.known.signs.get(
-            f"1*{name}^1", 0) == 1))  # fmt: skip
+        assumed = not positive and self.known.signs.get(f"1*{name}^1", 0) == 1
+        return self._generator(Generator(name, "input", positive or assumed, assumed=assumed))
 
     def _generator(self, generator: Generator) -> Element:
         place = self.ring.place.get(generator.name)
@@ -187,7 +187,7 @@ class Functions:
             raise Undefined("the logarithm of 0, or of −∞")
         content, factors = self._factored(x)
         self.ring.partial |= not all(never_zero(self.ring, poly) for poly, _ in factors)
-        self._positive_where_defined(content, factors)
+        self._positive_where_defined(content, factors, root=False)
         out = self.ring.number(0)
         for prime, times in _primes(abs(content)):
             out = out + self._log_of(self.ring.number(prime), str(prime)) * times
@@ -195,8 +195,13 @@ class Functions:
             out = out + self._log_factor(poly) * times
         return out
 
-    def _positive_where_defined(self, content: Fraction, factors: list[tuple[Any, int]]) -> None:
-        """What a logarithm or a root is taken of is positive: that tells the last unknown sign."""
+    def _positive_where_defined(
+        self, content: Fraction, factors: list[tuple[Any, int]], root: bool
+    ) -> None:
+        """What a logarithm is taken of is positive, of a root ≥ 0: that tells a last unknown sign.
+
+        Of a root it does not where another factor may be 0: then it has a value all the same.
+        """
         sign, unknown = (1 if content > 0 else -1), []
         for poly, times in factors:
             evident = sign_by_terms(self.ring, poly) != 0
@@ -205,8 +210,10 @@ class Functions:
                 seen = self._sign_seen(poly)
                 sign *= seen or 1
                 unknown += [] if seen else [poly]
-        vanishing = any(times % 2 == 0 and not never_zero(self.ring, poly)
-                        for poly, times in factors)  # fmt: skip
+        vanishing = root and any(
+            times > 0 and not never_zero(self.ring, poly)
+            for poly, times in factors if poly not in unknown
+        )  # fmt: skip
         if vanishing and (unknown or sign < 0):
             raise TooHard("a root that has a value wherever one of its factors is 0")
         if not unknown and sign < 0:
@@ -248,7 +255,7 @@ class Functions:
         if self.ring.roots_in(num) and len(num.to_dict()) > 1:
             return self._nested_root(x, order)
         content, factors = self._factored(x)
-        self._positive_where_defined(content, factors)
+        self._positive_where_defined(content, factors, root=True)
         out = self.ring.number(1)
         for prime, times in _primes(abs(content)):
             out = out * self._root_of(self.ring.number(prime), str(prime), times, order)

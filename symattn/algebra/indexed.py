@@ -298,7 +298,7 @@ class Proof:
         one = normal.constant(1)
         match name:
             case "√":
-                self.partial |= not normal.evidently_positive(inner)
+                self.partial |= not normal.evidently_nonnegative(inner)
                 return normal.power(inner, Fraction(1, 2))
             case "tanh":
                 twice = normal.exp(normal.scaled(inner, 2))
@@ -376,7 +376,9 @@ class Proof:
                 inner = self.scalar(base)
                 if exponent.denominator != 1 and base.is_negative:
                     raise NotHere("a root of a negative number")
-                self.partial |= exponent.denominator != 1 and not normal.evidently_positive(inner)
+                self.partial |= exponent.denominator != 1 and not normal.evidently_nonnegative(
+                    inner
+                )
                 self.partial |= exponent < 0 and not self._never_zero(inner)
                 return normal.power(inner, exponent)
         if value is sympy.S.Exp1:

@@ -163,7 +163,7 @@ def _root(poly: Poly, exponent: Fraction) -> Poly:
             inside = times(inside, single(factor, p))
     if inside == constant(1):
         return out
-    if gone <= {factor for mono in inside for factor, _ in mono}:
+    if all(gone <= {factor for factor, _ in mono} for mono in inside):
         known_nonnegative(inside)  # else what has left may be 0, and this below 0 then
     if len(inside) == 1:
         ((mono, number),) = inside.items()

@@ -177,6 +177,8 @@ class _Sampler:
         self.letters = statement.letters()
         #: Letters in which the hypotheses are not linear.
         self.curved: set[str] = set()
+        #: Whether the last sample satisfies the hypotheses exactly, not only as far as balls see.
+        self.exact = True
         self.dims = {name: letter.dims(sizes) for name, letter in self.letters.items()}
         self.scalars = sorted({s for side in statement.all_sides for s in side.scalars()
                                if s not in sizes}, key=str)  # fmt: skip
@@ -265,6 +267,7 @@ class _Sampler:
         arrays = evaluated(given, self.assumed.defined, put)
         if arrays is None:
             return False
+        self.exact = all(_is_exact(one, two, arrays, put) for one, two in self.assumed.others)
         return self.kinds_hold(arrays) and all(
             compared(one, two, arrays, put).agree for one, two in self.statement.where
         )
@@ -481,6 +484,15 @@ class _Rationals(Arithmetic):
 _RATIONALS = _Rationals()
 
 
+def _is_exact(one: Side, two: Side, given: Mapping[str, Array], put: Any) -> bool:
+    """Whether a hypothesis holds in rational numbers."""
+    named = {*one.letters(), *two.letters()}
+    if any(given[name].size and isinstance(given[name].flat[0], flint.arb) for name in named):
+        return False
+    left, right = _exact(one, given, put), _exact(two, given, put)
+    return left is not None and right is not None and bool(np.all(left == right))
+
+
 def _sympy(value: Any) -> sympy.Rational:
     return sympy.Rational(int(value.p), int(value.q))
 
@@ -507,7 +519,7 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     for put, given in worlds:
         answer = _tried(statement, sampler, given, put)
         defined = defined or answer.agree
-        if answer.place is not None:
+        if answer.place is not None and sampler.exact:
             if not statement.where:
                 answer = _simpler(statement, sampler, given, put, answer)
             return Found(_counterexample(sampler, given, put, answer), True)

@@ -286,6 +286,7 @@ class Shapes:
         A mask of which nothing at all tells the shape is the first one again.
         """
         told = {self.dims.root(dim) for shape in self.letters.values() if shape for dim in shape}
+        told |= {root for root in self.dims.roots() if isinstance(self.dims.value[root], Sum)}
         for rows, columns in self.masks[1:]:
             if not {self.dims.root(rows), self.dims.root(columns)} & told:
                 self.dims.same(rows, self.masks[0][0])

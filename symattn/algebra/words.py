@@ -95,7 +95,7 @@ class _Ring:
         if mono != normal.ONE or c != 1:
             return
         for k in range(1, len(letters)):
-            if letters[k].rows == letters[0].rows:
+            if letters[k].rows == letters[0].rows == letters[k - 1].columns:
                 turned: Words = {(normal.ONE, letters[k:] + letters[:k]): Fraction(1)}
                 yield _plus(turned, unit)
 
