@@ -353,8 +353,11 @@ def test_an_overflow_is_told_from_a_disagreement() -> None:
     told: dict[str, Any] = {"Q": [[1], [800]], "K": [[1], ["0.5"]], "V": [[1], [2]]}
     check = derivation.evaluate(**told).check()
     assert [step.name for step in check.steps if step.overflowed] == [
-        "exp", "exp_sum", "weights", "output",
-    ]  # fmt: skip
+        "exp",
+        "exp_sum",
+        "weights",
+        "output",
+    ]
     first = check.first_wrong
     assert first is not None
     assert (first.failed, first.entry(), first.entry(0)) == ((1, 0), "exp[2,1]", "exp[1,0]")
@@ -381,9 +384,11 @@ def test_the_entry_that_failed_is_named_though_another_is_further_off() -> None:
 
 
 def test_numbers_that_do_not_fit_into_the_dtype_when_given() -> None:
-    values = Attention(scale=False).derivation().evaluate(
-        dtype="float16", Q=[[70000]], K=[[1], [0]], V=[[1], [2]]
-    )  # fmt: skip
+    values = (
+        Attention(scale=False)
+        .derivation()
+        .evaluate(dtype="float16", Q=[[70000]], K=[[1], [0]], V=[[1], [2]])
+    )
     first = values.check().first_wrong
     assert first is not None and first.overflowed, first
 
@@ -419,9 +424,11 @@ def test_cosines_of_very_short_and_long_vectors(size: str) -> None:
 
 
 def test_a_vector_that_underflows_says_so() -> None:
-    values = Attention(score="cosine", scale=False).derivation().evaluate(
-        dtype="float32", Q=[["3e-200", "4e-200"]], K=[[1, 0]], V=[[1]]
-    )  # fmt: skip
+    values = (
+        Attention(score="cosine", scale=False)
+        .derivation()
+        .evaluate(dtype="float32", Q=[["3e-200", "4e-200"]], K=[[1, 0]], V=[[1]])
+    )
     assert values["scores"].decimals(2) == [["0.6"]]
     with pytest.raises(SymattnError, match="all 0 in float32"):
         values["scores"].array.tolist()

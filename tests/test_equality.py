@@ -188,17 +188,23 @@ def test_the_reading_is_told_and_another_that_differs_is_named() -> None:
 MASKED_SUMS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("(exp(causal()) ∘ M) M^-1 = I", {}),
     ("(exp(causal()) ∘ M^-1) M = I", {}),
-    ("softmax(X W_Q (P X W_K)^T + causal()) P X W_V = softmax(X W_Q (X W_K)^T + causal()) X W_V",
-     {"permuting": ["P"]}),
-    ("(exp(causal()) ∘ (Q K^T)) K = Q",
-     {"where": "K^T K = I", "shapes": {"Q": ("n", "d_k"), "K": ("n", "d_k")}}),
+    (
+        "softmax(X W_Q (P X W_K)^T + causal()) P X W_V = softmax(X W_Q (X W_K)^T + causal()) X W_V",
+        {"permuting": ["P"]},
+    ),
+    (
+        "(exp(causal()) ∘ (Q K^T)) K = Q",
+        {"where": "K^T K = I", "shapes": {"Q": ("n", "d_k"), "K": ("n", "d_k")}},
+    ),
     ("sum(exp(causal()) ∘ P) = n", {"permuting": ["P"], "shapes": {"P": ("n", "n")}}),
     ("([ones ones^T, 0*B] ∘ M) inv(M) = I", {}),
-    ("B P^T P (exp(causal()) ∘ P)^T = B P^T",
-     {"permuting": ["P"], "shapes": {"P": ("n", "n"), "B": ("d", "n")}}),
+    (
+        "B P^T P (exp(causal()) ∘ P)^T = B P^T",
+        {"permuting": ["P"], "shapes": {"P": ("n", "n"), "B": ("d", "n")}},
+    ),
     ("(exp(causal()) ∘ R) R^T = I", {"where": "R R^T = I", "shapes": {"R": ("n", "n")}}),
     ("rowsum(exp(causal()) ∘ P) = rowsum(P)", {"permuting": ["P"]}),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("statement", "options"), MASKED_SUMS, ids=[r[0] for r in MASKED_SUMS])
@@ -379,8 +385,9 @@ def test_derivations_that_differ_are_told_apart() -> None:
 
     assert equal(made(unfold=True), made())
     assert equal(made(), "softmax(Q K^T / sqrt(d_k)) V")
-    assert equal(made(source="self", mask="causal"),
-                 "softmax(X W_Q (X W_K)^T / sqrt(d_k) + causal) X W_V")  # fmt: skip
+    assert equal(
+        made(source="self", mask="causal"), "softmax(X W_Q (X W_K)^T / sqrt(d_k) + causal) X W_V"
+    )
     assert equal(made(scale=False), made()).verdict == "different"
     assert equal(made(soft_cap=50), made()).verdict == "different"
     assert equal(made(mask="causal", source="self"), made(source="self")).verdict == "different"
@@ -419,8 +426,10 @@ def test_random_identities_are_decided_as_numpy_sees_them() -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.fractions(-3, 3, max_denominator=4), min_size=2, max_size=3),
-       st.fractions(-2, 2, max_denominator=3))  # fmt: skip
+@given(
+    st.lists(st.fractions(-3, 3, max_denominator=4), min_size=2, max_size=3),
+    st.fractions(-2, 2, max_denominator=3),
+)
 def test_exponentials_add_up_whatever_the_fractions(terms: list[Any], more: Any) -> None:
     """e^{ax} e^{bx} … = e^{(a + b + …) x}, and not with another exponent."""
     x = sympy.Symbol("x", real=True)
@@ -511,12 +520,21 @@ def test_shapes_that_cannot_fit_are_refused() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("QK^T", "Q K.T"), ("Q Kᵀ", "Q @ K^T"), ("Q * K^{T}", "Q·K⊤"),
+        ("QK^T", "Q K.T"),
+        ("Q Kᵀ", "Q @ K^T"),
+        ("Q * K^{T}", "Q·K⊤"),
         ("softmax(QK^T/√d_k)V", r"\operatorname{softmax}\left(Q K^\top / \sqrt{d_k}\right) V"),
-        ("A ⊙ B", "A .* B"), ("softmax(S, axis=0)", "colsoftmax(S)"), ("1/2 S", "S / 2"),
-        ("concat(A, B)", "[A, B]"), ("[A B]", "hstack(A, B)"), ("S 1", "rowsum(S)"),
-        ("e^S", "exp(S)"), ("A⁻¹", "A^{-1}"), ("XW_Q", "X W_{Q}"), ("M^2", "M M"),
+        ("A ⊙ B", "A .* B"),
+        ("softmax(S, axis=0)", "colsoftmax(S)"),
+        ("1/2 S", "S / 2"),
+        ("concat(A, B)", "[A, B]"),
+        ("[A B]", "hstack(A, B)"),
+        ("S 1", "rowsum(S)"),
+        ("e^S", "exp(S)"),
+        ("A⁻¹", "A^{-1}"),
+        ("XW_Q", "X W_{Q}"),
+        ("M^2", "M M"),
     ],
-)  # fmt: skip
+)
 def test_spellings_mean_the_same(one: str, other: str) -> None:
     assert equal(one, other).verdict == "equal"

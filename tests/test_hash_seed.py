@@ -53,9 +53,11 @@ def printed(seed: str) -> subprocess.Popen[bytes]:
     """The sample, being printed by a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-c", SAMPLE, str(ROOT / "examples")],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
         env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    )
 
 
 def test_two_processes_print_the_same() -> None:
@@ -73,9 +75,11 @@ def test_the_order_of_a_set_differs_between_these_processes() -> None:
     code = "print({'scores', 'weights', 'output', 'masked', 'scaled', 'heads'})"
     found = {
         subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True, check=True,
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
-    }  # fmt: skip
+    }
     assert len(found) == 2

@@ -130,13 +130,15 @@ PARAMETERS: dict[str, list[Any]] = {
 }
 SQUARE = ("documents",)
 SAMPLES = [
-    (f"{name} {parameter} from {start}",
-     mask_of(name, COLUMNS - start if name in SQUARE else ROWS, COLUMNS, parameter, start))
+    (
+        f"{name} {parameter} from {start}",
+        mask_of(name, COLUMNS - start if name in SQUARE else ROWS, COLUMNS, parameter, start),
+    )
     for name, listed in PARAMETERS.items()
     for parameter in listed
     for start in (0, 2)
     if name != "causal" or parameter is True or start == 0
-]  # fmt: skip
+]
 SAMPLES += [
     (f"{kind.__name__} {told} from {start}", kind(ROWS, COLUMNS, *told, start))
     for kind, told in [
@@ -154,11 +156,26 @@ SAMPLES += [("any of", AnyOf(mask_of("window", ROWS, COLUMNS, 1), Blocks(ROWS, C
 # ---- the reader ----------------------------------------------------------------------------------
 
 _TEX = {
-    r"\left\{ \begin{array}{ll}": "[[", r"\end{array} \right.": "]]", "\\\\": "], [", "&": ",",
-    r"\lfloor": "⌊", r"\rfloor": "⌋", r"\le": "≤", r"\in": "∈", r"\omega": "ω", "-": "−",
-    r"\infty": "∞", r"\left": "", r"\right": "", r"\{": "{", r"\}": "}", r"\,": " ", r"\cdot": "·",
-    r"\lvert": "|", r"\rvert": "|",
-}  # fmt: skip
+    r"\left\{ \begin{array}{ll}": "[[",
+    r"\end{array} \right.": "]]",
+    "\\\\": "], [",
+    "&": ",",
+    r"\lfloor": "⌊",
+    r"\rfloor": "⌋",
+    r"\le": "≤",
+    r"\in": "∈",
+    r"\omega": "ω",
+    "-": "−",
+    r"\infty": "∞",
+    r"\left": "",
+    r"\right": "",
+    r"\{": "{",
+    r"\}": "}",
+    r"\,": " ",
+    r"\cdot": "·",
+    r"\lvert": "|",
+    r"\rvert": "|",
+}
 _PLAIN_TEX = re.compile(r"\\text\{([^{}]*)\}")
 _FRACTION = re.compile(r"\\frac\{([^{}]*)\}\{([^{}]*)\}")
 _SUBSCRIPT = re.compile(r"_\{([^{}]*)\}")

@@ -99,9 +99,11 @@ def test_the_status_of_several(several: tuple[int, ...], together: int) -> None:
 #: The modules that decide or compare statuses.
 DOORS = [
     *sorted((PACKAGE / "cli").glob("*.py")),
-    *(PACKAGE / f"{name}.py" for name in (
-        "__main__", "doors", "ipython", "mkdocsext", "pytest_plugin", "sphinxext")),
-]  # fmt: skip
+    *(
+        PACKAGE / f"{name}.py"
+        for name in ("__main__", "doors", "ipython", "mkdocsext", "pytest_plugin", "sphinxext")
+    ),
+]
 
 
 def bare_statuses(source: str) -> list[int]:
@@ -117,9 +119,10 @@ def bare_statuses(source: str) -> list[int]:
             ):  # decorated: a command
                 values = [
                     value
-                    for inner in ast.walk(node) if isinstance(inner, ast.Return) and inner.value
+                    for inner in ast.walk(node)
+                    if isinstance(inner, ast.Return) and inner.value
                     for value in ast.walk(inner.value)
-                ]  # fmt: skip
+                ]
             case ast.Assign(targets=[ast.Name("status")], value=value):
                 values = list(ast.walk(value))
             case ast.Compare(left=ast.Name("status"), comparators=values):
@@ -138,12 +141,16 @@ def test_no_door_writes_a_status_as_a_number(path: Path) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "sys.exit(2)", "exit(1)", "ctx.exit(2)", "os._exit(3)",
+        "sys.exit(2)",
+        "exit(1)",
+        "ctx.exit(2)",
+        "os._exit(3)",
         "@click.command()\ndef f() -> int:\n    return 1",
         "def f() -> Status:\n    return 2 if x else Status(0)",
-        "status = 0 if x else 1", "if status == 2: pass",
+        "status = 0 if x else 1",
+        "if status == 2: pass",
     ],
-)  # fmt: skip
+)
 def test_a_bare_status_is_caught(source: str) -> None:
     assert bare_statuses(source) != []
 
@@ -167,11 +174,15 @@ def test_nothing_else_in_the_package_leaves() -> None:
         (OSError(28, "No space left on device"), 2, "x: cannot write: no space left on device"),
         (PermissionError(13, "Permission denied", "y"), 2, "y: permission denied"),
         (MemoryError(), 2, "x: too large for the memory of this machine"),
-        (RecursionError("deep"), 3, "x: internal error, please report: RecursionError nowhere; "
-         "something is nested too deep"),
+        (
+            RecursionError("deep"),
+            3,
+            "x: internal error, please report: RecursionError nowhere; "
+            "something is nested too deep",
+        ),
         (ZeroDivisionError(), 3, "x: internal error, please report: ZeroDivisionError nowhere"),
     ],
-)  # fmt: skip
+)
 def test_what_is_said_of_an_exception(error: Exception, status: int, line: str) -> None:
     assert (failure(error, "x").status, failure(error, "x").line) == (status, line)
 
@@ -194,11 +205,15 @@ def sized(verdict: str) -> Equality:
 @pytest.mark.parametrize(
     ("verdict", "holds", "status"),
     [
-        ("equal", True, 0), ("different", True, 1), ("undecided", True, 4),
+        ("equal", True, 0),
+        ("different", True, 1),
+        ("undecided", True, 4),
         ("holds at the sizes tried", True, 4),
-        ("different", False, 0), ("equal", False, 4), ("undecided", False, 4),
+        ("different", False, 0),
+        ("equal", False, 4),
+        ("undecided", False, 4),
     ],
-)  # fmt: skip
+)
 def test_the_status_of_a_verdict(verdict: str, holds: bool, status: int) -> None:
     row = Identity("", "", "A = B", "", "", holds=holds, for_all=False)
     assert status_of(Proof(row, sized(verdict), (), 0.0, None, None)) == status
@@ -212,9 +227,14 @@ def test_a_proof_with_a_broken_link_is_not_settled() -> None:
 
 @pytest.mark.parametrize(
     ("passes", "verdict", "status"),
-    [(True, "right", 0), (True, "undecided", 0), (False, "wrong", 1), (False, "carried", 1),
-     (False, "undecided", 4)],
-)  # fmt: skip
+    [
+        (True, "right", 0),
+        (True, "undecided", 0),
+        (False, "wrong", 1),
+        (False, "carried", 1),
+        (False, "undecided", 4),
+    ],
+)
 def test_the_status_of_a_claimed_number(passes: bool, verdict: str, status: int) -> None:
     found: Any = SimpleNamespace(passes=passes, verdict=verdict)
     assert status_of_finding(found) == status
@@ -243,19 +263,44 @@ def test_a_number_that_cannot_be_decided_is_not_settled(
 #: A door of the command line and what it is given, and the status. The words name files that
 #: `test_doors` writes.
 CASES: tuple[tuple[str, int], ...] = (
-    ("derive {right}", 0), ("derive {float16} --dtype float16", 1), ("derive {bad}", 2),
-    ("derive casual", 2), ("derive", 2),
-    ("check {right}", 0), ("check {wrong}", 1), ("check {bad}", 2), ("check {nothing}", 2),
-    ("check --if-any {nothing}", 0), ("check {empty}", 0), ("check {right} {wrong}", 1),
-    ("check {wrong} {bad} {right}", 2), ("check {folder}", 2), ("check {right} {missing}", 2),
-    ("check {wrong} --diff", 1), ("check {wrong} --fix", 0),
-    ("render {filled} --check", 0), ("render {page} --check", 1), ("render {right}", 2),
-    ("render {page} {missing} --check", 2), ("render {page}", 0),
-    ("prove shift", 0), ("prove", 0), ("prove never-nearer", 2), ("prove A", 2),
+    ("derive {right}", 0),
+    ("derive {float16} --dtype float16", 1),
+    ("derive {bad}", 2),
+    ("derive casual", 2),
+    ("derive", 2),
+    ("check {right}", 0),
+    ("check {wrong}", 1),
+    ("check {bad}", 2),
+    ("check {nothing}", 2),
+    ("check --if-any {nothing}", 0),
+    ("check {empty}", 0),
+    ("check {right} {wrong}", 1),
+    ("check {wrong} {bad} {right}", 2),
+    ("check {folder}", 2),
+    ("check {right} {missing}", 2),
+    ("check {wrong} --diff", 1),
+    ("check {wrong} --fix", 0),
+    ("render {filled} --check", 0),
+    ("render {page} --check", 1),
+    ("render {right}", 2),
+    ("render {page} {missing} --check", 2),
+    ("render {page}", 0),
+    ("prove shift", 0),
+    ("prove", 0),
+    ("prove never-nearer", 2),
+    ("prove A", 2),
     ("prove scaling-does-nothing --size n=2", 2),
-    ("jacobian 2,1,0", 0), ("jacobian 2,x", 2), ("variants", 0), ("variants x", 2),
-    ("ladder", 0), ("ladder nowhere", 2), ("", 2), ("--nothing", 2), ("--help", 0), ("nosuch", 2),
-)  # fmt: skip
+    ("jacobian 2,1,0", 0),
+    ("jacobian 2,x", 2),
+    ("variants", 0),
+    ("variants x", 2),
+    ("ladder", 0),
+    ("ladder nowhere", 2),
+    ("", 2),
+    ("--nothing", 2),
+    ("--help", 0),
+    ("nosuch", 2),
+)
 
 
 @pytest.fixture
@@ -266,13 +311,17 @@ def given(file: Callable[[str, str], str], tmp_path: Path) -> dict[str, str]:
     (tmp_path / "folder" / "a.toml").write_text(BAD, encoding="utf-8")
     (tmp_path / "folder" / "b.toml").write_text(WRONG, encoding="utf-8")
     return {
-        "right": file("right.toml", RIGHT), "wrong": file("wrong.toml", WRONG),
-        "bad": file("bad.toml", BAD), "nothing": file("nothing.md", "Prose.\n"),
+        "right": file("right.toml", RIGHT),
+        "wrong": file("wrong.toml", WRONG),
+        "bad": file("bad.toml", BAD),
+        "nothing": file("nothing.md", "Prose.\n"),
         "float16": file("float16.toml", '[given]\nQ = [["300"]]\nK = [["300"]]\n'),
-        "page": file("page.md", PAGE), "filled": file("filled.md", FILLED),
+        "page": file("page.md", PAGE),
+        "filled": file("filled.md", FILLED),
         "missing": str(tmp_path / "missing.md"),
-        "empty": str(tmp_path / "empty"), "folder": str(tmp_path / "folder"),
-    }  # fmt: skip
+        "empty": str(tmp_path / "empty"),
+        "folder": str(tmp_path / "folder"),
+    }
 
 
 @pytest.mark.parametrize(("words", "status"), CASES, ids=[words for words, _ in CASES])
@@ -284,10 +333,17 @@ def test_doors(words: str, status: int, given: dict[str, str]) -> None:
 
 
 EQUATIONS: tuple[tuple[str, int], ...] = (
-    ("softmax(S + c 1^T) = softmax(S)", 0), ("softmax(2 S) = softmax(S)", 1), ("1/0 = 1/0", 2),
+    ("softmax(S + c 1^T) = softmax(S)", 0),
+    ("softmax(2 S) = softmax(S)", 1),
+    ("1/0 = 1/0", 2),
     ("ln(-exp(S)) = S", 4),
-    ("(Q = Q)", 2), ("softmax(Q K^T = A", 2), ("A = ", 2), ("=", 2), ("A = B)", 2), ("∞ = x", 2),
-)  # fmt: skip
+    ("(Q = Q)", 2),
+    ("softmax(Q K^T = A", 2),
+    ("A = ", 2),
+    ("=", 2),
+    ("A = B)", 2),
+    ("∞ = x", 2),
+)
 
 
 @pytest.mark.parametrize(("equation", "status"), EQUATIONS)
@@ -307,10 +363,25 @@ def test_equations_of_other_forms_end_in_a_line_or_a_verdict(equation: str) -> N
 
 @pytest.mark.parametrize(
     "options",
-    ["--shape A", "--shape A=", "--shape A=n", "--shape A=n,0", "--shape 3=n,m", "--shape A=n,m,p",
-     "--size n", "--size n=0", "--size n=x", "--size n=1.5", "--size n=2 --size n=3",
-     "--shape A=n,m --shape A=m,n", "--permuting 3", "--positive =", "--effort 0", "--effort x"],
-)  # fmt: skip
+    [
+        "--shape A",
+        "--shape A=",
+        "--shape A=n",
+        "--shape A=n,0",
+        "--shape 3=n,m",
+        "--shape A=n,m,p",
+        "--size n",
+        "--size n=0",
+        "--size n=x",
+        "--size n=1.5",
+        "--size n=2 --size n=3",
+        "--shape A=n,m --shape A=m,n",
+        "--permuting 3",
+        "--positive =",
+        "--effort 0",
+        "--effort x",
+    ],
+)
 def test_malformed_options_are_refused_in_a_line(options: str) -> None:
     result = run("prove", "A A^T = A A^T", *options.split())
     assert result.exit_code == 2
@@ -432,9 +503,11 @@ def test_a_page_that_fails_stops_no_other(
 
     first, second = file("a.md", PAGE), file("b.md", PAGE)
     real = render.rendered
-    monkeypatch.setattr(render, "rendered",
-                        lambda text, name, *rest: planted() if name == first
-                        else real(text, name, *rest))  # fmt: skip
+    monkeypatch.setattr(
+        render,
+        "rendered",
+        lambda text, name, *rest: planted() if name == first else real(text, name, *rest),
+    )
     result = run("render", first, second)
     assert result.exit_code == Status.INTERNAL
     assert result.stderr.startswith(f"symattn: {first}: internal error")
@@ -468,9 +541,13 @@ def test_a_file_that_cannot_be_put_right_stops_no_other(
 
 def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "symattn", *words], capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment}, timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, "-W", "error", "-m", "symattn", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        timeout=120,
+        check=False,
+    )
 
 
 #: Runs the command line with a defect planted in the reader of worksheets.
@@ -492,9 +569,12 @@ def test_each_status_of_a_real_process(given: dict[str, str]) -> None:
     assert process("prove", "ln(-exp(S)) = S").returncode == 4
     for options, traceback in (((), False), (("--debug",), True)):
         broken = subprocess.run(
-            [sys.executable, "-c", PLANTED, *options, "check", given["right"]], check=False,
-            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
+            [sys.executable, "-c", PLANTED, *options, "check", given["right"]],
+            check=False,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
         assert broken.returncode == 3
         assert ("Traceback" in broken.stderr) is traceback
         assert REPORT.search(broken.stderr.splitlines()[-1])
@@ -508,9 +588,12 @@ def test_a_reader_that_leaves_changes_no_status(
     os.close(read)
     with os.fdopen(write, "wb") as closed:
         done = subprocess.run(
-            [sys.executable, "-m", "symattn", "check", given[name]], stdout=closed,
-            stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
-        )  # fmt: skip
+            [sys.executable, "-m", "symattn", "check", given[name]],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=False,
+        )
     assert (done.returncode, done.stderr) == (status, b"")
 
 
@@ -523,9 +606,12 @@ def test_a_reader_of_neither_stream(words: str, status: int) -> None:
     os.close(read)
     with os.fdopen(write, "wb") as closed:
         done = subprocess.run(
-            [sys.executable, "-m", "symattn", *words.split()], stdout=closed, stderr=closed,
-            env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
-        )  # fmt: skip
+            [sys.executable, "-m", "symattn", *words.split()],
+            stdout=closed,
+            stderr=closed,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=False,
+        )
     assert done.returncode == status
 
 
@@ -539,9 +625,13 @@ def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
         "main(['check', 'x.toml'])\n"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=tmp_path,
-    ) as running:  # fmt: skip
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+    ) as running:
         assert running.stdout is not None and running.stdout.readline() == "here\n"
         time.sleep(0.1)
         running.send_signal(signal.SIGINT)
@@ -569,8 +659,9 @@ def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Non
     assert "in planted" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("at", ["symattn.worksheet.prose.check_file",
-                                "symattn.worksheet.prose.Finding.told"])  # fmt: skip
+@pytest.mark.parametrize(
+    "at", ["symattn.worksheet.prose.check_file", "symattn.worksheet.prose.Finding.told"]
+)
 def test_a_defect_in_pytest(
     at: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -155,8 +155,14 @@ def definitions(
             mirrored[name] = -1 if meaning.has(sympy.S.NegativeOne) else 1
             continue
         reached = set(used)
-        while more := {s.name for known in reached & set(means)
-                       for s in means[known].atoms(sympy.MatrixSymbol)} - reached:  # fmt: skip
+        while (
+            more := {
+                s.name
+                for known in reached & set(means)
+                for s in means[known].atoms(sympy.MatrixSymbol)
+            }
+            - reached
+        ):
             reached |= more
         if name in reached:
             others.append((one, two))

@@ -152,9 +152,14 @@ def answered(
 
 
 def stated(
-    left: Any, right: Any = None, *, shapes: Any = None, where: Any = (), positive: Any = (),
+    left: Any,
+    right: Any = None,
+    *,
+    shapes: Any = None,
+    where: Any = (),
+    positive: Any = (),
     permuting: Any = (),
-) -> Iterator[Statement]:  # fmt: skip
+) -> Iterator[Statement]:
     """The statements that the arguments of `equal` make, one a reading, the likeliest first.
 
     A list is a chain of equal expressions.
@@ -183,9 +188,14 @@ def stated(
                 check_shapes(side.meaning, "equal")
         assumed = tuple((one, two) for one, two in sides[1:])
         made = Statement(
-            sides[0][0], sides[0][-1], assumed, frozenset(positive), frozenset(permuting),
-            tuple(side.meaning for side in sides[0]), built.letters,
-        )  # fmt: skip
+            sides[0][0],
+            sides[0][-1],
+            assumed,
+            frozenset(positive),
+            frozenset(permuting),
+            tuple(side.meaning for side in sides[0]),
+            built.letters,
+        )
         made = _numbers_put_in(made)
         _check_shapes(made)
         _check_permutations(made)
@@ -311,8 +321,11 @@ def decide(
 ) -> Equality:
     """Decide a statement at these sizes; without any, for all sizes if possible."""
     symbols = _sizes_of(statement)
-    given = {symbol: int((sizes or {})[symbol.name]) for symbol in symbols
-             if symbol.name in (sizes or {})}  # fmt: skip
+    given = {
+        symbol: int((sizes or {})[symbol.name])
+        for symbol in symbols
+        if symbol.name in (sizes or {})
+    }
     _check_sizes(sizes or {}, symbols)
     fixed = len(given) == len(symbols)
     _check_room(statement, given)
@@ -358,9 +371,12 @@ def _told(sizes: Mapping[sympy.Symbol, int]) -> str:
 
 
 def _decided(
-    statement: Statement, given: dict[sympy.Symbol, int], fixed: bool,
-    symbols: set[sympy.Symbol], steps: int,
-) -> Equality:  # fmt: skip
+    statement: Statement,
+    given: dict[sympy.Symbol, int],
+    fixed: bool,
+    symbols: set[sympy.Symbol],
+    steps: int,
+) -> Equality:
     """The answer, with numbers before proofs."""
     defined, one_sided = False, ""
     for trial in [given] if fixed else trial_sizes(statement, symbols, given):
@@ -502,9 +518,9 @@ def _equal_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> bool:
         doubts.update(functions.doubts)
         if not same:
             raise _Open(
-                "; ".join(doubts) or
-                "the normal forms differ, but no numbers were found that show it"
-            )  # fmt: skip
+                "; ".join(doubts)
+                or "the normal forms differ, but no numbers were found that show it"
+            )
     if not defined:
         raise Undefined("it has no value, whatever the inputs are")
     return partial

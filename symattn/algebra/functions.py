@@ -115,8 +115,9 @@ class Functions:
                     raise Again
         if scales:
             self.doubts[f"{key[2:]} occurs with very different factors"] = None
-        scales.append(Fraction(1, factor.denominator) if abs(factor.numerator) <= most
-                      else abs(factor))  # fmt: skip
+        scales.append(
+            Fraction(1, factor.denominator) if abs(factor.numerator) <= most else abs(factor)
+        )
         return self._scaled(key, factor, most)
 
     def _exp_fraction(self, rest: Element, whole: Any) -> tuple[Element, Any]:
@@ -164,16 +165,16 @@ class Functions:
             count.update(mine)
             if any(count[pole] == 1 for pole in mine):
                 return []
-            kept = [(y, name) for y, name in left
-                    if all(count[pole] > 1 for pole in poles[name])]  # fmt: skip
+            kept = [(y, name) for y, name in left if all(count[pole] > 1 for pole in poles[name])]
             if len(kept) == len(left):
                 return kept
             left = kept
 
     def _poles(self, y: Element) -> set[str]:
         _, factors = y.parts()[1].factor()
-        return {self._key(part / self.ring.constant(part.leading_coefficient()))
-                for part, _ in factors}  # fmt: skip
+        return {
+            self._key(part / self.ring.constant(part.leading_coefficient())) for part, _ in factors
+        }
 
     def unknown(self, name: str, key: str) -> Element:
         """The value of a function at an argument, of which nothing else is used."""
@@ -212,8 +213,9 @@ class Functions:
                 unknown += [] if seen else [poly]
         vanishing = root and any(
             times > 0 and not never_zero(self.ring, poly)
-            for poly, times in factors if poly not in unknown
-        )  # fmt: skip
+            for poly, times in factors
+            if poly not in unknown
+        )
         if vanishing and (unknown or sign < 0):
             raise TooHard("a root that has a value wherever one of its factors is 0")
         if not unknown and sign < 0:
@@ -295,8 +297,9 @@ class Functions:
         """A root of a sum with roots: one more generator, which may not be independent."""
         self.doubts["a root of a sum with roots"] = None
         num, den = x.parts()
-        whole = Element(self.ring, self.ring.reduced(num * den ** (order - 1)),
-                        self.ring.constant(1))  # fmt: skip
+        whole = Element(
+            self.ring, self.ring.reduced(num * den ** (order - 1)), self.ring.constant(1)
+        )
         name = f"({_short(whole.key())})^(1/{order})"
         top = self._generator(Generator(name, "root", True, whole, order=order))
         return top / self._absolute(den)

@@ -143,8 +143,9 @@ def _rotation(name: str, size: int, entries: Entries) -> Array:
         for j in range(i):
             skew[i, j] = entries.symbol(cell_name(f"skew {name}", (i, j)))
             skew[j, i] = -skew[i, j]
-    unit = filled((size, size), [ring.number(int(i == j)) for i in range(size)
-                                 for j in range(size)])  # fmt: skip
+    unit = filled(
+        (size, size), [ring.number(int(i == j)) for i in range(size) for j in range(size)]
+    )
     turned = entries.matmul(entries.add(unit, -skew), entries.inverse(entries.add(unit, skew)))
     sign = entries.functions.sign(entries.symbol(f"det {name}"))
     turned[:, 0] = [entry * sign for entry in turned[:, 0]]
@@ -185,24 +186,29 @@ def examples(
     statement: Statement, sizes: dict[sympy.Symbol, int]
 ) -> Iterator[tuple[dict[sympy.Symbol, Any], dict[str, Array]]]:
     """Numbers for the scalars and for the matrices that satisfy the hypotheses."""
-    scalars = sorted({s for side in statement.all_sides for s in side.scalars()
-                      if s not in sizes}, key=str)  # fmt: skip
+    scalars = sorted(
+        {s for side in statement.all_sides for s in side.scalars() if s not in sizes}, key=str
+    )
     for given, entries in _worlds(statement, sizes):
         ring = entries.ring
         cells = [entry for array in given.values() for entry in array.ravel()]
         free = sorted({k for entry in cells for k in _inputs_of(entry)})
         names = [ring.generators[k].name for k in free]
-        sure = [ring.generators[k].positive for k in free] + [s.is_positive is True
-                                                              for s in scalars]  # fmt: skip
+        sure = [ring.generators[k].positive for k in free] + [
+            s.is_positive is True for s in scalars
+        ]
         for numbers in candidates(sure):
             values = dict(zip(free, numbers, strict=False))
             put = {**sizes, **dict(zip(scalars, numbers[len(free) :], strict=True))}
             told = {s.name: number for s, number in put.items()}
-            values.update({k: told[name] for k, name in zip(free, names, strict=True)
-                           if name in told})  # fmt: skip
+            values.update(
+                {k: told[name] for k, name in zip(free, names, strict=True) if name in told}
+            )
             try:
-                arrays = {name: filled(array.shape, [_number(x, values) for x in array.ravel()])
-                          for name, array in given.items()}  # fmt: skip
+                arrays = {
+                    name: filled(array.shape, [_number(x, values) for x in array.ravel()])
+                    for name, array in given.items()
+                }
             except (ZeroDivisionError, SymattnError):
                 continue
             if all(_holds(pair, arrays, put) for pair in statement.where):

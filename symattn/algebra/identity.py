@@ -58,9 +58,13 @@ class Identity:
             left, right = split_sides(self.statement)
             steps = [left, *(text for _, text in self.proof[:-1]), right]
         return stated(
-            steps, None, shapes=dict(self.shapes), where=self.where, positive=self.positive,
+            steps,
+            None,
+            shapes=dict(self.shapes),
+            where=self.where,
+            positive=self.positive,
             permuting=self.permuting,
-        )  # fmt: skip
+        )
 
     @property
     def rules(self) -> tuple[str, ...]:

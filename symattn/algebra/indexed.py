@@ -149,8 +149,11 @@ class Proof:
                 return self._apply(name, self.rule(body))
             case Power(body, exponent):
                 inner = self._finite(body)
-                return self._divisor(inner, None, -exponent) if exponent < 0 else normal.power(
-                    inner, exponent)  # fmt: skip
+                return (
+                    self._divisor(inner, None, -exponent)
+                    if exponent < 0
+                    else normal.power(inner, exponent)
+                )
             case Cases():
                 return self._cases(rule)
             case OfRow(name, terms, index, size) if name in _LINES and index is not None:
@@ -287,9 +290,10 @@ class Proof:
                 raise NotHere("a sum of −∞")
             single = count == 1
             out.append(
-                self.sums.put(poly, {letter: sympy.S.Zero}) if single
+                self.sums.put(poly, {letter: sympy.S.Zero})
+                if single
                 else self.sums.summed(poly, [(letter, count)])
-            )  # fmt: skip
+            )
         return normal.plus(out)
 
     def _apply(self, name: str, inner: Poly | None) -> Poly | None:
@@ -454,9 +458,10 @@ class Proof:
         terms = rest.as_coefficients_dict()
         more = [s for s, c in terms.items() if c == 1 and s.is_Symbol]
         less = [s for s, c in terms.items() if c == -1 and s.is_Symbol]
-        known = {*self.ranges.order, *(
-            s for size in self.ranges.order.values() for s in size.free_symbols
-        )}  # fmt: skip
+        known = {
+            *self.ranges.order,
+            *(s for size in self.ranges.order.values() for s in size.free_symbols),
+        }
         if len(more) + len(less) != len(terms) or {*more, *less} & known:
             return NotHere("a condition whose cases depend on the sizes")
         if len(more) == len(less) == 1:

@@ -326,10 +326,13 @@ def evidently_nonnegative(poly: Poly) -> bool:
 def evidently_positive(poly: Poly) -> bool:
     """Whether every term is a positive number times positive factors."""
     return bool(poly) and all(
-        c > 0 and all(is_positive(factor) or (p.denominator == 1 and p % 2 == 0 and p < 0)
-                      for factor, p in mono)
+        c > 0
+        and all(
+            is_positive(factor) or (p.denominator == 1 and p % 2 == 0 and p < 0)
+            for factor, p in mono
+        )
         for mono, c in poly.items()
-    )  # fmt: skip
+    )
 
 
 # ---- indices -------------------------------------------------------------------------------
@@ -369,9 +372,10 @@ def mono_indices(mono: Mono) -> frozenset[sympy.Symbol]:
 def letters(index: Any) -> frozenset[sympy.Symbol]:
     """The indices in an index expression; sizes are positive, indices are not."""
     return frozenset(
-        s for s in sympy.sympify(index, strict=True).free_symbols
+        s
+        for s in sympy.sympify(index, strict=True).free_symbols
         if s.is_integer and s.is_positive is not True
-    )  # fmt: skip
+    )
 
 
 def exp(poly: Poly) -> Poly:

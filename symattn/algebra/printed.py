@@ -106,8 +106,11 @@ def _reading(proof: Proof) -> Iterator[tuple[str, str]]:
 
 def _about(proof: Proof) -> Iterator[tuple[str, str]]:
     row = proof.identity
-    told = (("good for", row.use), ("not to be confused with", row.misconception),
-            ("source", row.source))  # fmt: skip
+    told = (
+        ("good for", row.use),
+        ("not to be confused with", row.misconception),
+        ("source", row.source),
+    )
     for word, what in told:
         if what:
             yield "note", f"   {word}: {what}"
@@ -119,10 +122,11 @@ def latex_lines(proof: Proof) -> str:
     head = f"\\paragraph{{{prose(row.name)}}} {prose(row.says)}." if row.name else ""
     if formulas:
         lines = [
-            ("&= " if k else "& \\phantom{{}={}} ") + latex(one)
+            ("&= " if k else "& \\phantom{{}={}} ")
+            + latex(one)
             + (f" && {text(why)}" if why else "")
             for k, (one, why) in enumerate(formulas)
-        ]  # fmt: skip
+        ]
         body = "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
     else:
         body = _sides(proof, latex, "\\[ {} \\]") or f"\\emph{{{prose(row.statement)}}}"
@@ -169,24 +173,43 @@ def data(proof: Proof) -> dict[str, Any]:
     """The proof as data for JSON."""
     row, found = proof.identity, proof.equality.counterexample
     return {
-        "name": row.name, "says": row.says, "statement": row.statement, "holds": row.holds,
-        "good": proof.good, "verdict": proof.equality.verdict, "scope": proof.equality.scope,
-        "partial": proof.equality.partial, "reason": proof.equality.reason,
-        "reading": dict(proof.equality.reading), "notes": list(proof.equality.notes),
+        "name": row.name,
+        "says": row.says,
+        "statement": row.statement,
+        "holds": row.holds,
+        "good": proof.good,
+        "verdict": proof.equality.verdict,
+        "scope": proof.equality.scope,
+        "partial": proof.equality.partial,
+        "reason": proof.equality.reason,
+        "reading": dict(proof.equality.reading),
+        "notes": list(proof.equality.notes),
         "seconds": round(proof.seconds, 3),
-        "where": list(row.where), "positive": list(row.positive),
-        "permuting": list(row.permuting), "source": row.source, "use": row.use,
+        "where": list(row.where),
+        "positive": list(row.positive),
+        "permuting": list(row.permuting),
+        "source": row.source,
+        "use": row.use,
         "misconception": row.misconception,
         "proof": [
-            {"rule": link.rule, "good": link.good, "scope": link.equality.scope,
-             "left": _plain(link.left), "right": _plain(link.right)}
+            {
+                "rule": link.rule,
+                "good": link.good,
+                "scope": link.equality.scope,
+                "left": _plain(link.left),
+                "right": _plain(link.right),
+            }
             for link in proof.links
         ],
-        "counterexample": None if found is None else {
+        "counterexample": None
+        if found is None
+        else {
             "values": {name: _listed(value) for name, value in found.values},
-            "place": [k + 1 for k in found.place], "left": found.left, "right": found.right,
+            "place": [k + 1 for k in found.place],
+            "left": found.left,
+            "right": found.right,
         },
-    }  # fmt: skip
+    }
 
 
 def _plain(meaning: Any) -> str:

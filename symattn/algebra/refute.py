@@ -99,13 +99,26 @@ def _rank(symbol: sympy.Symbol) -> tuple[int, str]:
 
 def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int, apart: int = 1) -> Sizes:
     """Distinct sizes, at least so far apart, that no number in the statement is."""
-    taken = {abs(int(number)) for side in statement.all_sides for expr in _expressions(side)
-             if hasattr(expr, "atoms") for number in expr.atoms(sympy.Integer)}  # fmt: skip
-    masks = {abs(int(number)) for side in statement.all_sides for expr in _expressions(side)
-             if hasattr(expr, "atoms") for mask in expr.atoms(Mask)
-             for number in mask.atoms(sympy.Integer)}  # fmt: skip
-    even = any(hasattr(expr, "has") and expr.has(Rotary)
-               for side in statement.all_sides for expr in _expressions(side))  # fmt: skip
+    taken = {
+        abs(int(number))
+        for side in statement.all_sides
+        for expr in _expressions(side)
+        if hasattr(expr, "atoms")
+        for number in expr.atoms(sympy.Integer)
+    }
+    masks = {
+        abs(int(number))
+        for side in statement.all_sides
+        for expr in _expressions(side)
+        if hasattr(expr, "atoms")
+        for mask in expr.atoms(Mask)
+        for number in mask.atoms(sympy.Integer)
+    }
+    even = any(
+        hasattr(expr, "has") and expr.has(Rotary)
+        for side in statement.all_sides
+        for expr in _expressions(side)
+    )
     more += bool(statement.permutations)  # of two things every permutation undoes itself
     low = 2 + more + max((number for number in masks if number < 40), default=0)
     out: Sizes = {}
@@ -154,10 +167,14 @@ def _assumed(statement: Statement) -> _Assumed:
     out = _Assumed(means, mirrored=mirrored)
     for one, two in others:
         turned = orthogonal(one, two)
-        scalar = next((
-            (a, b) for a, b in ((one, two), (two, one))
-            if isinstance(a, sympy.Symbol) and a not in getattr(b, "free_symbols", set())
-        ), None)  # fmt: skip
+        scalar = next(
+            (
+                (a, b)
+                for a, b in ((one, two), (two, one))
+                if isinstance(a, sympy.Symbol) and a not in getattr(b, "free_symbols", set())
+            ),
+            None,
+        )
         if turned is not None:
             out.orthonormal[turned[0].name] = turned[1]
             continue
@@ -180,8 +197,9 @@ class _Sampler:
         #: Whether the last sample satisfies the hypotheses exactly, not only as far as balls see.
         self.exact = True
         self.dims = {name: letter.dims(sizes) for name, letter in self.letters.items()}
-        self.scalars = sorted({s for side in statement.all_sides for s in side.scalars()
-                               if s not in sizes}, key=str)  # fmt: skip
+        self.scalars = sorted(
+            {s for side in statement.all_sides for s in side.scalars() if s not in sizes}, key=str
+        )
 
     def samples(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         """Numbers that satisfy what is assumed: the sizes and scalars, and the matrices."""
@@ -194,11 +212,14 @@ class _Sampler:
     def _made(self, styles: range) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         for style in styles:
             self.shared = self._random((4, 4), 1, False)
-            put: Any = {**self.sizes, **{s: self._number(style, s.is_positive is True)
-                                         for s in self.scalars}}  # fmt: skip
+            put: Any = {
+                **self.sizes,
+                **{s: self._number(style, s.is_positive is True) for s in self.scalars},
+            }
             given = {name: self._letter(name, style) for name in self.letters}
-            given = {name: array for name, array in given.items()
-                     if name not in self.assumed.defined}  # fmt: skip
+            given = {
+                name: array for name, array in given.items() if name not in self.assumed.defined
+            }
             if style % 2:
                 letters = sorted(self.assumed.special)
                 self.chance.shuffle(letters)
@@ -215,8 +236,9 @@ class _Sampler:
         dims, size = given[name].shape, given[name].size
         if size > _MOST_UNKNOWN or self.assumed.defined:
             return
-        pairs = [pair for pair in self.assumed.others
-                 if any(name in side.letters() for side in pair)]  # fmt: skip
+        pairs = [
+            pair for pair in self.assumed.others if any(name in side.letters() for side in pair)
+        ]
 
         def residue(cells: list[Any]) -> list[Any] | None:
             array = np.empty(size, dtype=object)
@@ -242,8 +264,10 @@ class _Sampler:
                 return
             columns.append([a - b for a, b in zip(found, zero, strict=True)])
         free = [_RATIONALS.scalar(x) for x in random_]
-        linear = [b + sum(x * column[row] for x, column in zip(free, columns, strict=True))
-                  for row, b in enumerate(zero)]  # fmt: skip
+        linear = [
+            b + sum(x * column[row] for x, column in zip(free, columns, strict=True))
+            for row, b in enumerate(zero)
+        ]
         if linear != tried:
             self.curved.add(name)
             return
@@ -501,8 +525,9 @@ def _exact(side: Side, given: Mapping[str, Array], put: Any) -> Array | None:
     """The value of a side in rational numbers; None where it is not rational."""
     named = side.letters()
     try:
-        return side.value({k: _RATIONALS.array(v) for k, v in given.items() if k in named},
-                          _RATIONALS, put)  # fmt: skip
+        return side.value(
+            {k: _RATIONALS.array(v) for k, v in given.items() if k in named}, _RATIONALS, put
+        )
     except (SymattnError, ZeroDivisionError, NotImplementedError):
         return None
 
@@ -590,13 +615,17 @@ def _simpler(
 def _counterexample(
     sampler: _Sampler, given: Mapping[str, Array], put: Any, found: Compared
 ) -> Counterexample:
-    shown = [(name, _nested(array)) for name, array in given.items()
-             if name not in sampler.assumed.defined]  # fmt: skip
+    shown = [
+        (name, _nested(array))
+        for name, array in given.items()
+        if name not in sampler.assumed.defined
+    ]
     shown += [(s.name, number) for s, number in put.items() if s not in sampler.sizes]
     plain = {side.meaning for side in (sampler.statement.left, sampler.statement.right)}
     for size, number in sampler.sizes.items():  # where no matrix tells how large it is
-        if not given or any(size in getattr(one, "free_symbols", ()) and
-                            not hasattr(one, "shape") for one in plain):  # fmt: skip
+        if not given or any(
+            size in getattr(one, "free_symbols", ()) and not hasattr(one, "shape") for one in plain
+        ):
             shown.append((size.name, number))
     assert found.place is not None
     return Counterexample(tuple(shown), found.place, found.left, found.right)

@@ -247,8 +247,9 @@ class Shapes:
             case "column":
                 return self.dims.new(), self.one
             case "row":
-                return self.one, self.dims.new(name={"q": "d_k", "k": "d_k", "v": "d_v"}.get(
-                    name, ""))  # fmt: skip
+                return self.one, self.dims.new(
+                    name={"q": "d_k", "k": "d_k", "v": "d_v"}.get(name, "")
+                )
         rows, columns = USUAL.get(name) or USUAL.get(name.rstrip("'0123456789"), ("", ""))
         return self.dims.new(name=rows), self.dims.new(name=columns)
 

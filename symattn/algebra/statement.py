@@ -242,8 +242,9 @@ class _Reading(Shapes):
     def _times(self, parts: tuple[Tree, ...], shape: Shape) -> Any:
         shapes = [self.shapes[id(part)] for part in parts]
         built = [self.build(part) for part in parts]
-        scalar = _number(sympy.Mul(*(x for x, own in zip(built, shapes, strict=True)
-                                     if own is None)))  # fmt: skip
+        scalar = _number(
+            sympy.Mul(*(x for x, own in zip(built, shapes, strict=True) if own is None))
+        )
         matrices: list[tuple[Any, tuple[int, int]]] = []
         for group in self.groups(shapes):
             chain = [(built[k], own) for k in group if (own := shapes[k]) is not None]
@@ -260,8 +261,9 @@ class _Reading(Shapes):
         if fits:
             flat = [f for value, _ in matrices for f in _factors(value)]
             return _scaled(scalar, sympy.MatMul(*flat) if len(flat) > 1 else flat[0])
-        wide = [f for value, inner in matrices if not self.is_number(inner)
-                for f in _factors(value)]  # fmt: skip
+        wide = [
+            f for value, inner in matrices if not self.is_number(inner) for f in _factors(value)
+        ]
         assert shape is not None
         out = sympy.MatMul(*wide) if len(wide) > 1 else wide[0]
         for value, inner in matrices:
@@ -413,8 +415,12 @@ def _number(value: Any) -> Any:
 
 def _factors(value: Any) -> list[Any]:
     """The matrices that a product without a number in it is made of."""
-    return list(value.args) if type(value) is sympy.MatMul and not any(
-        not isinstance(f, MatrixExpr) for f in value.args) else [value]  # fmt: skip
+    return (
+        list(value.args)
+        if type(value) is sympy.MatMul
+        and not any(not isinstance(f, MatrixExpr) for f in value.args)
+        else [value]
+    )
 
 
 def _scaled(scalar: Any, value: Any) -> Any:
@@ -481,9 +487,12 @@ def _kinds(name: str, trees: list[Tree], alone: bool) -> tuple[str, ...]:
 
 
 def _reading_of(
-    trees: list[list[Tree]], kinds: Mapping[str, str], given: Mapping[str, tuple[Any, ...]],
-    strict: bool, loose: bool = False,
-) -> tuple[_Reading, list[Shape]]:  # fmt: skip
+    trees: list[list[Tree]],
+    kinds: Mapping[str, str],
+    given: Mapping[str, tuple[Any, ...]],
+    strict: bool,
+    loose: bool = False,
+) -> tuple[_Reading, list[Shape]]:
     """A reading whose shapes fit. Raises `Unfit` otherwise."""
     reading = _Reading(kinds, given, strict, loose)
     shapes = [
@@ -569,15 +578,19 @@ def _is_size(size: Any) -> bool:
     if isinstance(size, int):
         return size > 0
     if isinstance(size, str):
-        return bool(size) and (size.isidentifier() or SQUARE in size or
-                               (size.isdigit() and int(size) > 0))  # fmt: skip
+        return bool(size) and (
+            size.isidentifier() or SQUARE in size or (size.isdigit() and int(size) > 0)
+        )
     return isinstance(size, sympy.Expr) and size.is_positive is True
 
 
 def _no_reading(
-    groups: Sequence[Sequence[str]], trees: list[list[Tree]], told: Mapping[str, tuple[str, ...]],
-    given: Mapping[str, Any], trouble: str,
-) -> ShapeError:  # fmt: skip
+    groups: Sequence[Sequence[str]],
+    trees: list[list[Tree]],
+    told: Mapping[str, tuple[str, ...]],
+    given: Mapping[str, Any],
+    trouble: str,
+) -> ShapeError:
     """Why no reading fits, and what to say."""
     text = " = ".join(next((texts for texts in groups if texts), ()))
     small = list(told)
@@ -588,9 +601,10 @@ def _no_reading(
         except Unfit:
             continue
         ones = ", ".join(
-            f"{name} {shape}" for name, shape in reading.told()
+            f"{name} {shape}"
+            for name, shape in reading.told()
             if name not in given and "1" in shape.split(" × ")
-        )  # fmt: skip
+        )
         if not ones:
             break
         return ShapeError(

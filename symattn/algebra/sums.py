@@ -366,9 +366,12 @@ class Sums:
         return self._components(factors, bound)
 
     def _eliminated(
-        self, factors: dict[Factor, Fraction], uses: list[Factor],
-        pair: tuple[sympy.Symbol, Any], rest: list[tuple[sympy.Symbol, Any]],
-    ) -> Poly | None:  # fmt: skip
+        self,
+        factors: dict[Factor, Fraction],
+        uses: list[Factor],
+        pair: tuple[sympy.Symbol, Any],
+        rest: list[tuple[sympy.Symbol, Any]],
+    ) -> Poly | None:
         """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside.
 
         Ranges that depend on l then depend on k, which must not be an index of such a range.
@@ -475,8 +478,10 @@ class Sums:
         best: tuple[str, Factor] | None = None
         for order in permutations(bound):
             spend(1 + len(factors))
-            names = {old: sympy.Symbol(f"_{deep}{'abcdef'[k]}", integer=True)
-                     for k, (old, _) in enumerate(order)}  # fmt: skip
+            names = {
+                old: sympy.Symbol(f"_{deep}{'abcdef'[k]}", integer=True)
+                for k, (old, _) in enumerate(order)
+            }
             limits = tuple((names[old], at(size, names)) for old, size in order)
             renamed = rename_mono(mono, names)
             if deep > 1:  # sums inside may name their own indices otherwise now
@@ -504,10 +509,12 @@ class Sums:
             inner, outer = body, {}
         factor = constant(1)
         if name == "max":
-            shared = frozenset.intersection(*(
-                frozenset((f, p) for f, p in mono if _is_scale(f) and index not in indices(f))
-                for mono in inner
-            ))  # fmt: skip
+            shared = frozenset.intersection(
+                *(
+                    frozenset((f, p) for f, p in mono if _is_scale(f) and index not in indices(f))
+                    for mono in inner
+                )
+            )
             number = min(abs(c) for c in inner.values())
             factor = scaled({shared: Fraction(1)}, number)
             back = power(factor, -1)

@@ -79,9 +79,13 @@ class Side:
             expressions = [self.meaning]
             for symbol in sorted(self._symbols(), key=str):
                 out[symbol.name] = Letter(tuple(symbol.shape))
-        boolean = {symbol.name for expr in expressions if hasattr(expr, "atoms")
-                   for node in expr.atoms(Allowed)
-                   for symbol in node.atoms(sympy.MatrixSymbol)}  # fmt: skip
+        boolean = {
+            symbol.name
+            for expr in expressions
+            if hasattr(expr, "atoms")
+            for node in expr.atoms(Allowed)
+            for symbol in node.atoms(sympy.MatrixSymbol)
+        }
         return {name: replace(letter, boolean=name in boolean) for name, letter in out.items()}
 
     def _symbols(self) -> set[Any]:
@@ -95,8 +99,9 @@ class Side:
         """The scalar symbols, sizes included."""
         if isinstance(self.meaning, Derivation):
             return {s for s in self.meaning.size_symbols if s not in self.meaning.sizes}
-        found = {s for s in getattr(self.meaning, "free_symbols", ())
-                 if isinstance(s, sympy.Symbol)}  # fmt: skip
+        found = {
+            s for s in getattr(self.meaning, "free_symbols", ()) if isinstance(s, sympy.Symbol)
+        }
         found |= {s for need in self.needs for s in need.free_symbols}
         return found - {s for s in found if s.name in _FUNCTION_WORDS}
 
@@ -134,9 +139,23 @@ def _program(meaning: Any, sizes: frozenset[tuple[sympy.Symbol, Any]]) -> Progra
 
 #: Symbols that name a function inside a node.
 _FUNCTION_WORDS = frozenset(
-    ("tanh", "σ", "√", "ln", "cos", "sin", "max0", "elu1", "abs", "elu+1", "relu", "exp", "half",
-     "interleaved")
-)  # fmt: skip
+    (
+        "tanh",
+        "σ",
+        "√",
+        "ln",
+        "cos",
+        "sin",
+        "max0",
+        "elu1",
+        "abs",
+        "elu+1",
+        "relu",
+        "exp",
+        "half",
+        "interleaved",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -215,8 +234,9 @@ def evaluated(
     arrays, left = dict(given), dict(defined)
     with precision(_BITS[-1]), np.errstate(all="ignore"):
         while left:
-            ready = [name for name, meaning in left.items()
-                     if not {*Side(meaning).letters()} & set(left)]  # fmt: skip
+            ready = [
+                name for name, meaning in left.items() if not {*Side(meaning).letters()} & set(left)
+            ]
             if not ready:
                 return None
             for name in ready:

@@ -159,9 +159,13 @@ class _Ring:
         return {(normal.ONE, (letter,)): Fraction(1)}
 
     def _ones(self, size: Any) -> Words:
-        return {} if size == 0 else (
-            self._number(sympy.S.One) if size == 1 else self._letter("1", (size, sympy.S.One))
-        )  # fmt: skip
+        return (
+            {}
+            if size == 0
+            else (
+                self._number(sympy.S.One) if size == 1 else self._letter("1", (size, sympy.S.One))
+            )
+        )
 
     def _unit(self, one: Letter, other: Letter) -> None:
         """The relation one · other = I."""
@@ -190,8 +194,9 @@ class _Ring:
             if letters and all(x.rows == x.columns for x in letters) and len(letters) > 1:
                 out: Words = {(m, ()): k for m, k in normal.power({mono: c}, -1).items()}
                 for letter in reversed(letters):
-                    out = self._times(out, self._inverse_of({(normal.ONE, (letter,)): Fraction(1)},
-                                                            size))  # fmt: skip
+                    out = self._times(
+                        out, self._inverse_of({(normal.ONE, (letter,)): Fraction(1)}, size)
+                    )
                 return out
         return self._inverse_of(inside, size)
 

@@ -30,23 +30,51 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
 @click.argument("name", required=False, metavar='[NAME|"A = B"]')
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
-@click.option("--where", multiple=True, metavar="EQUATION",
-              help="Assume this equation; may be repeated.")  # fmt: skip
-@click.option("--positive", multiple=True, metavar="LETTER",
-              help="Assume that this letter's entries are positive; may be repeated.")  # fmt: skip
-@click.option("--permuting", multiple=True, metavar="LETTER",
-              help="Assume that this letter is a permutation matrix; may be repeated.")  # fmt: skip
-@click.option("--shape", "shapes", multiple=True, metavar="LETTER=ROWS,COLUMNS",
-              help="The shape of a letter: A=n,d_k or c=scalar; may be repeated.")  # fmt: skip
-@click.option("--size", "sizes", multiple=True, metavar="NAME=NUMBER",
-              help="Decide at this size, as in n=4, not for all; may be repeated.")  # fmt: skip
-@click.option("--effort", type=click.IntRange(1, 1000), default=1, metavar="N",
-              help="Allow N times as many steps before a decision is given up.")  # fmt: skip
+@click.option(
+    "--where", multiple=True, metavar="EQUATION", help="Assume this equation; may be repeated."
+)
+@click.option(
+    "--positive",
+    multiple=True,
+    metavar="LETTER",
+    help="Assume that this letter's entries are positive; may be repeated.",
+)
+@click.option(
+    "--permuting",
+    multiple=True,
+    metavar="LETTER",
+    help="Assume that this letter is a permutation matrix; may be repeated.",
+)
+@click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="LETTER=ROWS,COLUMNS",
+    help="The shape of a letter: A=n,d_k or c=scalar; may be repeated.",
+)
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="Decide at this size, as in n=4, not for all; may be repeated.",
+)
+@click.option(
+    "--effort",
+    type=click.IntRange(1, 1000),
+    default=1,
+    metavar="N",
+    help="Allow N times as many steps before a decision is given up.",
+)
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def prove(
-    name: str | None, everything: bool, form: str, effort: int, output: str | None,
+    name: str | None,
+    everything: bool,
+    form: str,
+    effort: int,
+    output: str | None,
     **told: tuple[str, ...],
-) -> Status:  # fmt: skip
+) -> Status:
     """Prove an identity by NAME or an equation of your own, or list what is known.
 
     The catalogue has false beliefs too; proving one means finding numbers that refute it.
@@ -58,8 +86,10 @@ def prove(
 
     if name is None and not everything:
         longest = max(len(row.name) for row in IDENTITIES)
-        print_lines(("plain", f"{row.name:<{longest}}  {row.says}" +
-                     ("" if row.holds else " (false)")) for row in IDENTITIES)  # fmt: skip
+        print_lines(
+            ("plain", f"{row.name:<{longest}}  {row.says}" + ("" if row.holds else " (false)"))
+            for row in IDENTITIES
+        )
         return Status.AGREES
     if everything and name is not None:
         raise SymattnError("prove: give a name or --all, not both")
@@ -88,9 +118,13 @@ def status_of(proof: Proof) -> Status:
 
 
 def _own(
-    statement: str, where: tuple[str, ...], positive: tuple[str, ...],
-    permuting: tuple[str, ...], shapes: tuple[str, ...], sizes: tuple[str, ...],
-) -> Identity:  # fmt: skip
+    statement: str,
+    where: tuple[str, ...],
+    positive: tuple[str, ...],
+    permuting: tuple[str, ...],
+    shapes: tuple[str, ...],
+    sizes: tuple[str, ...],
+) -> Identity:
     """An equation that somebody wrote, with what is assumed of its letters.
 
     Raises `SymattnError` for what is no equation.
@@ -98,14 +132,18 @@ def _own(
     from symattn.algebra.identity import Identity
 
     return Identity(
-        "", "", statement, "", "",
+        "",
+        "",
+        statement,
+        "",
+        "",
         where=where,
         positive=tuple(_letter("--positive", one) for one in positive),
         permuting=tuple(_letter("--permuting", one) for one in permuting),
         shapes=_once("--shape", map(_shape, shapes)),
         sizes=_once("--size", map(_sized, sizes)),
         for_all=False,
-    )  # fmt: skip
+    )
 
 
 def _letter(option: str, text: str) -> str:
@@ -161,9 +199,10 @@ def _show(proofs: list[Any], form: str, output: str | None, everything: bool) ->
     else:
         charset: Any = "unicode" if output or can_show_unicode() else "ascii"
         lines = (
-            list(printed.table(proofs)) if everything
+            list(printed.table(proofs))
+            if everything
             else [pair for proof in proofs for pair in printed.text_lines(proof, charset)]
-        )  # fmt: skip
+        )
         if output is None:
             print_lines(lines)
         else:

@@ -120,11 +120,24 @@ class Maker:
         if 1 in shape:
             return self._vector(shape, depth)
         ways: tuple[Callable[[Shape, int], Term], ...] = (
-            self._sum, self._sum, self._product, self._product, self._product, self._hadamard,
-            self._turned, self._multiple, self._function, self._softmax, self._softmax,
-            self._masked, self._scaled, self._blocks, self._outer, self._square if square
-            else self._product, self._framed,
-        )  # fmt: skip
+            self._sum,
+            self._sum,
+            self._product,
+            self._product,
+            self._product,
+            self._hadamard,
+            self._turned,
+            self._multiple,
+            self._function,
+            self._softmax,
+            self._softmax,
+            self._masked,
+            self._scaled,
+            self._blocks,
+            self._outer,
+            self._square if square else self._product,
+            self._framed,
+        )
         return self.pick(ways)(shape, depth)
 
     def _vector(self, shape: Shape, depth: int) -> Term:
@@ -404,9 +417,19 @@ def _sums_and_scales(t: Term, _: Maker) -> Iterator[Term]:
 
 
 _LAWS: tuple[Callable[[Term, Maker], Iterator[Term]], ...] = (
-    _regrouped, _regrouped, _swapped, _transposed, _transposed, _inserted, _softened, _softened,
-    _functions, _functions, _sums_and_scales, _sums_and_scales,
-)  # fmt: skip
+    _regrouped,
+    _regrouped,
+    _swapped,
+    _transposed,
+    _transposed,
+    _inserted,
+    _softened,
+    _softened,
+    _functions,
+    _functions,
+    _sums_and_scales,
+    _sums_and_scales,
+)
 
 
 # ---- slips -------------------------------------------------------------------------------------
@@ -463,11 +486,18 @@ def _other_functions(t: Term) -> Iterator[Term]:
     (a,) = t.parts
     square = t.shape[0] == t.shape[1]
     change = {
-        "softmax": ("colsoftmax", "softmax1", "ratio"), "colsoftmax": ("softmax",),
-        "softmax1": ("softmax",), "rowsum": ("rowmean",), "rowmean": ("rowsum",),
-        "relu": ("abs",), "abs": ("relu",), "cos": ("sin",), "sin": ("cos",),
-        "tanh": ("σ",), "σ": ("tanh",),
-    }.get(t.name, ())  # fmt: skip
+        "softmax": ("colsoftmax", "softmax1", "ratio"),
+        "colsoftmax": ("softmax",),
+        "softmax1": ("softmax",),
+        "rowsum": ("rowmean",),
+        "rowmean": ("rowsum",),
+        "relu": ("abs",),
+        "abs": ("relu",),
+        "cos": ("sin",),
+        "sin": ("cos",),
+        "tanh": ("σ",),
+        "σ": ("tanh",),
+    }.get(t.name, ())
     yield from (function(name, a) for name in change)
     if a.shape == t.shape and a.op != "causal":
         yield a
@@ -615,9 +645,12 @@ def questions(count: int, seed: int) -> Iterator[Question]:
         if not holds and not everywhere and not sizes:
             _forgotten(told, trial)
         yield Question(
-            text, {**told, "sizes": sizes} if sizes else told, holds, everywhere,
+            text,
+            {**told, "sizes": sizes} if sizes else told,
+            holds,
+            everywhere,
             f"{how}, pair {trial}",
-        )  # fmt: skip
+        )
 
 
 def _forgotten(told: dict[str, Any], seed: int) -> None:
