@@ -348,6 +348,12 @@ def test_a_decision_has_a_budget_of_steps() -> None:
         proven_for_all_sizes(next(stated("softmax(S + c 1^T) = softmax(S)")))
 
 
+def test_letters_that_do_not_occur_are_refused() -> None:
+    for option in ("positive", "permuting"):
+        with pytest.raises(SymattnError, match=f"{option}: there is no letter Z"):
+            equal("A = A", **{option: ["Z"]})  # type: ignore[arg-type]
+
+
 def test_seven_factors_are_quick() -> None:
     """(Q + K)(Q + K)ᵀ… has 128 terms; as sums over seven indices it took over a minute."""
     shapes = {"Q": ("n", "d"), "K": ("n", "d")}

@@ -198,7 +198,7 @@ def stated(
         )
         made = _numbers_put_in(made)
         _check_shapes(made)
-        _check_permutations(made)
+        _check_letters(made)
         _check_steps(made)
         yield made
 
@@ -271,9 +271,16 @@ def _check_steps(statement: Statement) -> None:
                     )
 
 
-def _check_permutations(statement: Statement) -> None:
-    """Refuse permutation matrices that are not square or do not occur. Raises `SymattnError`."""
+def _check_letters(statement: Statement) -> None:
+    """Refuse permutation matrices that are not square, and letters that do not occur.
+
+    Raises `SymattnError`.
+    """
     letters = statement.letters()
+    known = {*letters, *(name for name, _ in statement.reading)}
+    known |= {symbol.name for side in statement.all_sides for symbol in side.scalars()}
+    for name in sorted(statement.positive - known):
+        raise SymattnError(f"positive: there is no letter {name} here")
     for name in sorted(statement.permutations):
         if name not in letters:
             raise SymattnError(f"permuting: there is no letter {name} here")
