@@ -336,8 +336,6 @@ class _Entries:
         for index in sorted(normal.indices(condition), key=str):
             value = self.sums.ranges.solved(condition[1], condition[2], index)
             if value is not None:
-                put = normal.plus(
-                    (normal.scaled(self.sums.put_mono(rest, {index: value}), coefficient),)
-                )
+                put = normal.scaled(self.sums.put_mono(rest, {index: value}), coefficient)
                 return normal.times(put, normal.single(condition))
         return {mono: coefficient}

@@ -81,39 +81,35 @@ def product(one: Mono, other: Mono) -> Poly:
     return settled(powers)
 
 
-def _power(poly: Poly, exponent: Fraction) -> Poly:
-    return power(poly, exponent)
-
-
 def settled(powers: Mapping[Factor, Fraction]) -> Poly:
     """A monomial of these factors, as a polynomial."""
     kept: dict[Factor, Fraction] = {}
     expanded: list[Poly] = []
-    for factor, power in powers.items():
-        if power == 0:
+    for factor, p in powers.items():
+        if p == 0:
             continue
         if factor[0] == "=":
             kept[factor] = Fraction(1)
-        elif factor[0] == "number" and power.denominator == 1:
-            expanded.append(constant(Fraction(factor[1]) ** int(power)))
+        elif factor[0] == "number" and p.denominator == 1:
+            expanded.append(constant(Fraction(factor[1]) ** int(p)))
         elif factor[0] == "number":
-            whole = power.numerator // power.denominator
+            whole = p.numerator // p.denominator
             expanded += [constant(Fraction(factor[1]) ** whole)] if whole else []
-            kept[factor] = power - whole
-        elif factor[:2] == ("fn", "abs") and power.denominator == 1 and power % 2 == 0:
-            expanded.append(_power(dict(factor[2]), power))  # |x|² is x²
-        elif factor[:2] == ("fn", "sin") and power.denominator == 1 and power >= 2:
+            kept[factor] = p - whole
+        elif factor[:2] == ("fn", "abs") and p.denominator == 1 and p % 2 == 0:
+            expanded.append(power(dict(factor[2]), p))  # |x|² is x²
+        elif factor[:2] == ("fn", "sin") and p.denominator == 1 and p >= 2:
             square = plus((constant(1), scaled(single(("fn", "cos", factor[2]), 2), -1)))
-            expanded.append(_power(square, Fraction(power // 2)))  # sin² is 1 − cos²
-            if power % 2:
+            expanded.append(power(square, Fraction(p // 2)))  # sin² is 1 − cos²
+            if p % 2:
                 kept[factor] = Fraction(1)
-        elif factor[0] == "poly" and power >= 1:
-            whole = power.numerator // power.denominator
+        elif factor[0] == "poly" and p >= 1:
+            whole = p.numerator // p.denominator
             expanded += [dict(factor[1])] * whole
-            if power > whole:
-                kept[factor] = power - whole
+            if p > whole:
+                kept[factor] = p - whole
         else:
-            kept[factor] = power
+            kept[factor] = p
     out: Poly = {frozenset(kept.items()): Fraction(1)}
     for poly in expanded:
         out = times(out, poly)

@@ -99,28 +99,17 @@ def _rank(symbol: sympy.Symbol) -> tuple[int, str]:
 
 def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int, apart: int = 1) -> Sizes:
     """Distinct sizes, at least so far apart, that no number in the statement is."""
-    taken = {
-        abs(int(number))
+    expressions = [
+        expr
         for side in statement.all_sides
         for expr in _expressions(side)
-        if hasattr(expr, "atoms")
-        for number in expr.atoms(sympy.Integer)
-    }
-    masks = {
-        abs(int(number))
-        for side in statement.all_sides
-        for expr in _expressions(side)
-        if hasattr(expr, "atoms")
-        for mask in expr.atoms(Mask)
-        for number in mask.atoms(sympy.Integer)
-    }
-    even = any(
-        hasattr(expr, "has") and expr.has(Rotary)
-        for side in statement.all_sides
-        for expr in _expressions(side)
-    )
+        if isinstance(expr, sympy.Basic)
+    ]
+    masks = [mask for expr in expressions for mask in expr.atoms(Mask)]
+    taken = _integers(expressions)
+    even = any(expr.has(Rotary) for expr in expressions)
     more += bool(statement.permutations)  # of two things every permutation undoes itself
-    low = 2 + more + max((number for number in masks if number < 40), default=0)
+    low = 2 + more + max((number for number in _integers(masks) if number < 40), default=0)
     out: Sizes = {}
     for symbol in ranked:
         if symbol.name in ("h", "g"):
@@ -135,6 +124,11 @@ def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int, apart
             and not (wide and size % 2)
         )
     return out
+
+
+def _integers(expressions: list[Any]) -> set[int]:
+    """The whole numbers in some expressions, without their signs."""
+    return {abs(int(number)) for expr in expressions for number in expr.atoms(sympy.Integer)}
 
 
 def _expressions(side: Side) -> list[Any]:
