@@ -25,6 +25,18 @@ class Marking:
     steps: tuple[StepMark, ...]
     notes: tuple[str, ...] = ()
     explanations: tuple[Explanation, ...] = ()
+    #: How the numbers were kept and rounded, as a sentence; "" where nothing shows it.
+    style: str = ""
+
+    @property
+    def entries(self) -> tuple[EntryMark, ...]:
+        """All claimed entries, step by step."""
+        return tuple(entry for step in self.steps for entry in step.entries)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the policy lets every entry pass."""
+        return self.first_wrong is None
 
     @cached_property
     def first_wrong(self) -> EntryMark | None:

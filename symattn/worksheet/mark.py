@@ -46,6 +46,9 @@ class EntryMark:
     verdict: str
     #: Why there is no verdict, or why a claim that follows earns nothing.
     remark: str = ""
+    #: The claimed entries that it follows from: the mistaken ones of a carried entry, and all
+    #: claimed ones of an entry that was rounded early.
+    because: tuple[EntryMark, ...] = ()
 
     @property
     def index(self) -> tuple[int, ...]:
