@@ -8,6 +8,7 @@ written down, with digits of its own.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,12 @@ from symattn.arithmetic.base import Array
 #: Decimals that stand for "unrounded": more than a float holds.
 UNROUNDED = 15
 
-#: What is added to the size of a number, in units, before its fraction is dropped.
-ROUNDED, CUT_OFF = 0.5 + 1e-9, 1e-9
+#: A tie that floating point missed by this much, in units, is a tie.
+_TIE = 1e-9
+
+#: What is added to the size of a number, in units, before its fraction is dropped; ties that are
+#: rounded to an even digit are put right afterwards.
+ROUNDED, HALF_EVEN, CUT_OFF = 0.5 + _TIE, 0.5 + 2 * _TIE, _TIE
 
 #: From this many units on a float has no fraction to drop.
 _NO_FRACTION = 2.0**50
@@ -35,7 +40,7 @@ MOST_TERMS = 100_000
 class ByHand(Arrays):
     """float64, with what comes in between kept to `decimals[w]` decimals in way w.
 
-    `offsets[w]` is `ROUNDED` or `CUT_OFF`. No other axis may be as long as the first.
+    `offsets[w]` is `ROUNDED`, `HALF_EVEN` or `CUT_OFF`. No other axis may be as long as the first.
     """
 
     name = "by hand"
@@ -45,6 +50,11 @@ class ByHand(Arrays):
         self.ways = len(decimals)
         self.unrounded = bool((decimals >= UNROUNDED).all())
         self.powers, self.offsets = 10.0**decimals, offsets
+
+    @cached_property
+    def without_between(self) -> ByHand:
+        """The same ways with nothing rounded in between."""
+        return ByHand(np.full(self.ways, UNROUNDED, float), self.offsets)
 
     def between(self, x: Array) -> Array:
         """Numbers as they are kept; those that are the same in every way are left alone."""
@@ -100,5 +110,10 @@ class ByHand(Arrays):
 def kept(x: Array, powers: Array, offsets: Array) -> Array:
     """Numbers with as many decimals as their power of ten has, rounded or cut off."""
     units = np.abs(x) * powers
-    shortened = np.copysign(np.floor(units + offsets) / powers, x)
+    whole = np.floor(units + offsets)
+    even = offsets == HALF_EVEN
+    if even.any():
+        tie = even & (np.abs(units - whole + 0.5) <= 2 * _TIE) & (whole % 2 == 1)
+        whole = np.where(tie, whole - 1, whole)
+    shortened = np.copysign(whole / powers, x)
     return np.asarray(np.where(units < _NO_FRACTION, shortened, x))

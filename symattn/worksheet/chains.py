@@ -21,6 +21,7 @@ from symattn.arithmetic.by_hand import MOST_TERMS, ROUNDED, UNROUNDED, ByHand, k
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
+from symattn.nodes.exponential import Exponential, LineSum
 from symattn.worksheet.styles import STYLES, Style
 
 #: Floating point is believed to this share of the largest number of a matrix.
@@ -270,7 +271,12 @@ class _Run:
                 changed[step.letter] = here
 
     def _followed(self, step: Any, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
-        """A step in every way; not a number where what was claimed before makes no sense."""
+        """A step in every way; not a number where what was claimed before makes no sense.
+
+        A step that is a single operation has nothing in between.
+        """
+        if isinstance(step.expr, Exponential | LineSum):
+            arithmetic = arithmetic.without_between
         try:
             value = self.chains.evaluation.follow(step, operand, arithmetic)
         except SymattnError:

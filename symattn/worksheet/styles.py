@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from symattn.arithmetic.by_hand import CUT_OFF, ROUNDED, UNROUNDED
+from symattn.arithmetic.by_hand import CUT_OFF, HALF_EVEN, ROUNDED, UNROUNDED
 
 #: Decimals that a number is used with beyond those written; `UNROUNDED` for all of them.
 AS_WRITTEN, ONE_MORE, TWO_MORE = 0, 1, 2
@@ -27,7 +27,8 @@ class Style:
     `logits` and `weights`: decimals beyond those written, of what comes before the weights, and
     of the weights and what follows. `between`: decimals of what is not written down. `cut`:
     whether what is written is cut off; `cut_between`: the same of what is not. `twice`: whether a
-    number is first rounded to the digits it is kept with, and then again to those written.
+    number is first rounded to the digits it is kept with, and then again to those written. `even`:
+    whether ties are rounded to an even digit.
     """
 
     logits: int = UNROUNDED
@@ -36,16 +37,17 @@ class Style:
     cut: bool = False
     cut_between: bool = False
     twice: bool = False
+    even: bool = False
 
     @property
     def offset(self) -> float:
         """What rounds, or cuts off, the numbers that are written."""
-        return CUT_OFF if self.cut else ROUNDED
+        return CUT_OFF if self.cut else HALF_EVEN if self.even else ROUNDED
 
     @property
     def offset_between(self) -> float:
         """The same for what is not written."""
-        return CUT_OFF if self.cut_between else ROUNDED
+        return CUT_OFF if self.cut_between else HALF_EVEN if self.even else ROUNDED
 
     @property
     def uniform(self) -> bool:
@@ -58,9 +60,10 @@ def _styles(
     between: Iterable[int],
     cuts: Iterable[tuple[bool, bool]],
     twice: bool = False,
+    even: bool = False,
 ) -> Iterator[Style]:
     for (cut, cut_between), places, (logits, weights) in product(cuts, between, kept):
-        yield Style(logits, weights, places, cut, cut_between, twice)
+        yield Style(logits, weights, places, cut, cut_between, twice, even)
 
 
 _ALIKE = tuple((kept, kept) for kept in _KEPT)
@@ -76,6 +79,7 @@ STYLES: tuple[tuple[Style, ...], ...] = (
         *_styles(_ALIKE, _BETWEEN, (_ROUND,)),
         *_styles(_ALIKE, _BETWEEN, (_CUT_ALL, _CUT)),
         *_styles(_FINITE, (UNROUNDED, *_BETWEEN), (_ROUND,), twice=True),
+        *_styles(_ALIKE, (UNROUNDED, *_BETWEEN), (_ROUND,), even=True),
     ),
     tuple(_styles(_APART, (UNROUNDED,), (_ROUND, _CUT))),
 )
