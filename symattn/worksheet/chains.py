@@ -10,7 +10,7 @@ depends on a mistake.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -101,16 +101,10 @@ class Chains:
 
     @cached_property
     def best(self) -> Chain:
-        """The chain that leaves the fewest claims unexplained; of equal ones the plainest.
-
-        A style that is not among the plainest has to explain everything, or two claims more: to
-        excuse a single slip one can nearly always be found.
-        """
+        """The chain that leaves the fewest claims unexplained; of equal ones the plainest."""
         found: list[Chain] = []
-        for rank, styles in enumerate(STYLES):
-            for chain in self.all_of([s for s in styles if s.cut or not self.cut_only]):
-                beyond = rank > 0 and chain.unexplained > 0
-                found.append(replace(chain, unexplained=chain.unexplained + beyond))
+        for styles in STYLES:
+            found += self.all_of([s for s in styles if s.cut or not self.cut_only])
             if any(chain.unexplained == 0 for chain in found):
                 break
         return min(found, key=lambda chain: (chain.unexplained, chain.contradicted))
@@ -237,7 +231,7 @@ class _Run:
         instead = self.kept[letter][1].ravel()[claimed.index[chosen]]
         if moved:
             beside = np.maximum(claimed.units[chosen], _BESIDE)
-            instead = np.where(claimed.hidden, 0.0, claimed.numbers)[chosen] + beside
+            instead = claimed.numbers[chosen] + beside  # what is hidden stays hidden
         changed: dict[str, Array] = {}
 
         def as_it_is(name: str) -> Array:

@@ -162,7 +162,7 @@ class Marker:
             self._worthless.add(key)
             source = self._marks[worthless[0]]
             remark = f"follows only from {source.step}, which was not computed, and earns nothing"
-        if self._claimed[letter].cut[number]:
+        if self._claimed[letter].cut[number] and not chains.best.depends[letter][number]:
             return "truncated", _NO_HABIT, ()
         try:
             close = near(true_value(self.evaluation, letter, place), written)
