@@ -19,7 +19,7 @@ from decimal import (
     DivisionByZero,
     InvalidOperation,
 )
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from random import Random
 from typing import TypeAlias
@@ -70,6 +70,12 @@ class Style:
     def mixed(self) -> bool:
         """Whether the weights are kept in another way than the rest."""
         return self.keep != self.keep_weights
+
+    @property
+    def inner_rounding(self) -> str:
+        """How what is not written is rounded."""
+        cut = self.rounding == "cut off" and not self.inner_cut
+        return "half-up" if cut else self.rounding
 
     @property
     def values(self) -> dict[str, str]:
@@ -301,19 +307,13 @@ class Student:
         return rounded(y, self.decimals + keep, style.rounding) if keep else w
 
     def _inner(self, y: Decimal) -> Decimal:
-        style = self.style
-        rounding = style.rounding
-        if rounding == "cut off" and not style.inner_cut:
-            rounding = "half-up"
-        return rounded(y, style.inner, rounding)
+        return rounded(y, self.style.inner, self.style.inner_rounding)
 
     def _sum(self, place: Place, left: Sequence[Decimal], right: Sequence[Decimal]) -> Decimal:
         """A row times a column, each term as it is kept; then the sum, as it is."""
-        terms = tuple(self._inner(_WIDE.multiply(a, b)) for a, b in zip(left, right, strict=True))
+        style = self.style
+        terms, total = _products(tuple(left), tuple(right), style.inner, style.inner_rounding)
         self.terms[place] = terms
-        total = _ZERO
-        for term in terms:
-            total = _WIDE.add(total, term)
         return total
 
     def _projected(self, name: str) -> Matrix:
@@ -350,7 +350,21 @@ class Student:
             note(place, self._sum(place, a, [row[c] for row in V]))
 
 
-@cache
+@lru_cache(maxsize=4096)
+def _products(
+    left: tuple[Decimal, ...], right: tuple[Decimal, ...], inner: int | None, rounding: str
+) -> tuple[tuple[Decimal, ...], Decimal]:
+    """The terms of a row times a column, and their sum; many styles have the same."""
+    terms = tuple(
+        rounded(_WIDE.multiply(a, b), inner, rounding) for a, b in zip(left, right, strict=True)
+    )
+    total = _ZERO
+    for term in terms:
+        total = _WIDE.add(total, term)
+    return terms, total
+
+
+@lru_cache(maxsize=4096)
 def _exp(z: Decimal) -> Decimal:
     return _WIDE.exp(z)
 
@@ -602,7 +616,8 @@ def slip(
     ]
     if not places:
         return None
-    step = rng.choice(sorted({place[0] for place in places}))
+    among_steps = sorted({place[0] for place in places})
+    step = "output" if "output" in among_steps and rng.random() < 0.5 else rng.choice(among_steps)
     place = rng.choice([p for p in places if p[0] == step])
     number = _slipped(rng, sheet, place, kind)
     if number is None or number == sheet.written[place]:
@@ -708,10 +723,11 @@ def two_heads(first: Sheet, second: Sheet) -> str:
     return toml(attention, given, {("heads" if k == "output" else k): v for k, v in claims.items()})
 
 
-def random_number(exercises: Exercises) -> Sheet:
+def random_number(exercises: Exercises, alone: bool = False) -> Sheet:
     """An exact sheet in which one number is replaced by a random one of as many decimals.
 
     It is drawn from the range of the numbers of its step, and as far again to both sides.
+    `alone`: it is the only number of the sheet.
     """
     rng = exercises.rng
     while True:
@@ -727,4 +743,4 @@ def random_number(exercises: Exercises) -> Sheet:
         )
         made = replace(sheet, written={**sheet.written, place: number}, slips=(place,))
         if not made.is_right(place):
-            return made
+            return made.without(made.claimed - {place}) if alone else made

@@ -85,8 +85,9 @@ def test_an_honest_student_who_claims_more_earns_no_less() -> None:
     assert not rate.surely_above(0.01), str(rate)
 
 
-def test_a_random_number_has_no_explanation() -> None:
-    rate = random_explained(symattn_marks, exercises(), 40)
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_random_number_has_no_explanation(alone: bool) -> None:
+    rate = random_explained(symattn_marks, exercises(), 40, alone)
     assert not rate.surely_above(0.05), str(rate)
 
 
@@ -128,7 +129,7 @@ def test_a_marker_that_accepts_everything_fails() -> None:
         found = slips_accepted(accepts_everything, made(asked, 4), name)
         gates = [gate for gate in found.gates if gate.rate.total > 1]
         assert gates and not any(gate.holds for gate in gates)
-    assert random_explained(accepts_everything, asked, 10).surely_above(0.05)
+    assert random_explained(accepts_everything, asked, 10, alone=True).surely_above(0.05)
 
 
 def test_a_marker_that_refuses_everything_fails() -> None:

@@ -431,11 +431,11 @@ def _in_head(spot: Spot) -> tuple[int, Spot]:
 # ---- random numbers -------------------------------------------------------------------------
 
 
-def random_explained(marker: Marker, exercises: Exercises, count: int) -> Rate:
-    """How many sheets with one random number in them get an explanation."""
+def random_explained(marker: Marker, exercises: Exercises, count: int, alone: bool) -> Rate:
+    """How many sheets with one random number in them, or of it alone, get an explanation."""
     rate = Rate()
     for _ in range(count):
-        rate.count(marker(random_number(exercises).toml, True).explained)
+        rate.count(marker(random_number(exercises, alone).toml, True).explained)
     return rate
 
 
@@ -494,9 +494,11 @@ def main(count: int, seed: int, verbose: bool = False) -> int:
     if verbose and paths.examples:
         print(paths.examples[0])
 
-    explained = random_explained(symattn_marks, exercises, count)
-    gates.append(Gate("a random number explained", explained, 0.05))
-    print(f"\na random number explained: {explained} of {explained.total}")
+    print()
+    for alone, name in ((False, "a random number among others"), (True, "a random number alone")):
+        explained = random_explained(symattn_marks, exercises, count, alone)
+        gates.append(Gate(f"{name}, explained", explained, 0.05))
+        print(f"{name}, explained: {explained} of {explained.total}")
 
     print("\ngates")
     for gate in gates:
