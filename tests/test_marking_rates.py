@@ -66,12 +66,12 @@ def test_honest_sheets_are_accepted_whatever_their_style() -> None:
 
 
 def test_slips_are_not() -> None:
-    found = slips_accepted(symattn_marks, first_slips(exercises(), 30), "slips", False)
+    found = slips_accepted(symattn_marks, first_slips(exercises(), 24), "slips", False)
     assert failing(list(found.gates)) == [], found.examples[:3]
 
 
 def test_nor_second_slips_in_what_follows_from_the_first() -> None:
-    found = slips_accepted(symattn_marks, second_slips(exercises(), 30), "second slips", False)
+    found = slips_accepted(symattn_marks, second_slips(exercises(), 24), "second slips", False)
     assert failing(list(found.gates)) == [], found.examples[:3]
 
 
