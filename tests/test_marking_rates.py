@@ -258,6 +258,21 @@ def test_what_is_not_written_is_rounded_as_the_style_says() -> None:
     assert numbers(cut, 4)[0] == str(rounded(Decimal(1) / Decimal("3.013"), 4, "cut off"))
 
 
+@pytest.mark.parametrize("rounding", ["half-up", "half-even", "cut off"])
+def test_what_is_exact_is_not_a_hair_less(rounding: str) -> None:
+    style = Style(None, None, rounding)
+    two = Decimal(2)
+    values = ((Decimal(-6), Decimal("0.5")), (Decimal(1), two))
+    halves = Task({"scaled": ((two, two),), "V": values}, 1)
+    claimed = frozenset({("output", 0, 0), ("output", 0, 1)})
+    written = Student(halves, style, 1, claimed).compute().written
+    tie = {"half-up": "1.3", "half-even": "1.2", "cut off": "1.2"}[rounding]
+    assert [str(written["output", 0, c]) for c in (0, 1)] == ["-2.5", tie]
+    thirds = Task({"scaled": ((two,) * 3,), "V": ((two,),) * 3}, 1)
+    written = Student(thirds, style, 3, frozenset({("output", 0, 0)})).compute().written
+    assert str(written["output", 0, 0]) == "2.000"
+
+
 def test_the_styles_are_all_different() -> None:
     assert len(set(STYLES) | set(MIXED)) == len(STYLES) + len(MIXED) == 66
     assert not any(style.mixed for style in STYLES) and all(style.mixed for style in MIXED)
