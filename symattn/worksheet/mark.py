@@ -79,7 +79,9 @@ class Marker:
         self.evaluation, self.claims, self.policy = evaluation, claims, policy
         self._names = {evaluation[name].step.letter: name for name in evaluation}
         self._claimed = {
-            letter: Claimed(claims[letter]) for letter in self._names if letter in claims
+            letter: Claimed(claims[letter], evaluation.array(letter))
+            for letter in self._names
+            if letter in claims
         }
         self._undecided: dict[Claim, str] = {}
         self._marks: dict[Claim, EntryMark] = {}

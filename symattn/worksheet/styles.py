@@ -71,15 +71,13 @@ _FINITE = tuple((kept, kept) for kept in (ONE_MORE, TWO_MORE))
 _APART = tuple((one, other) for one, other in product(_KEPT, _KEPT) if one != other)
 _ROUND, _CUT, _CUT_ALL = (False, False), (True, False), (True, True)
 
-#: The styles in the order in which they are tried, the plainest first; where one of a group
-#: explains the whole sheet, the groups after it are not tried.
-STYLES: tuple[tuple[Style, ...], ...] = (
+#: The plain styles, and the others, in the order in which they are preferred.
+STYLES: tuple[tuple[Style, ...], tuple[Style, ...]] = (
     tuple(_styles(_ALIKE, (UNROUNDED,), (_ROUND, _CUT))),
     (
-        *_styles(_ALIKE, _BETWEEN, (_ROUND,)),
-        *_styles(_ALIKE, _BETWEEN, (_CUT_ALL, _CUT)),
+        *_styles(_ALIKE, _BETWEEN, (_ROUND, _CUT_ALL, _CUT)),
         *_styles(_FINITE, (UNROUNDED, *_BETWEEN), (_ROUND,), twice=True),
         *_styles(_ALIKE, (UNROUNDED, *_BETWEEN), (_ROUND,), even=True),
+        *_styles(_APART, (UNROUNDED,), (_ROUND, _CUT)),
     ),
-    tuple(_styles(_APART, (UNROUNDED,), (_ROUND, _CUT))),
 )
