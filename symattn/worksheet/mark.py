@@ -16,7 +16,14 @@ from functools import cached_property
 from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits
-from symattn.arithmetic.verify import Quantity, cuts_to, near, rounds_to, surely_rounds
+from symattn.arithmetic.verify import (
+    Quantity,
+    cuts_to,
+    near,
+    rounds_to,
+    surely_apart,
+    surely_rounds,
+)
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import Undecided
@@ -85,6 +92,7 @@ class Marker:
         }
         self._undecided: dict[Claim, str] = {}
         self._marks: dict[Claim, EntryMark] = {}
+        self._apart: set[Claim] = set()  # more than a unit from the truth
         self._worthless: set[Claim] = set()
 
     @cached_property
@@ -123,6 +131,9 @@ class Marker:
         for number, (place, written) in enumerate(claimed):
             if rounding != "truncated" and surely_rounds(true[place], written):
                 claimed.right[number] = True
+                continue
+            if surely_apart(true[place], written):
+                self._apart.add((letter, number))
                 continue
             x = true_value(self.evaluation, letter, place)
             try:
@@ -166,12 +177,13 @@ class Marker:
             remark = f"follows only from {source.step}, which was not computed, and earns nothing"
         if self._claimed[letter].cut[number] and not chains.best.depends[letter][number]:
             return "truncated", _NO_HABIT, ()
+        if key in self._apart or (written.places or 0) < 2:
+            return "wrong", remark, ()
         try:
             close = near(true_value(self.evaluation, letter, place), written)
         except Undecided as open_question:
             return "undecided", str(open_question), ()
-        last = close and (written.places or 0) >= 2
-        return ("last-digit" if last else "wrong"), remark, ()
+        return ("last-digit" if close else "wrong"), remark, ()
 
     def _unmistaken(self, key: Claim, chains: Chains) -> tuple[str, str, tuple[Claim, ...]]:
         """The verdict on a claim that follows and depends on no mistake."""
