@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +23,7 @@ from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
 from symattn.nodes.exponential import Exponential, LineSum
+from symattn.step import Input
 from symattn.worksheet.styles import STYLES, Style
 
 #: Floating point is believed to this share of the largest number of a matrix.
@@ -196,6 +198,17 @@ class Chains:
                 for claim, source in run.exchanged(way, letter, some, moved):
                     found.setdefault(claim, []).append((letter, source))
         return {claim: tuple(sources) for claim, sources in found.items()}
+
+    def own_work(self, letter: str) -> Evaluation | None:
+        """A step with the numbers that were kept of its operands put in; None of what is given."""
+        step = self.evaluation.step(letter)
+        if step is None:
+            return None
+        run, way = self._found
+        operands = [self.evaluation.item(name) for name in step.operands]
+        inputs = [Input(o.name, o.symbol, o.meaning, group=o.group) for o in operands]
+        given = {o.letter: _decimals(run.kept[o.letter][way]) for o in operands}
+        return Evaluation(inputs, [step], given, self.evaluation.sizes, self.evaluation.labels)
 
     def ways(self, wanted: int) -> int:
         """A number of ways, at least as wanted, that no axis of a matrix has."""
@@ -374,6 +387,15 @@ class _Run:
         self.contradicted += lost.sum(axis=1)
         self.unexplained += lost.sum(axis=1) + (~explained & wrong).sum(axis=1)
         return out
+
+
+def _decimals(kept_numbers: Array) -> Any:
+    """Floats as nested lists of the decimals that they were read from."""
+    texts = [
+        format(Decimal(repr(x)), "f") if np.isfinite(x) else "-inf"
+        for x in map(float, kept_numbers.ravel())
+    ]
+    return np.array(texts, dtype=object).reshape(kept_numbers.shape).tolist()
 
 
 def _same(one: Array, other: Array, near: float) -> Array:

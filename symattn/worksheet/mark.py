@@ -26,8 +26,10 @@ from symattn.arithmetic.verify import (
 )
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
-from symattn.errors import Undecided
+from symattn.errors import SymattnError, Undecided
+from symattn.evaluate.worked import worked
 from symattn.notation.options import MAX_DIGITS, Notation
+from symattn.notation.tree import Tree
 from symattn.worksheet.chains import Chains, Claim, Claimed
 from symattn.worksheet.claims import VERDICTS, Policy
 
@@ -123,6 +125,37 @@ class Marker:
         (mark,) = (m for m in marker.marks() if m.letter == letter)
         (entry,) = (entry for entry in mark.entries if entry.place == place)
         return entry.verdict, entry.remark
+
+    @property
+    def style(self) -> str:
+        """How numbers were kept and rounded, where that explains one that is not right."""
+        if self.chains is None or not self.chains.explained_only:
+            return ""
+        return str(self.chains.best.style)
+
+    def own_work(self, entry: EntryMark, notation: Notation) -> Tree | None:
+        """How an entry follows from the claimed numbers before it, worked out with these.
+
+        None where it does not, where these numbers make no sense together, and where it follows
+        only from rounded numbers that nobody wrote down.
+        """
+        if self.chains is None or entry.verdict not in ("carried", "rounded-early"):
+            return None
+        if not self.chains.best.style.written_only:
+            return None
+        letter = self.evaluation[entry.step].step.letter
+        *heads, row, column = entry.place
+        places = max(entry.claimed.places or 0, 0)
+        try:
+            evaluation = self.chains.own_work(letter)
+            if evaluation is None:
+                return None
+            own = notation.but(digits=min(places, MAX_DIGITS)) if places else notation
+            step = evaluation.step(letter)
+            assert step is not None
+            return worked(evaluation, step, row, column, heads[0] if heads else None, own)
+        except SymattnError:
+            return None
 
     def _prove(self, letter: str, claimed: Claimed) -> None:
         """Whether each claim is right: proven, or noted as undecided."""

@@ -20,6 +20,15 @@ _KEPT = (AS_WRITTEN, UNROUNDED, ONE_MORE, TWO_MORE)
 _BETWEEN = (4, 3, 2)
 
 
+#: How numbers were kept, in words.
+_KEEPING = {
+    AS_WRITTEN: "used as written",
+    ONE_MORE: "kept with one digit more than written",
+    TWO_MORE: "kept with two digits more than written",
+    UNROUNDED: "kept unrounded",
+}
+
+
 @dataclass(frozen=True)
 class Style:
     """One way of keeping numbers.
@@ -50,9 +59,27 @@ class Style:
         return CUT_OFF if self.cut_between else HALF_EVEN if self.even else ROUNDED
 
     @property
-    def uniform(self) -> bool:
-        """Whether all numbers are kept alike."""
-        return self.logits == self.weights
+    def written_only(self) -> bool:
+        """Whether only written numbers are rounded, and once."""
+        return self.between == UNROUNDED and not (self.cut or self.twice)
+
+    def __str__(self) -> str:
+        """The style in a sentence."""
+        if self.logits == self.weights:
+            told = [f"Numbers were {_KEEPING[self.logits]}"]
+        else:
+            before = f"what comes before them was {_KEEPING[self.logits]}"
+            told = [f"The weights were {_KEEPING[self.weights]}, {before}"]
+        if self.twice:
+            told[0] += ", and then rounded again"
+        if self.between != UNROUNDED:
+            how = "cut off after" if self.cut_between else "rounded to"
+            told.append(f"what is not written down was {how} {self.between} decimals")
+        if self.cut:
+            told.append("digits were cut off, not rounded")
+        if self.even:
+            told.append("ties were rounded to an even digit")
+        return "; ".join(told) + "."
 
 
 def _styles(
