@@ -182,7 +182,8 @@ class Marker:
         for number, (place, written) in enumerate(claimed):
             key = letter, number
             if key not in self._marks:
-                verdict, remark, because = "right", "", ()
+                verdict, remark = "right", ""
+                because: tuple[Claim, ...] = ()
                 if chains is not None and not claimed.right[number]:
                     verdict, remark, because = self._judged(key, place, written, chains)
                 sources = tuple(self._marks[source] for source in because)
