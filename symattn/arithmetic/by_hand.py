@@ -8,6 +8,7 @@ written down, with digits of its own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -37,49 +38,65 @@ _HIGHEST = 600.0
 MOST_TERMS = 100_000
 
 
+@dataclass(frozen=True, eq=False)
+class Between:
+    """To how many decimals each way keeps what is not written down; an entry for each way.
+
+    `sums`: exponentials and sums of rows; `terms`: products before they are added; `rest`:
+    irrational factors, and whatever else is told by `ByHand.between`.
+    """
+
+    sums: Array
+    terms: Array
+    rest: Array
+
+
 class ByHand(Arrays):
-    """float64, with what comes in between kept to `decimals[w]` decimals in way w.
+    """float64, with what comes in between kept to a few decimals, each way its own.
 
     `offsets[w]` is `ROUNDED`, `HALF_EVEN` or `CUT_OFF`. No other axis may be as long as the first.
     """
 
     name = "by hand"
 
-    def __init__(self, decimals: Array, offsets: Array) -> None:
+    def __init__(self, decimals: Between, offsets: Array) -> None:
         super().__init__()
-        self.ways = len(decimals)
-        self.unrounded = bool((decimals >= UNROUNDED).all())
-        self.powers, self.offsets = 10.0**decimals, offsets
+        self.ways = len(offsets)
+        self.decimals, self.offsets = decimals, offsets
 
     @cached_property
     def without_between(self) -> ByHand:
         """The same ways with nothing rounded in between."""
-        return ByHand(np.full(self.ways, UNROUNDED, float), self.offsets)
+        none = np.full(self.ways, UNROUNDED, float)
+        return ByHand(Between(none, none, none), self.offsets)
 
     def between(self, x: Array) -> Array:
         """Numbers as they are kept; those that are the same in every way are left alone."""
-        if self.unrounded or x.ndim < 3 or x.shape[0] != self.ways:
+        return self._kept(x, self.decimals.rest)
+
+    def _kept(self, x: Array, decimals: Array) -> Array:
+        if x.ndim < 3 or x.shape[0] != self.ways or decimals.min() >= UNROUNDED:
             return x
         along = (-1, *(1,) * (x.ndim - 1))
-        return kept(x, self.powers.reshape(along), self.offsets.reshape(along))
+        return kept(x, 10.0 ** decimals.reshape(along), self.offsets.reshape(along))
 
     def exp(self, x: Array) -> Array:
-        return self.between(np.exp(x))
+        return self._kept(np.exp(x), self.decimals.sums)
 
     def row_sum(self, x: Array) -> Array:
-        return self.between(super().row_sum(x))
+        return self._kept(super().row_sum(x), self.decimals.sums)
 
     def apply(self, name: str, x: Array) -> Array:
         value = super().apply(name, x)
-        return self.between(value) if name == "tanh" else value
+        return self._kept(value, self.decimals.sums) if name == "tanh" else value
 
     def matmul(self, a: Array, b: Array) -> Array:
         leading = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         count = int(np.prod([*leading[1:], *a.shape[-2:], b.shape[-1]]))
-        if self.unrounded or count > MOST_TERMS:
+        if self.decimals.terms.min() >= UNROUNDED or count > MOST_TERMS:
             return super().matmul(a, b)
         products = a[..., :, :, None] * b[..., None, :, :]
-        return np.asarray(self.between(products).sum(axis=-2))
+        return np.asarray(self._kept(products, self.decimals.terms).sum(axis=-2))
 
     def scaled(self, x: Array, factor: sympy.Expr) -> Array:
         self._keeps_minus_infinity(x, factor)
@@ -91,7 +108,7 @@ class ByHand(Arrays):
 
     def _constant(self, value: sympy.Expr, x: Array) -> Any:
         number = self.scalar(value)
-        if self.unrounded or value.is_Rational or x.ndim < 3 or x.shape[0] != self.ways:
+        if value.is_Rational or x.ndim < 3 or x.shape[0] != self.ways:
             return number
         shape = (self.ways, *(1,) * (x.ndim - 1))
         return self.between(np.full(shape, number))

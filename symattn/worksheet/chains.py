@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.by_hand import MOST_TERMS, ROUNDED, UNROUNDED, ByHand, kept
+from symattn.arithmetic.by_hand import MOST_TERMS, ROUNDED, UNROUNDED, Between, ByHand, kept
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
@@ -101,9 +101,7 @@ class Chain:
     style: Style
     explained: Mapping[str, Array]
     depends: Mapping[str, Array]
-    #: How many claims it does not explain, and how many of them are right all the same.
     unexplained: int
-    contradicted: int
 
 
 class Chains:
@@ -125,25 +123,35 @@ class Chains:
     @cached_property
     def best(self) -> Chain:
         """The chain that leaves the fewest claims unexplained; of equal ones the plainest."""
-        return self._found[0].chain(self._found[1])
+        return self._run.chain
 
     @cached_property
-    def _found(self) -> tuple[_Run, int]:
-        """The run with the best chain, and which of its ways that is."""
-        plain, others = ([s for s in group if s.cut or not self.cut_only] for group in STYLES)
-        if plain:  # where nothing is mistaken there is nothing to tell apart
-            quick = _Run(self, plain, tracks=1)
-            way = quick.best
-            if not quick.unexplained[way]:
-                return quick, way
-        at_once = max(1, _MOST_NUMBERS // (2 * self._work))
-        styles = [*plain, *others]
-        runs = [
-            _Run(self, styles[start : start + at_once], tracks=2)
-            for start in range(0, len(styles), at_once)
-        ]
-        run = min(runs, key=lambda run: run.order(run.best))
-        return run, run.best
+    def _run(self) -> _Run:
+        """The style of the sheet in both tracks."""
+        style, unexplained = self._style
+        tracks = 2 if unexplained else 1
+        return _Run(self, _Ways([style], self.ways(tracks)), tracks)
+
+    @cached_property
+    def _style(self) -> tuple[Style, int]:
+        """The style of the sheet, and how many claims it leaves unexplained."""
+        found: list[tuple[int, int, Style]] = []
+        at_once = max(1, _MOST_NUMBERS // self._work)
+        for group, styles in enumerate(STYLES):
+            for start in range(0, len(styles), at_once):
+                stop = min(start + at_once, len(styles))
+                ways = _some_ways(group, start, stop, self.ways(stop - start))
+                unexplained = _Run(self, ways).unexplained
+                found += (
+                    (int(all_), int(right), style)
+                    for all_, right, style in zip(*unexplained, styles[start:stop], strict=False)
+                    if style.cut or not self.cut_only
+                )
+            least = min(found, key=lambda one: one[:2], default=None)
+            if least is not None and not least[0]:
+                break
+        assert least is not None
+        return least[2], least[0]
 
     @cached_property
     def mistakes(self) -> Mapping[Claim, tuple[Claim, ...]]:
@@ -190,12 +198,11 @@ class Chains:
 
     def _sources(self, chosen: Mapping[str, Array], moved: bool) -> dict[Claim, tuple[Claim, ...]]:
         found: dict[Claim, list[Claim]] = {}
-        run, way = self._found
-        at_once = max(1, _MOST_NUMBERS // self._work)
+        run, at_once = self._run, max(1, _MOST_NUMBERS // self._work)
         for letter, numbers in chosen.items():
             for start in range(0, len(numbers), at_once):
                 some = numbers[start : start + at_once]
-                for claim, source in run.exchanged(way, letter, some, moved):
+                for claim, source in run.exchanged(letter, some, moved):
                     found.setdefault(claim, []).append((letter, source))
         return {claim: tuple(sources) for claim, sources in found.items()}
 
@@ -204,10 +211,9 @@ class Chains:
         step = self.evaluation.step(letter)
         if step is None:
             return None
-        run, way = self._found
         operands = [self.evaluation.item(name) for name in step.operands]
         inputs = [Input(o.name, o.symbol, o.meaning, group=o.group) for o in operands]
-        given = {o.letter: _decimals(run.kept[o.letter][way]) for o in operands}
+        given = {o.letter: _decimals(self._run.kept[o.letter][0]) for o in operands}
         return Evaluation(inputs, [step], given, self.evaluation.sizes, self.evaluation.labels)
 
     def ways(self, wanted: int) -> int:
@@ -221,58 +227,53 @@ class Chains:
         return "weights" if letter in self._after else "logits"
 
 
-class _Run:
-    """Some styles followed through all steps; in two tracks, as claimed and without mistakes.
+class _Ways:
+    """Styles, one a way, the last one repeated up to a count that no axis of a matrix has."""
 
-    With one track nothing is told of what depends on a mistake.
+    def __init__(self, styles: Sequence[Style], count: int) -> None:
+        every = [*styles, *[styles[-1]] * (count - len(styles))]
+
+        def column(part: str) -> Array:
+            return np.array([getattr(style, part) for style in every])
+
+        sums, terms, rest = (column(part).astype(float) for part in ("sums", "terms", "rest"))
+        self.style, self.count = styles[0], count
+        self.arithmetic = ByHand(Between(sums, terms, rest), column("offset_between"))
+        self.offsets = column("offset")[:, None]
+        self.cut, self.twice = column("cut")[:, None], column("twice")[:, None]
+        self.more = {part: column(part)[:, None].astype(float) for part in ("logits", "weights")}
+
+
+@lru_cache(maxsize=64)
+def _some_ways(group: int, start: int, stop: int, count: int) -> _Ways:
+    return _Ways(STYLES[group][start:stop], count)
+
+
+class _Run:
+    """Styles followed through all steps, one a way.
+
+    The style that was chosen is followed in two `tracks`: as claimed, and without the mistakes.
     """
 
-    def __init__(self, chains: Chains, styles: Sequence[Style], tracks: int) -> None:
-        self.chains, self.count, self.tracks = chains, len(styles), tracks
-        every = [style for _ in range(tracks) for style in styles]
-        self.styles = every + [every[-1]] * (chains.ways(len(every)) - len(every))
-        self.arithmetic = ByHand(
-            np.array([style.between for style in self.styles], float),
-            np.array([style.offset_between for style in self.styles]),
-        )
-        self.offsets = np.array([style.offset for style in self.styles])[:, None]
-        self.cut = np.array([style.cut for style in self.styles])[:, None]
-        self.twice = np.array([style.twice for style in self.styles])[:, None]
-        self.more = {
-            part: np.array([getattr(style, part) for style in self.styles], float)[:, None]
-            for part in ("logits", "weights")
-        }
+    def __init__(self, chains: Chains, ways: _Ways, tracks: int = 0) -> None:
+        self.chains, self.ways, self.tracks = chains, ways, tracks
         self.explained: dict[str, Array] = {}
         self.depends: dict[str, Array] = {}
         self.kept: dict[str, Array] = {}
         self.computed: dict[str, Array] = {}
-        self.unexplained = np.zeros(self.count, dtype=int)
-        self.contradicted = np.zeros(self.count, dtype=int)
+        #: In each way, how many claims are not explained, and how many of them are right.
+        self.unexplained = np.zeros((2, ways.count), dtype=int)
         with np.errstate(all="ignore"):
             for item in chains.steps:
                 self._take(item)
 
-    @cached_property
-    def best(self) -> int:
-        """The way that leaves the fewest claims unexplained; of equal ones the first."""
-        return min(range(self.count), key=self.order)
+    @property
+    def chain(self) -> Chain:
+        """What the first style gives."""
+        explained = {letter: found[0] for letter, found in self.explained.items()}
+        return Chain(self.ways.style, explained, self.depends, int(self.unexplained[0, 0]))
 
-    def order(self, way: int) -> tuple[int, int]:
-        """The less the better."""
-        return int(self.unexplained[way]), int(self.contradicted[way])
-
-    def chain(self, way: int) -> Chain:
-        """What one of the styles gives."""
-        return Chain(
-            self.styles[way],
-            {letter: found[way] for letter, found in self.explained.items()},
-            {letter: found[way] for letter, found in self.depends.items()},
-            *self.order(way),
-        )
-
-    def exchanged(
-        self, way: int, letter: str, chosen: Array, moved: bool
-    ) -> Iterator[tuple[Claim, int]]:
+    def exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[Claim, int]]:
         """Claims that change when one of the chosen claims on a matrix does, and which one that is.
 
         It is exchanged for what should have been written there or, if `moved`, for a number
@@ -282,16 +283,13 @@ class _Run:
         if moved:  # what is hidden stays hidden
             instead = claimed.numbers[chosen] + np.maximum(claimed.units[chosen], _BESIDE)
         else:
-            instead = self.kept[letter][self.count + way].ravel()[claimed.index[chosen]]
+            instead = self.kept[letter][1].ravel()[claimed.index[chosen]]
         ways = self.chains.ways(len(chosen))
-        style = self.styles[way]
-        arithmetic = ByHand(
-            np.full(ways, style.between, float), np.full(ways, style.offset_between)
-        )
+        arithmetic = _Ways([self.ways.style], ways).arithmetic
         changed: dict[str, Array] = {}
 
         def as_it_is(name: str) -> Array:
-            here = self.kept[name][way]
+            here = self.kept[name][0]
             return np.broadcast_to(here, (ways, *here.shape))
 
         def operand(name: str) -> Array:
@@ -309,13 +307,13 @@ class _Run:
                 reached = self.chains.claimed.get(step.letter)
                 if reached is not None:
                     now = value.reshape(ways, -1)[: len(chosen), reached.index]
-                    before = self.computed[step.letter][way].ravel()[reached.index]
+                    before = self.computed[step.letter][0].ravel()[reached.index]
                     for source, number in np.argwhere(~_same(now, before, reached.near)):
                         yield (step.letter, int(number)), int(chosen[source])
                     if len(reached.places) == here[0].size:
                         continue
                     here = np.array(here)
-                    written = self.kept[step.letter][way].ravel()[reached.index]
+                    written = self.kept[step.letter][0].ravel()[reached.index]
                     here.reshape(ways, -1)[:, reached.index] = written
                 changed[step.letter] = here
 
@@ -324,17 +322,17 @@ class _Run:
         letter, evaluation = item.letter, self.chains.evaluation
         given = letter in evaluation.given
         if given:
-            shape = (len(self.styles), *self.chains.shapes[letter])
+            shape = (self.ways.count, *self.chains.shapes[letter])
             value = np.broadcast_to(evaluation.array(letter).astype(float), shape)
         else:
-            value = self._followed(item, self.kept.__getitem__, self.arithmetic)
+            value = self._followed(item, self.kept.__getitem__, self.ways.arithmetic)
         self.computed[letter] = value
         claimed = self.chains.claimed.get(letter)
-        unwritten = value if given else self.arithmetic.between(value)
+        unwritten = value if given else self.ways.arithmetic.between(value)
         if claimed is None:
             self.kept[letter] = unwritten
             return
-        flat = value.reshape(len(self.styles), -1)
+        flat = value.reshape(self.ways.count, -1)
         out = np.array(unwritten).reshape(flat.shape)
         out[:, claimed.index] = self._judged(letter, claimed, flat[:, claimed.index])
         self.kept[letter] = out.reshape(value.shape)
@@ -354,38 +352,32 @@ class _Run:
 
     def _judged(self, letter: str, claimed: Claimed, values: Array) -> Array:
         """Which claims the chains explain; what is kept of them."""
-        more = self.more[self.chains.kept_more(letter)]
+        ways = self.ways
+        more = ways.more[self.chains.kept_more(letter)]
         powers = 10.0 ** np.minimum(claimed.decimals + more, 300)
-        offsets = np.where(claimed.decimals >= 1, self.offsets, ROUNDED)
-        short = np.where((more >= UNROUNDED) | claimed.exact, values, kept(values, powers, offsets))
-        read = np.where(self.twice, short, values)
+        offsets = np.where(claimed.decimals >= 1, ways.offsets, ROUNDED)
+        whole = (more >= UNROUNDED) | claimed.exact
+        short = np.where(whole, values, kept(values, powers, offsets))
+        read = np.where(ways.twice, short, values)
         low, high = (
-            np.where(self.cut, cut, rounded)
+            np.where(ways.cut, cut, rounded)
             for cut, rounded in zip(claimed.cut_from, claimed.rounded_from, strict=True)
         )
-        explains = (read >= low) & (read <= high)
-        proven = np.where(self.cut & ~claimed.right, claimed.cut, claimed.right)
+        explained = (read >= low) & (read <= high)
+        proven = np.where(ways.cut & ~claimed.right, claimed.cut, claimed.right)
         true = np.abs(values - claimed.true) <= claimed.near
-        explains = np.where(true, proven & (explains | ~self.cut), explains)
+        explained = np.where(true, proven & (explained | ~ways.cut), explained)
+        self.explained[letter] = explained
+        self.unexplained += (~explained).sum(axis=1), (~explained & claimed.right).sum(axis=1)
 
-        one = slice(0, self.count)
-        explained, wrong = explains[one], ~claimed.right
-        as_written = ~explained | (more[one] == 0)
-        out = short
-        used = np.where(as_written, claimed.numbers, short[one])
-        lost = ~explained & claimed.right
+        out = np.where(explained & (more > 0), short, claimed.numbers)
         if self.tracks == 2:
-            other = slice(self.count, 2 * self.count)
-            depends = ~_same(values[one], values[other], claimed.near)
-            lost &= ~explains[other] & ~depends
-            mistaken = ~explained & ~claimed.fair
-            out[other] = np.where(depends | mistaken, short[other], used)
+            depends = ~_same(values[0], values[1], claimed.near)
+            mistaken = ~explained[0] & ~claimed.fair
+            out[1] = np.where(depends | mistaken, short[1], out[0])
+            self.depends[letter] = depends
         else:
-            depends = np.zeros_like(explained)
-        out[one] = used
-        self.explained[letter], self.depends[letter] = explained, depends
-        self.contradicted += lost.sum(axis=1)
-        self.unexplained += lost.sum(axis=1) + (~explained & wrong).sum(axis=1)
+            self.depends[letter] = np.zeros(len(claimed.places), dtype=bool)
         return out
 
 

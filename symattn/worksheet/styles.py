@@ -29,20 +29,31 @@ _KEEPING = {
 }
 
 
+#: What is not written down, in words.
+_UNWRITTEN = {
+    "sums": "e^z and sums of rows",
+    "terms": "products",
+    "rest": "√d_k and steps left out",
+}
+
+
 @dataclass(frozen=True)
 class Style:
     """One way of keeping numbers.
 
     `logits` and `weights`: decimals beyond those written, of what comes before the weights, and
-    of the weights and what follows. `between`: decimals of what is not written down. `cut`:
-    whether what is written is cut off; `cut_between`: the same of what is not. `twice`: whether a
-    number is first rounded to the digits it is kept with, and then again to those written. `even`:
-    whether ties are rounded to an even digit.
+    of the weights and what follows. Of what is not written down, `sums`: the decimals of e^z and
+    sums of rows, `terms`: of products before they are added, `rest`: of √d_k and of steps left
+    out. `cut`: whether what is written is cut off; `cut_between`: the same of what is not.
+    `twice`: whether a number is first rounded to the digits it is kept with, and then again to
+    those written. `even`: whether ties are rounded to an even digit.
     """
 
     logits: int = UNROUNDED
     weights: int = UNROUNDED
-    between: int = UNROUNDED
+    sums: int = UNROUNDED
+    terms: int = UNROUNDED
+    rest: int = UNROUNDED
     cut: bool = False
     cut_between: bool = False
     twice: bool = False
@@ -61,7 +72,8 @@ class Style:
     @property
     def written_only(self) -> bool:
         """Whether only written numbers are rounded, and once."""
-        return self.between == UNROUNDED and not (self.cut or self.twice)
+        whole = self.sums == self.terms == self.rest == UNROUNDED
+        return whole and not (self.cut or self.twice)
 
     def __str__(self) -> str:
         """The style in a sentence."""
@@ -72,9 +84,11 @@ class Style:
             told = [f"The weights were {_KEEPING[self.weights]}, {before}"]
         if self.twice:
             told[0] += ", and then rounded again"
-        if self.between != UNROUNDED:
+        parts = {_UNWRITTEN[name]: getattr(self, name) for name in _UNWRITTEN}
+        short = [words for words, decimals in parts.items() if decimals != UNROUNDED]
+        if short:
             how = "cut off after" if self.cut_between else "rounded to"
-            told.append(f"what is not written down was {how} {self.between} decimals")
+            told.append(f"{', '.join(short)} were {how} {min(parts.values())} decimals")
         if self.cut:
             told.append("digits were cut off, not rounded")
         if self.even:
@@ -84,13 +98,13 @@ class Style:
 
 def _styles(
     kept: Iterable[tuple[int, int]],
-    between: Iterable[int],
+    between: Iterable[tuple[int, int, int]],
     cuts: Iterable[tuple[bool, bool]],
     twice: bool = False,
     even: bool = False,
 ) -> Iterator[Style]:
-    for (cut, cut_between), places, (logits, weights) in product(cuts, between, kept):
-        yield Style(logits, weights, places, cut, cut_between, twice, even)
+    for (cut, cut_between), unwritten, (logits, weights) in product(cuts, between, kept):
+        yield Style(logits, weights, *unwritten, cut, cut_between, twice, even)
 
 
 _ALIKE = tuple((kept, kept) for kept in _KEPT)
@@ -98,13 +112,20 @@ _FINITE = tuple((kept, kept) for kept in (ONE_MORE, TWO_MORE))
 _APART = tuple((one, other) for one, other in product(_KEPT, _KEPT) if one != other)
 _ROUND, _CUT, _CUT_ALL = (False, False), (True, False), (True, True)
 
+_WHOLE = (UNROUNDED, UNROUNDED, UNROUNDED)
+_USUAL = tuple((m, m, rest) for m in _BETWEEN for rest in (UNROUNDED, m))
+_PARTLY = tuple(
+    parts for m in _BETWEEN for parts in ((m, UNROUNDED, UNROUNDED), (UNROUNDED, m, UNROUNDED))
+)
+
 #: The plain styles, and the others, in the order in which they are preferred.
 STYLES: tuple[tuple[Style, ...], tuple[Style, ...]] = (
-    tuple(_styles(_ALIKE, (UNROUNDED,), (_ROUND, _CUT))),
+    tuple(_styles(_ALIKE, (_WHOLE,), (_ROUND, _CUT))),
     (
-        *_styles(_ALIKE, _BETWEEN, (_ROUND, _CUT_ALL, _CUT)),
-        *_styles(_FINITE, (UNROUNDED, *_BETWEEN), (_ROUND,), twice=True),
-        *_styles(_ALIKE, (UNROUNDED, *_BETWEEN), (_ROUND,), even=True),
-        *_styles(_APART, (UNROUNDED,), (_ROUND, _CUT)),
+        *_styles(_ALIKE, _USUAL, (_ROUND, _CUT_ALL, _CUT)),
+        *_styles(_APART, (_WHOLE,), (_ROUND, _CUT)),
+        *_styles(_ALIKE, _PARTLY, (_ROUND,)),
+        *_styles(_FINITE, (_WHOLE, *_USUAL), (_ROUND,), twice=True),
+        *_styles(_ALIKE, (_WHOLE, *_USUAL), (_ROUND,), even=True),
     ),
 )
