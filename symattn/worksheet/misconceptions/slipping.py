@@ -1,0 +1,511 @@
+"""Which slips explain the mistaken entries of a sheet, and with what evidence.
+
+Entries of one row first: the same slip in all of them, an operand that was misread, one logit that
+differs, a row copied; then entry by entry. A slip that would change an entry that is right is out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite, log, log2
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.derivation import Evaluation, Place
+from symattn.errors import SymattnError
+from symattn.nodes.exponential import LineQuotient
+from symattn.nodes.normalise import Softmax
+from symattn.nodes.rule import Entry, parts
+from symattn.worksheet.evidence import LEAST_BITS, Field, weighed
+from symattn.worksheet.misconceptions.slips import (
+    SLIPS,
+    Guess,
+    Numbers,
+    Rules,
+    Slip,
+    SlipKind,
+    Spot,
+    guesses,
+    named,
+    spelled,
+)
+
+#: How many mistaken entries and rows, and how many misread operands of each, are looked at.
+_MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400
+
+#: Slips whose number is right, but not where it stands: two together exchange two entries.
+_MISREAD_TELL = "Copy each number once more before you calculate with it."
+_LOGIT_TELL = "Compare the exponents with the scores that you wrote before."
+_COPY_TELL = "Work each row out by itself; two queries rarely have the same numbers."
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """A sheet's mistaken entries (`roots`, by letter), and the numbers around them."""
+
+    own: Numbers
+    true: Numbers
+    rules: Rules
+    fields: Mapping[str, Field]
+    claims: Mapping[str, Array]
+    roots: Mapping[str, Sequence[Place]]
+    #: What misconceptions would make of an entry alone.
+    tried: Mapping[tuple[str, Place], Sequence[float]]
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The derivation that the entries are held against."""
+        return self.own.evaluation
+
+    def name(self, letter: str) -> str:
+        """A step's name."""
+        return self.evaluation.item(letter).name
+
+    def spots(self, letter: str, place: Place) -> tuple[Spot, ...]:
+        """An entry with the student's own numbers before it, and with the true ones."""
+        written = self.claims[letter][place]
+        own = Spot(self.own, self.rules, letter, place, written)
+        true = Spot(self.true, self.rules, letter, place, written)
+        return (own,) if own.value == true.value else (own, true)
+
+
+def _called(entries: Entries, letter: str, place: Place) -> str:
+    return f"{entries.name(letter)}[{','.join(str(i + 1) for i in place)}]"
+
+
+@dataclass(frozen=True)
+class Slipped:
+    """The slips found, and whether they explain every mistaken entry."""
+
+    parts: tuple[Slip, ...]
+    complete: bool
+
+
+def slipped(entries: Entries) -> Slipped:
+    """The slips that explain mistaken entries, in the order of the calculation."""
+    found: list[Slip] = []
+    left = 0
+    for letter, places in entries.roots.items():
+        remaining = list(places)
+        for group in _groups(remaining):
+            if len(group) < 2:
+                continue
+            slip = _together(entries, letter, group)
+            if slip is not None:
+                found.append(slip)
+                remaining = [place for place in remaining if place not in slip.places]
+            if not remaining:
+                break
+        several = len(remaining)
+        if several > _MOST_ENTRIES:
+            left += several
+            continue
+        for place in remaining:
+            slip = _alone(entries, letter, place, several)
+            if slip is None:
+                left += 1
+            else:
+                found.append(slip)
+    if len(found) > 3:
+        return Slipped(tuple(found[:3]), False)
+    return Slipped(tuple(found), left == 0 and bool(found))
+
+
+def _groups(places: Sequence[Place]) -> Iterator[list[Place]]:
+    """All of a step's mistaken entries, then those of each row, then those of each column."""
+    yield list(places)
+    for axis in (-2, -1):
+        lines: dict[Place, list[Place]] = {}
+        for place in places:
+            line = (*place[:-2], place[axis])
+            lines.setdefault(line, []).append(place)
+        if len(lines) > 1:
+            yield from list(lines.values())[:_MOST_ROWS]
+
+
+# ---- one entry ----------------------------------------------------------------------------------
+
+
+def _alone(entries: Entries, letter: str, place: Place, several: int) -> Slip | None:
+    """The likeliest slip that gives an entry's number, if it is no accident."""
+    field = entries.fields[letter]
+    spots = entries.spots(letter, place)
+    tried = list(entries.tried.get((letter, place), ()))
+    best: tuple[float, Guess] | None = None
+    order = {kind: k for k, kind in enumerate(SLIPS)}
+    listed = sorted(
+        (guess for spot in spots for guess in guesses(spot)), key=lambda g: order[g.kind]
+    )
+    meant = spots[0].value
+    for guess in listed:
+        tried.append(guess.value)
+        if field.matches(place, guess.value):
+            best = field.chance(place, tried, meant), guess
+            break
+    if best is None:
+        near = _nearly(field, place, listed, tried, meant)
+        if near is None:
+            return _one_operand(entries, letter, place, tried, several)
+        best = near
+    chance, guess = best
+    if weighed(chance * several) < LEAST_BITS:
+        return None
+    return Slip(guess.kind.name, guess.said, guess.kind.tell, entries.name(letter), (place,))
+
+
+def _nearly(
+    field: Field, place: Place, listed: Sequence[Guess], tried: Sequence[float], meant: float
+) -> tuple[float, Guess] | None:
+    """A slip that misses the claim by a unit or two, as numbers rounded in between do."""
+    unit, claim = field.unit(place), float(field.numbers[place])
+    for guess in listed:
+        if abs(guess.value - claim) <= 2.5 * unit and isfinite(guess.value):
+            window = [x + k * unit for x in tried for k in (-2, -1, 0, 1, 2)]
+            return field.chance(place, window, meant), guess
+    return None
+
+
+def _one_operand(
+    entries: Entries, letter: str, place: Place, tried: list[float], several: int
+) -> Slip | None:
+    """An operand that was misread, where that changes no other claimed entry."""
+    field = entries.fields[letter]
+    for misread, value in _misread(entries, letter, [place]):
+        near, broken = _fits(entries, letter, value, [place])
+        if broken:
+            continue
+        tried.append(float(value[place]))
+        if near:
+            chance = field.chance(place, tried, float(entries.own.computed(letter)[place]))
+            if weighed(chance * several) < LEAST_BITS:
+                return None
+            return Slip(misread.name, misread.said, misread.tell, entries.name(letter), (place,))
+    return None
+
+
+# ---- several entries -----------------------------------------------------------------------------
+
+
+def _together(entries: Entries, letter: str, places: Sequence[Place]) -> Slip | None:
+    """One slip that explains several entries of a step."""
+    field = entries.fields[letter]
+    bits = sum(field.bits(place) for place in places)
+    row = field.numbers[places[0][:-1]]
+    one_row = len({place[:-1] for place in places}) == 1
+    if one_row and len(places) == len(row) and field.low >= 0 and field.high <= 1:
+        if abs(row.sum() - 1) <= field.units[places[0][:-1]].sum():
+            bits -= max(field.bits(place) for place in places)
+    for rank, (name, said, tell, free) in enumerate(_ways(entries, letter, places), start=1):
+        if name:
+            if bits - log2(rank) - free < LEAST_BITS:
+                return None
+            return Slip(name, said, tell, entries.name(letter), tuple(places))
+    return None
+
+
+#: The name of a slip that fits ("" for one that does not), what it is, what to tell, and the bits
+#: of the number that was chosen to fit.
+_Way = tuple[str, str, str, float]
+_NOT: _Way = ("", "", "", 0.0)
+
+
+def _ways(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
+    yield from _exchanged(entries, letter, places)
+    rows = {place[:-1] for place in places}
+    if len(rows) == 1:
+        yield from _same_slip(entries, letter, places)
+        yield from _copied_row(entries, letter, places)
+    for misread, value in _misread(entries, letter, places):
+        near, broken = _fits(entries, letter, value, places)
+        if near and not broken:
+            yield misread.name, misread.said, misread.tell, 0.0
+        elif not broken:
+            yield _NOT
+    if len(rows) == 1:
+        yield from _other_logit(entries, letter, places)
+
+
+def _exchanged(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
+    """Two entries, or two rows, that stand in each other's place."""
+    field = entries.fields[letter]
+    value = entries.own.computed(letter)
+    if len(places) == 2:
+        one, two = places
+        fits = field.matches(one, float(value[two])) and field.matches(two, float(value[one]))
+        said = f"{_called(entries, letter, one)} and {_called(entries, letter, two)} are exchanged"
+        yield ("exchanged-entries", said, _MISREAD_TELL, 0.0) if fits else _NOT
+    rows = list(dict.fromkeys(place[:-1] for place in places))
+    if len(rows) == 2:
+        one, two = rows
+        fits = all(
+            field.matches((*here, j), float(value[(*there, j)]))
+            for here, there in ((one, two), (two, one))
+            for j in range(field.shape[-1])
+            if field.there[(*here, j)]
+        )
+        name = entries.name(letter)
+        said = f"rows {one[-1] + 1} and {two[-1] + 1} of {name} are exchanged"
+        yield ("exchanged-rows", said, _MISREAD_TELL, 0.0) if fits else _NOT
+
+
+def _copied_row(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
+    field = entries.fields[letter]
+    *lead, row, _ = places[0]
+    for source in (entries.own.taken(letter), entries.own.computed(letter)):
+        for other in range(field.shape[-2]):
+            if other == row:
+                continue
+            fits = all(
+                field.matches((*lead, row, j), float(source[(*lead, other, j)]))
+                for j in range(field.shape[-1])
+                if field.there[(*lead, row, j)]
+            )
+            said = f"row {row + 1} of {entries.name(letter)} holds the numbers of row {other + 1}"
+            yield ("copied-row", said, _COPY_TELL, 0.0) if fits else _NOT
+
+
+def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
+    """The same slip in every mistaken entry of a row, which leaves the others as they are."""
+    field = entries.fields[letter]
+    columns = [j for j in range(field.shape[-1]) if field.there[(*places[0][:-1], j)]]
+    for source in (0, 1):
+        tables: list[dict[tuple[object, ...], Guess]] = []
+        values = []
+        for column in columns:
+            spots = entries.spots(letter, (*places[0][:-1], column))
+            spot = spots[min(source, len(spots) - 1)]
+            tables.append({guess.key: guess for guess in guesses(spot, _IN_ROWS)})
+            values.append(spot.value)
+        mistaken = [columns.index(place[-1]) for place in places]
+        for key, first in tables[mistaken[0]].items():
+            if not all(key in tables[k] for k in mistaken):
+                continue
+            right = all(
+                field.matches((*places[0][:-1], column),
+                              table[key].value if key in table else value)
+                for column, table, value in zip(columns, tables, values, strict=True)
+            )  # fmt: skip
+            row = f"row {places[0][-2] + 1} of {entries.name(letter)}"
+            entry = _called(entries, letter, places[0])
+            said = first.said.replace(entry, row) if len(places) == len(columns) else (
+                first.said.replace(entry, " and ".join(_called(entries, letter, p) for p in places))
+            )
+            yield (first.kind.name, said, first.kind.tell, 0.0) if right else _NOT
+
+
+#: The kinds that the same hand may repeat along a row.
+_IN_ROWS: tuple[SlipKind, ...] = tuple(
+    kind for kind in SLIPS
+    if kind.name not in ("swapped-digits", "misread-digit", "copied-entry", "row-for-column")
+)  # fmt: skip
+
+
+def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
+    """A row of a softmax in which one logit was another: ln of the weights tells which."""
+    evaluation, field = entries.evaluation, entries.fields[letter]
+    step = evaluation.step(letter)
+    if step is None or not isinstance(step.expr, Softmax | LineQuotient):
+        return
+    line = places[0][:-1]
+    logits = _logits(entries, letter, line)
+    if logits is None or not field.there[line].all() or field.hidden[line].any():
+        return
+    before, z = logits
+    shares = field.numbers[line]
+    for j in range(len(z)):
+        rest = np.delete(np.arange(len(z)), j)
+        others = np.exp(z[rest] - z[rest].max()) if np.isfinite(z[rest]).any() else np.zeros(0)
+        share = float(shares[j])
+        if not 0 < share < 1 or not others.sum() > 0:
+            yield _NOT
+            continue
+        meant = log(share / (1 - share)) + log(others.sum()) + float(z[rest].max())
+        again = (1 - share) * others / others.sum()
+        unit = field.units[line]
+        near = all(
+            abs(x - float(shares[k])) <= 0.5 * unit[k] + again_share * unit[j] + 1e-12
+            for k, x, again_share in zip(rest, again, others / others.sum(), strict=True)
+        )
+        where = (*line, j)
+        place = evaluation.item(before).name + f"[{','.join(str(i + 1) for i in where)}]"
+        text = _shortest(meant, z, j, shares, unit)
+        was = spelled(float(z[j]))
+        verb = "belong" if len(z) > 1 else "belongs"
+        said = (f"the weights of row {line[-1] + 1} {verb} to {place} = {text} rather than {was}")
+        free = 2 * max(field.bits((*line, k)) for k in range(len(z)))
+        free = 0.0 if not near else free / 2
+        yield ("other-logit", said, _LOGIT_TELL, free) if near else _NOT
+
+
+def _logits(entries: Entries, letter: str, line: Place) -> tuple[str, Array] | None:
+    """The step before a softmax and its numbers in one row."""
+    step = entries.evaluation.step(letter)
+    if step is None:
+        return None
+    symbol = step.expr.args[0] if isinstance(step.expr, Softmax) else None
+    before = str(getattr(symbol, "name", ""))
+    if not before or before not in {i.letter for i in _items(entries.evaluation)}:
+        return None
+    taken = entries.own.taken(before)
+    if taken.shape != entries.fields[letter].shape:
+        return None
+    return before, np.asarray(taken[line], dtype=float)
+
+
+def _items(evaluation: Evaluation) -> tuple[object, ...]:
+    return (*evaluation.inputs, *evaluation.steps)
+
+
+def _shortest(meant: float, z: Array, j: int, shares: Array, units: Array) -> str:
+    """The logit with as few digits as give the claimed weights."""
+    for digits in range(5):
+        tried = round(meant, digits)
+        other = z.copy()
+        other[j] = tried
+        again = np.exp(other - other.max())
+        if (np.abs(again / again.sum() - shares) <= 0.5 * units + 1e-12).all():
+            return spelled(tried)
+    return spelled(round(meant, 2))
+
+
+# ---- operands ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Misread:
+    """A number that was another when it was used."""
+
+    name: str
+    said: str
+    tell: str
+    letter: str
+    place: Place
+    value: float
+
+
+def _misread(
+    entries: Entries, letter: str, places: Sequence[Place]
+) -> Iterator[tuple[_Misread, Array]]:
+    """What a step becomes when one number it is made of is misread or wrong itself."""
+    by_letter: dict[str, list[_Misread]] = {}
+    for misread in _numbers_misread(entries, letter, places):
+        by_letter.setdefault(misread.letter, []).append(misread)
+    for operand, listed in by_letter.items():
+        for numbers in (entries.own, entries.true):
+            try:
+                values = _again(numbers, letter, operand, listed)
+            except (SymattnError, ValueError, TypeError):
+                continue
+            yield from zip(listed, values, strict=True)
+
+
+def _again(numbers: Numbers, letter: str, operand: str, listed: Sequence[_Misread]) -> Array:
+    """The step for each of several values of an operand, all at once."""
+    evaluation = numbers.evaluation
+    usual = np.asarray(numbers.taken(operand), dtype=float)
+    batch = np.repeat(usual[None], len(listed), axis=0)
+    for k, misread in enumerate(listed):
+        batch[(k, *misread.place)] = misread.value
+    known = {operand: batch}
+
+    def read(name: str) -> Array:
+        return known[name] if name in known else numbers.taken(name)
+
+    with np.errstate(all="ignore"):
+        for step in evaluation.steps:
+            if step.letter == operand or not any(name in known for name in step.operands):
+                continue
+            value = evaluation.follow(step, read, evaluation.arithmetic)
+            if step.letter == letter:
+                return np.broadcast_to(value, (len(listed), *value.shape[1:]))
+            if step.letter not in numbers.claims:
+                known[step.letter] = value
+    return np.empty((0,))
+
+
+def _numbers_misread(
+    entries: Entries, letter: str, places: Sequence[Place]
+) -> list[_Misread]:
+    """The numbers that the entries are made of, each with what it may have been taken for."""
+    seen: dict[tuple[str, Place], bool] = {}
+    pending = [(letter, place) for place in places[:_MOST_ENTRIES]]
+    while pending and len(seen) < _MOST_OPERANDS:
+        read = pending.pop(0)
+        step = entries.evaluation.step(read[0])
+        rule = None if step is None else entries.rules.of(entries.evaluation, step, read[1])
+        for part in parts(rule) if rule is not None else ():
+            if not isinstance(part, Entry):
+                continue
+            try:
+                other = named(part)
+            except (TypeError, ValueError, AttributeError):
+                continue
+            if other in seen:
+                continue
+            made = entries.evaluation.step(other[0]) is not None
+            claimed = entries.claims.get(other[0])
+            unclaimed = made and (claimed is None or claimed[other[1]] is None)
+            seen[other] = unclaimed
+            if unclaimed:
+                pending.append(other)
+    out: list[_Misread] = []
+    for (operand, place), unclaimed in seen.items():
+        spot = Spot(entries.own, entries.rules, operand, place, None)
+        if unclaimed:
+            for guess in guesses(spot):
+                out.append(_Misread(guess.kind.name, guess.said, guess.kind.tell,
+                                    operand, place, guess.value))  # fmt: skip
+        else:
+            out.extend(_taken_for(entries, letter, operand, place, spot))
+    return out[:_MOST_MISREAD]
+
+
+def _taken_for(
+    entries: Entries, letter: str, operand: str, place: Place, spot: Spot
+) -> Iterator[_Misread]:
+    value, text = entries.own.read(operand, place), entries.own.text(operand, place)
+    if not isfinite(value):
+        return
+    others: dict[float, str] = {}
+    if value:
+        others[-value] = spelled(-value)
+        others[0.0] = "0"
+    for other, distance in spot.around():
+        if distance == 1:
+            number = entries.own.read(operand, other)
+            if number != value and number > -inf:
+                others.setdefault(number, entries.own.text(operand, other))
+    for name, new, words, _ in spot.changed:
+        if name in ("unscaled", "scaled-twice", "shown"):
+            others.setdefault(new, f"{spelled(new)} ({_WORDS[name].format(words)})")
+    called = spot.called(place)
+    for number, shown in others.items():
+        said = f"{entries.name(letter)} is worked out with {called} = {shown} instead of {text}"
+        yield _Misread("misread-number", said, _MISREAD_TELL, operand, place, number)
+
+
+_WORDS = {"unscaled": "not divided by {}", "scaled-twice": "divided by {} twice",
+          "shown": "without the mask"}  # fmt: skip
+
+
+def _fits(
+    entries: Entries, letter: str, value: Array, places: Sequence[Place]
+) -> tuple[bool, bool]:
+    """Whether a step's value has the claims at these places, and whether it breaks another."""
+    field = entries.fields[letter]
+    claims, units = field.numbers, field.units
+    with np.errstate(all="ignore"):
+        near = np.abs(value - claims) <= 0.5 * units + 1e-9 * max(1.0, field.largest)
+        near |= field.hidden & np.isneginf(value)
+    at_places = all(bool(near[place]) for place in places)
+    mistaken = np.zeros(field.shape, dtype=bool)
+    for place in entries.roots[letter]:
+        mistaken[place] = True
+    usual = np.asarray(entries.own.computed(letter), dtype=float)
+    same = np.isclose(value, usual, rtol=1e-9, atol=1e-12)
+    broken = field.there & ~near & ~mistaken & ~same
+    return at_places, bool(broken.any())
+
+
