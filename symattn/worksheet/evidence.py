@@ -20,6 +20,9 @@ LEAST_BITS = log2(ODDS)
 #: An exact claim (1/3) counts as written with so many digits of the largest number.
 _EXACT = 1e-6
 
+#: Nobody writes −∞ by accident: it counts as two decimals do.
+_INFINITE = 6.0
+
 
 class Field:
     """The claims on one step as floats, and the numbers that each might have been.
@@ -56,18 +59,23 @@ class Field:
         """
         unit = float(self.units[place]) or _EXACT * (self.largest or 1.0)
         claim, finite = float(self.numbers[place]), self.true[np.isfinite(self.true)]
-        while unit < 1 and claim / (10 * unit) == round(claim / (10 * unit)):
+        while isfinite(claim) and unit < 1 and claim / (10 * unit) == round(claim / (10 * unit)):
             coarser = finite / (10 * unit)
             if not np.allclose(coarser, np.round(coarser), rtol=0, atol=1e-9):
                 break
             unit *= 10
         return unit
 
-    def bits(self, place: tuple[int, ...]) -> float:
-        """How many bits a claimed number holds."""
-        if self.hidden[place]:
-            return 1.0  # it is −∞ or it is not
-        return log2((self.high - self.low) / self.unit(place) + 1)
+    def bits(self, place: tuple[int, ...], meant: float) -> float:
+        """How many bits a claimed number holds where `meant` is right.
+
+        A number that is a unit off says no more than that: as near, there are few others.
+        """
+        claim = float(self.numbers[place])
+        if not isfinite(claim):
+            return _INFINITE
+        reach = min(self.high - self.low, 4 * abs(claim - meant))
+        return log2(reach / self.unit(place) + 1)
 
     def chance(self, place: tuple[int, ...], tried: Iterable[float], meant: float) -> float:
         """How often an arbitrary number at this place would be one of those that were tried.

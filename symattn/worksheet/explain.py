@@ -271,20 +271,22 @@ class _Sheet:
             return [self.told(case, ()) for case in whole[:_MOST_SHOWN]]
         tried = self.tried(compared)
         slips = slipped(self.entries(self.base, tried))
-        if slips.complete and not cases:
-            return [self.told(self.base, slips.parts)]
-        rows = self.rows(compared)
+        rows = [] if slips.complete and not cases else self.rows(compared)
         for case in rows:
             if not case.roots:
                 return [self.told(case, ())]
         if slips.complete:
-            return [self.told(self.base, slips.parts)]
+            return [self.told(self.base, parts) for parts in
+                    (slips.parts, *((other,) for other in slips.others))]  # fmt: skip
         cases = sorted((*cases, *rows), key=lambda case: -case.bits)
+        spread = [case for case in cases if len({(x, e.place[:-1]) for x, e in case.roots}) > 1]
+        if spread and (pairs := self.pairs(compared, cases)):
+            return [self.told(case, ()) for case in pairs[:_MOST_SHOWN]]
         for case in cases[:2]:
             with_slips = slipped(self.entries(case, {}))
             if with_slips.complete:
                 return [self.told(case, with_slips.parts)]
-        pairs = self.pairs(compared, cases)
+        pairs = [] if spread else self.pairs(compared, cases)
         if pairs:
             return [self.told(case, ()) for case in pairs[:_MOST_SHOWN]]
         if cases:
@@ -351,12 +353,17 @@ class _Sheet:
             return weighed(self.fields[letter].chance(place, tried, meant)) - more
         return self.bits(fixed) - log2(max(len(effects), 1)) - more
 
+    def bits_of(self, letter: str, place: Place) -> float:
+        """The bits of one claimed entry."""
+        meant = float(self.numbers.computed(letter)[place])
+        return self.fields[letter].bits(place, meant)
+
     def bits(self, fixed: Iterable[tuple[str, Place]]) -> float:
         """The bits of claimed entries; the last of a row that sums to 1 tells nothing."""
         rows: dict[tuple[str, Place], list[float]] = {}
         for letter, place in fixed:
             row = rows.setdefault((letter, place[:-1]), [])
-            row.append(self.fields[letter].bits(place))
+            row.append(self.bits_of(letter, place))
         total = 0.0
         for (letter, row_place), bits in rows.items():
             total += sum(bits)
@@ -385,6 +392,8 @@ class _Sheet:
         fixed: dict[tuple[str, Place], float] = {}
         loss, rounded = 0.0, 0
         for mark in marks:
+            if mark.name in changed.steps and not self.mostly(mark):
+                return
             for entry in mark.entries:
                 key, before = (mark.letter, entry.place), self.verdicts[mark.letter, entry.place]
                 if before in _MISTAKEN and entry.verdict in _FITTING:
@@ -393,7 +402,7 @@ class _Sheet:
                 elif before in _FITTING and entry.verdict in _MISTAKEN:
                     if mark.name in changed.steps:
                         return  # it would change what is right
-                    loss += self.fields[mark.letter].bits(entry.place)
+                    loss += self.bits_of(mark.letter, entry.place)
         if not fixed:
             return
         if len(fixed) > 1:
@@ -402,6 +411,12 @@ class _Sheet:
             bits = self.evidence(fixed, (*effects, fixed), more + rounded * _ROUNDED)
         if bits - loss >= LEAST_BITS:
             yield _Case(changed, evaluation, marks, bits - loss)
+
+    def mostly(self, mark: StepMark) -> bool:
+        """Whether a step that is done otherwise leaves few mistakes, which may be slips."""
+        before = [e for e in mark.entries if self.verdicts[mark.letter, e.place] in _MISTAKEN]
+        left = sum(entry.verdict in _MISTAKEN for entry in before)
+        return 4 * left <= len(before)
 
     def rows(self, compared: Mapping[_Changed, _Compared]) -> list[_Case]:
         """Misconceptions in some rows only."""

@@ -63,6 +63,10 @@ class Entries:
         """A step's name."""
         return self.evaluation.item(letter).name
 
+    def bits(self, letter: str, place: Place) -> float:
+        """The bits of a claimed entry."""
+        return self.fields[letter].bits(place, float(self.own.computed(letter)[place]))
+
     def spots(self, letter: str, place: Place) -> tuple[Spot, ...]:
         """An entry with the student's own numbers before it, and with the true ones."""
         written = self.claims[letter][place]
@@ -81,20 +85,24 @@ class Slipped:
 
     parts: tuple[Slip, ...]
     complete: bool
+    #: Others that explain as much, each alone.
+    others: tuple[Slip, ...] = ()
 
 
 def slipped(entries: Entries) -> Slipped:
     """The slips that explain mistaken entries, in the order of the calculation."""
     found: list[Slip] = []
+    others: list[Slip] = []
     left = 0
     for letter, places in entries.roots.items():
         remaining = list(places)
         for group in _groups(remaining):
             if len(group) < 2:
                 continue
-            slip = _together(entries, letter, group)
-            if slip is not None:
+            slips = _together(entries, letter, group)
+            for slip in slips[:1]:
                 found.append(slip)
+                others += slips[1:]
                 remaining = [place for place in remaining if place not in slip.places]
             if not remaining:
                 break
@@ -110,7 +118,8 @@ def slipped(entries: Entries) -> Slipped:
                 found.append(slip)
     if len(found) > 3:
         return Slipped(tuple(found[:3]), False)
-    return Slipped(tuple(found), left == 0 and bool(found))
+    complete = left == 0 and bool(found)
+    return Slipped(tuple(found), complete, tuple(others) if len(found) == 1 else ())
 
 
 def _groups(places: Sequence[Place]) -> Iterator[list[Place]]:
@@ -188,21 +197,24 @@ def _one_operand(
 # ---- several entries -----------------------------------------------------------------------------
 
 
-def _together(entries: Entries, letter: str, places: Sequence[Place]) -> Slip | None:
-    """One slip that explains several entries of a step."""
+def _together(entries: Entries, letter: str, places: Sequence[Place]) -> list[Slip]:
+    """One slip that explains several entries of a step; two where both are exchanges."""
     field = entries.fields[letter]
-    bits = sum(field.bits(place) for place in places)
+    bits = sum(entries.bits(letter, place) for place in places)
     row = field.numbers[places[0][:-1]]
     one_row = len({place[:-1] for place in places}) == 1
     if one_row and len(places) == len(row) and field.low >= 0 and field.high <= 1:
         if abs(row.sum() - 1) <= field.units[places[0][:-1]].sum():
-            bits -= max(field.bits(place) for place in places)
+            bits -= max(entries.bits(letter, place) for place in places)
+    found: list[Slip] = []
     for rank, (name, said, tell, free) in enumerate(_ways(entries, letter, places), start=1):
-        if name:
-            if bits - log2(rank) - free < LEAST_BITS:
-                return None
-            return Slip(name, said, tell, entries.name(letter), tuple(places))
-    return None
+        if found and not name.startswith("exchanged"):
+            break
+        if name and bits - log2(rank) - free >= LEAST_BITS:
+            found.append(Slip(name, said, tell, entries.name(letter), tuple(places)))
+        elif name:
+            break
+    return found
 
 
 #: The name of a slip that fits ("" for one that does not), what it is, what to tell, and the bits
@@ -236,26 +248,27 @@ def _exchanged(entries: Entries, letter: str, places: Sequence[Place]) -> Iterat
         fits = field.matches(one, float(value[two])) and field.matches(two, float(value[one]))
         said = f"{_called(entries, letter, one)} and {_called(entries, letter, two)} are exchanged"
         yield ("exchanged-entries", said, _MISREAD_TELL, 0.0) if fits else _NOT
-    rows = list(dict.fromkeys(place[:-1] for place in places))
-    if len(rows) == 2:
-        one, two = rows
-        fits = all(
-            field.matches((*here, j), float(value[(*there, j)]))
-            for here, there in ((one, two), (two, one))
-            for j in range(field.shape[-1])
-            if field.there[(*here, j)]
-        )
-        name = entries.name(letter)
-        said = f"rows {one[-1] + 1} and {two[-1] + 1} of {name} are exchanged"
-        yield ("exchanged-rows", said, _MISREAD_TELL, 0.0) if fits else _NOT
+    for axis, word in ((-2, "rows"), (-1, "columns")):
+        lines = sorted({place[axis] for place in places})
+        heads = {place[:-2] for place in places}
+        if len(lines) != 2 or len(heads) != 1 or len(places) < 3:
+            continue
+        other = np.moveaxis(np.array(value[next(iter(heads))]), axis, 0)
+        other[lines] = other[lines[::-1]]
+        turned = np.moveaxis(other, 0, axis)
+        fits = all(field.matches(place, float(turned[place[-2:]])) for place in places)
+        said = (f"{word} {lines[0] + 1} and {lines[1] + 1} of {entries.name(letter)} "
+                "are exchanged")  # fmt: skip
+        yield (f"exchanged-{word}", said, _MISREAD_TELL, 0.0) if fits else _NOT
 
 
 def _copied_row(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
     field = entries.fields[letter]
     *lead, row, _ = places[0]
+    wrong = {place[:-1] for place in entries.roots[letter]}
     for source in (entries.own.taken(letter), entries.own.computed(letter)):
         for other in range(field.shape[-2]):
-            if other == row:
+            if other == row or (*lead, other) in wrong:
                 continue
             fits = all(
                 field.matches((*lead, row, j), float(source[(*lead, other, j)]))
@@ -334,8 +347,7 @@ def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iter
         was = spelled(float(z[j]))
         verb = "belong" if len(z) > 1 else "belongs"
         said = (f"the weights of row {line[-1] + 1} {verb} to {place} = {text} rather than {was}")
-        free = 2 * max(field.bits((*line, k)) for k in range(len(z)))
-        free = 0.0 if not near else free / 2
+        free = max(entries.bits(letter, (*line, k)) for k in range(len(z)))
         yield ("other-logit", said, _LOGIT_TELL, free) if near else _NOT
 
 
