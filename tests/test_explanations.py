@@ -87,6 +87,11 @@ CASES: dict[str, Case] = {
     "softmax-twice": ({}, {"weights": lambda z: softmax(softmax(z))}, USUAL),
     "exponentials-only": ({}, {"weights": np.exp}, USUAL),
     "base-2": ({}, {"weights": lambda z: 2**z / (2**z).sum(1, keepdims=True)}, USUAL),
+    "base-10": ({}, {"weights": lambda z: 10**z / (10**z).sum(1, keepdims=True)}, USUAL),
+    "over-the-largest": ({}, {"weights": lambda z: np.exp(z - z.max(1, keepdims=True))}, USUAL),
+    "softmax-of-unscaled": ({}, {"weights": lambda z: softmax(z * np.sqrt(D))}, USUAL),
+    "softmax-of-unmasked": (MASK, {"weights": lambda z: softmax(Q @ K.T / np.sqrt(D))}, USUAL),
+    "residual-added": ({}, {"output": lambda a, q, k, v: a @ v + q}, USUAL),
     "all-on-the-largest": ({}, {"weights": lambda z: (z == z.max(1, keepdims=True)) * 1.0}, USUAL),
     "keys-as-values": ({}, {"output": lambda a, q, k, v: a @ k}, USUAL),
     "queries-as-values": ({}, {"output": lambda a, q, k, v: a @ q}, USUAL),
@@ -242,6 +247,13 @@ NARROW = {key: value[:, :3] for key, value in W.items()}
 @pytest.mark.parametrize(
     ("name", "w", "ways"),
     [
+        ("query-key-weights-exchanged", W | {"W_Q": W["W_K"], "W_K": W["W_Q"]}, {}),
+        ("keys-from-W_V", W | {"W_K": W["W_V"]}, {}),
+        ("keys-from-W_Q", W | {"W_K": W["W_Q"]}, {}),
+        ("values-from-W_K", W | {"W_V": W["W_K"]}, {}),
+        ("values-from-W_Q", W | {"W_V": W["W_Q"]}, {}),
+        ("queries-from-W_K", W | {"W_Q": W["W_K"]}, {}),
+        ("queries-from-W_V", W | {"W_Q": W["W_V"]}, {}),
         ("projection-transposed", W, {"project": lambda x, w: x @ w.T}),
         ("tokens-as-values", W, {"values": lambda v: X}),
         ("scaled-by-d_model", NARROW, {"root": lambda: 2}),
@@ -250,8 +262,9 @@ NARROW = {key: value[:, :3] for key, value in W.items()}
 def test_a_mistake_with_projections_is_named_first(
     name: str, w: dict[str, Array], ways: Ways
 ) -> None:
-    given = {"X": exactly(X), **{key: exactly(w[key]) for key in ("W_Q", "W_K", "W_V")}}
-    found = check(given, {k: spelled(v) for k, v in single(X, w, {}).items()}, {})
+    own = NARROW if w is NARROW else W
+    given = {"X": exactly(X), **{key: exactly(own[key]) for key in ("W_Q", "W_K", "W_V")}}
+    found = check(given, {k: spelled(v) for k, v in single(X, own, {}).items()}, {})
     assert found.first_wrong is None
     found = check(given, {k: spelled(v) for k, v in single(X, w, ways).items()}, {}, explain=True)
     assert names(found) == [name]
@@ -319,6 +332,19 @@ def test_tiled_groups_are_named_first() -> None:
         assert names(found) == expected
 
 
+@pytest.mark.parametrize("shifted", [True, False])
+def test_exponentials_with_and_without_the_maximum(shifted: bool) -> None:
+    z = Q @ K.T
+    top = z.max(1, keepdims=True)
+    made = {"exp": np.exp(z - top) if shifted else np.exp(z), "weights": softmax(z)}
+    made["exp_sum"] = made["exp"].sum(1, keepdims=True)
+    if not shifted:
+        made["row_max"] = top
+    given = {"scores": exactly(z)}
+    found = check(given, {step: spelled(value) for step, value in made.items()}, explain=True)
+    assert names(found) == ["exponentials-shifted" if shifted else "exponentials-not-shifted"]
+
+
 def test_a_padding_mask_on_the_queries_is_named() -> None:
     weights = softmax(Q @ K.T / np.sqrt(D))
     weights[2] = 1 / 3
@@ -332,7 +358,9 @@ def test_a_padding_mask_on_the_queries_is_named() -> None:
 
 REACHED = {*CASES, *HEAD_CASES, "mask-on-queries", "projection-transposed", "tokens-as-values",
            "scaled-by-d_model", "positions-from-1", "no-positions", "other-rotary-pairs",
-           "groups-tiled"}  # fmt: skip
+           "groups-tiled", "exponentials-shifted", "exponentials-not-shifted",
+           "query-key-weights-exchanged", "queries-from-W_K", "queries-from-W_V", "keys-from-W_Q",
+           "keys-from-W_V", "values-from-W_Q", "values-from-W_K"}  # fmt: skip
 
 
 def test_every_misconception_is_reached() -> None:

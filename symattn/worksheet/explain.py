@@ -266,7 +266,7 @@ class _Sheet:
             return []
         compared = {single: self.compare(single) for single in self.explainer.singles}
         cases = self.singles(compared)
-        whole = [case for case in cases if not case.roots]
+        whole = _simplest([case for case in cases if not case.roots])
         if whole:
             return [self.told(case, ()) for case in whole[:_MOST_SHOWN]]
         tried = self.tried(compared)
@@ -549,6 +549,13 @@ class _Sheet:
         if rows.all() or not (fitting | ~rows).all():
             return ()
         return tuple(int(row) for row in np.flatnonzero(rows))
+
+
+def _simplest(cases: Sequence[_Case]) -> list[_Case]:
+    """Without those for which a simpler one is told that fits as well."""
+    listed = [(case, case.changed.misconceptions) for case in cases if case.changed]
+    names = {part.name for _, parts in listed for part in parts}
+    return [case for case, parts in listed if not any(part.rather in names for part in parts)]
 
 
 def _near(field: Field, value: Array, again: Array) -> Array:
