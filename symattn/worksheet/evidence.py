@@ -6,7 +6,7 @@ would have met one of the k as well. With N numbers in reach, that happens with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import floor, inf, isfinite, log2
 
 import numpy as np
@@ -43,8 +43,8 @@ class Field:
         seen = np.concatenate([self.true.ravel(), self.numbers.ravel()])
         seen = seen[np.isfinite(seen)]
         more = [0.0, 1.0] if shares else []
-        self.low = min([*seen, *more], default=0.0)
-        self.high = max([*seen, *more], default=0.0)
+        self.low = float(min([*seen, *more], default=0.0))
+        self.high = float(max([*seen, *more], default=0.0))
         self.largest = max(abs(self.low), abs(self.high))
         self.hidden = np.isneginf(self.numbers)
 
@@ -94,12 +94,19 @@ class Field:
         width = min(high, meant + reach) - max(low, meant - reach)
         return max(everywhere, near / max(floor(width / unit + 0.5), 1))
 
+    def sums_to_one(self, places: Sequence[tuple[int, ...]]) -> bool:
+        """Whether these are a whole row of claimed shares, whose last one says nothing new."""
+        row = places[0][:-1]
+        if len(places) < self.shape[-1] or self.low < 0 or self.high > 1:
+            return False
+        return bool(abs(self.numbers[row].sum() - 1) <= self.units[row].sum())
+
     def matches(self, place: tuple[int, ...], value: float) -> bool:
         """Whether a number rounds to what is claimed."""
         claim, unit = float(self.numbers[place]), float(self.units[place])
         if not (isfinite(claim) and isfinite(value)):
             return claim == value
-        return abs(value - claim) <= 0.5 * unit + 1e-9 * max(1.0, self.largest)
+        return abs(value - claim) <= 0.5 * unit + 1e-9 * max(1.0, float(self.largest))
 
 
 def weighed(chance: float) -> float:

@@ -42,7 +42,10 @@ _ROUNDED = log2(3)
 
 #: How many hypotheses are marked again, how many pairs are screened, and how many explanations
 #: are reported.
-_MOST_MARKED, _MOST_PAIRS, _MOST_SHOWN = 6, 600, 4
+_MOST_MARKED, _MOST_PARTLY, _MOST_PAIRS, _MOST_SHOWN = 6, 2, 600, 4
+
+#: So many mistaken entries may be slips, even where a misconception explains some of them.
+_FEW = 6
 
 #: From so many claimed entries on, fewer are marked again.
 _LARGE = 512
@@ -93,7 +96,7 @@ class Explainer:
         self.singles = tuple(self._singles())
         self._pairs: dict[tuple[_Changed, _Changed], tuple[_Changed, ...]] = {}
         self._first: dict[_Changed, Evaluation] = {}
-        self._shapes: dict[_Changed, bool] = {}
+        self._shown: dict[tuple[_Changed, frozenset[str]], str | None] = {}
 
     def _singles(self) -> Iterator[_Changed]:
         steps = Steps(self.derivation)
@@ -121,6 +124,22 @@ class Explainer:
         steps = Steps(replace(self.derivation, steps=first))
         (misconception,) = other.misconceptions
         return {**one.steps, **changed} if (changed := _made(steps, misconception)) else {}
+
+    def shown(self, changed: _Changed, claimed: frozenset[str]) -> str | None:
+        """The first claimed step that depends on what is changed; None where there is none."""
+        key = changed, claimed
+        if key not in self._shown:
+            reached: set[str] = set()
+            self._shown[key] = None
+            for step in self.derivation.steps:
+                operands = changed.steps.get(step.name, step).operands
+                if step.name not in changed.steps and reached.isdisjoint(operands):
+                    continue
+                reached.add(step.letter)
+                if step.letter in claimed:
+                    self._shown[key] = step.letter
+                    break
+        return self._shown[key]
 
     def in_rows(self, changed: _Changed, rows: tuple[int, ...], said: str) -> _Changed | None:
         """A misconception in some rows only; the others are done rightly."""
@@ -150,9 +169,7 @@ class Explainer:
         """The changed derivation with these numbers."""
         if changed not in self._first:
             steps = [changed.steps.get(step.name, step) for step in self.derivation.steps]
-            evaluation = Evaluation(
-                self.derivation.inputs, steps, given, self.derivation.sizes, {}
-            )
+            evaluation = Evaluation(self.derivation.inputs, steps, given, self.derivation.sizes, {})
             if any(isinstance(step.expr, InRows) for step in changed.steps.values()):
                 return evaluation  # made for one sheet
             self._first[changed] = evaluation
@@ -194,9 +211,21 @@ class _Compared:
     direct: bool
     rows: tuple[int, ...]
     touches: bool
+    #: Every step that it changes, where it is claimed.
+    values: tuple[Array, ...] = ()
+    #: Whether all its numbers, recomputed from what is given, round to what is claimed.
+    exact: bool = False
+
+    def same(self, other: _Compared) -> bool:
+        """Whether two hypotheses change every claimed number alike."""
+        return len(self.values) == len(other.values) and all(
+            one.shape == two.shape and np.allclose(one, two, rtol=1e-9, atol=1e-12)
+            for one, two in zip(self.values, other.values, strict=True)
+        )
 
 
-_NO_SENSE = _Compared({}, 1, True, (), touches=False)
+_NO_SENSE = _Compared({}, 1, True, (), touches=True)
+_UNTOUCHED = _Compared({}, 0, False, (), touches=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +236,14 @@ class _Case:
     evaluation: Evaluation
     marks: tuple[StepMark, ...]
     bits: float
+    #: Whether every claim is right there; then `marks` are still those of the right derivation.
+    whole: bool = False
 
     @property
     def roots(self) -> list[tuple[str, EntryMark]]:
         """The entries that are mistakes of their own, with their letters."""
+        if self.whole:
+            return []
         return [(mark.letter, entry) for mark in self.marks for entry in mark.entries
                 if entry.verdict in _MISTAKEN]  # fmt: skip
 
@@ -233,6 +266,7 @@ class _Sheet:
         claimed = [mark.name for mark in marks]
         self.later = claimed[claimed.index(first) :]
         self.complete = True
+        self.claimed = frozenset(mark.letter for mark in marks)
         self.verdicts = {(mark.letter, entry.place): entry.verdict
                          for mark in marks for entry in mark.entries}  # fmt: skip
         with np.errstate(all="ignore"):
@@ -253,8 +287,11 @@ class _Sheet:
                 wrong[entry.place] = entry.verdict in _MISTAKEN
                 fine[entry.place] = entry.verdict in _FITTING
             self.mistaken[mark.letter], self.right[mark.letter] = wrong, fine
+        self.fine = {letter for letter, field in self.fields.items()
+                     if (self.right[letter] | ~field.there).all()}  # fmt: skip
         many = sum(int(field.there.sum()) for field in self.fields.values())
         self.most_marked = _MOST_MARKED if many < _LARGE else 2
+        self.most_partly = _MOST_PARTLY if many < _LARGE else 1
         self.most_pairs = _MOST_PAIRS if many < _LARGE else 0
         self.numbers = Numbers(evaluation, claims, own=True)
 
@@ -270,14 +307,16 @@ class _Sheet:
         if whole:
             return [self.told(case, ()) for case in whole[:_MOST_SHOWN]]
         tried = self.tried(compared)
-        slips = slipped(self.entries(self.base, tried))
-        rows = [] if slips.complete and not cases else self.rows(compared)
+        few = not cases or len(self.base.roots) <= _FEW
+        slips = slipped(self.entries(self.base, tried)) if few else Slipped((), complete=False)
+        if slips.complete and not cases:
+            return self.by_slips(slips)
+        rows = self.rows(compared)
         for case in rows:
             if not case.roots:
                 return [self.told(case, ())]
         if slips.complete:
-            return [self.told(self.base, parts) for parts in
-                    (slips.parts, *((other,) for other in slips.others))]  # fmt: skip
+            return self.by_slips(slips)
         cases = sorted((*cases, *rows), key=lambda case: -case.bits)
         spread = [case for case in cases if len({(x, e.place[:-1]) for x, e in case.roots}) > 1]
         if spread and (pairs := self.pairs(compared, cases)):
@@ -296,6 +335,11 @@ class _Sheet:
             return [self.told(self.base, slips.parts)]
         return self.habits()
 
+    def by_slips(self, slips: Slipped) -> list[Explanation]:
+        """Explanations by slips alone."""
+        alternatives = (slips.parts, *((other,) for other in slips.others))
+        return [self.told(self.base, parts) for parts in alternatives]
+
     def told(self, case: _Case, slips: Iterable[Slip]) -> Explanation:
         """An explanation by a changed derivation and slips."""
         slips = tuple(slips)
@@ -304,7 +348,7 @@ class _Sheet:
         for mark in case.marks:
             if mark.name not in self.later:
                 continue
-            fitting = all(
+            fitting = case.whole or all(
                 entry.verdict in _FITTING
                 or (mark.name, entry.place) in covered
                 or (entry.verdict == "carried" and bool(covered))
@@ -328,16 +372,33 @@ class _Sheet:
     def singles(self, compared: Mapping[_Changed, _Compared]) -> list[_Case]:
         """The misconceptions with enough evidence, marked again, the simplest first."""
         viable = [(changed, c) for changed, c in compared.items() if c.fixed and not c.direct]
-        order = sorted(viable, key=lambda pair: (-len(pair[1].fixed), pair[1].broken))
-        hopeful = {changed for changed, _ in order[: self.most_marked]}
-        cases = []
         effects: list[Mapping[tuple[str, Place], float]] = []
+        ranks: dict[_Changed, int] = {}
         for changed, found in viable:
             if not any(_alike(found.fixed, known) for known in effects):
                 effects.append(found.fixed)
-            if changed in hopeful and self.evidence(found.fixed, effects) >= LEAST_BITS:
-                cases.extend(self.marked(changed, len(effects), effects))
-        return cases
+            ranks[changed] = len(effects)
+        every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
+        whole = [(changed, c) for changed, c in viable if len(c.fixed) == every and not c.broken]
+        partly = sorted(
+            (pair for pair in viable if pair not in whole),
+            key=lambda pair: pair[1].broken - len(pair[1].fixed),
+        )
+        cases: list[_Case] = []
+        for some, most in ((whole, self.most_marked), (partly, self.most_partly)):
+            known: list[tuple[_Compared, list[_Case]]] = []
+            for changed, found in some:
+                tried = effects[: ranks[changed]]
+                same = next((c for other, c in known if found.same(other)), None)
+                if same is not None:  # its verdicts are the same as well
+                    cases.extend(replace(case, changed=changed) for case in same)
+                elif len(known) < most and self.evidence(found.fixed, tried) >= LEAST_BITS:
+                    known.append((found, list(self.certified(changed, found, tried))))
+                    cases.extend(known[-1][1])
+            if any(not case.roots for case in cases):
+                break
+        order = {changed: k for k, (changed, _) in enumerate(viable)}
+        return sorted(cases, key=lambda case: order[case.changed] if case.changed else 0)
 
     def evidence(
         self,
@@ -360,19 +421,30 @@ class _Sheet:
 
     def bits(self, fixed: Iterable[tuple[str, Place]]) -> float:
         """The bits of claimed entries; the last of a row that sums to 1 tells nothing."""
-        rows: dict[tuple[str, Place], list[float]] = {}
+        rows: dict[tuple[str, Place], list[Place]] = {}
         for letter, place in fixed:
-            row = rows.setdefault((letter, place[:-1]), [])
-            row.append(self.bits_of(letter, place))
+            rows.setdefault((letter, place[:-1]), []).append(place)
         total = 0.0
-        for (letter, row_place), bits in rows.items():
-            total += sum(bits)
-            field = self.fields[letter]
-            if len(bits) == field.shape[-1] and field.low >= 0 and field.high <= 1:
-                row_claims = field.numbers[row_place]
-                if abs(row_claims.sum() - 1) <= field.units[row_place].sum():
-                    total -= max(bits)
+        for (letter, _), places in rows.items():
+            bits = [self.bits_of(letter, place) for place in places]
+            total += sum(bits) - (max(bits) if self.fields[letter].sums_to_one(places) else 0)
         return total
+
+    def certified(
+        self,
+        changed: _Changed,
+        found: _Compared,
+        effects: Sequence[Mapping[tuple[str, Place], float]],
+    ) -> Iterator[_Case]:
+        """The sheet marked against a changed derivation; as it is where every number rounds to it.
+
+        With the policy's own way of rounding, the marker decides.
+        """
+        if found.exact and self.policy.rounding == "either":
+            bits = self.evidence(found.fixed, effects)
+            yield _Case(changed, self.evaluation, self.base.marks, bits, whole=True)
+            return
+        yield from self.marked(changed, len(effects), effects)
 
     def marked(
         self,
@@ -443,30 +515,37 @@ class _Sheet:
         singles = self.explainer.singles
         touching = [s for s in singles if compared[s].touches]
         alone = [case.changed for case in cases if case.changed in compared][:3]
-        first = [(one, other) for one in alone if one for other in touching if other is not one]
-        rest = [
-            (one, other)
-            for one, other in combinations(touching, 2)
-            if not (compared[one].fixed or compared[other].fixed) or not alone
-        ]
+        left = {(letter, entry.place) for case in cases[:1] for letter, entry in case.roots}
+        likely = [other for other in touching if left & compared[other].fixed.keys()]
+        first = [(one, other) for one in alone if one for other in likely if other is not one]
+        second = [(one, other) for one in alone if one for other in touching
+                  if other is not one and other not in likely]  # fmt: skip
+        rest = [] if alone else list(combinations(touching, 2))
+        every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
         found: list[_Case] = []
-        for tried, (one, other) in enumerate((*first, *rest)):
+        seen: set[frozenset[_Changed]] = set()
+        marked = 0
+        for tried, (one, other) in enumerate((*first, *second, *rest)):
+            if found and tried >= len(first):
+                break
             if tried >= self.most_pairs:
                 self.complete = False
                 break
-            if found and tried >= len(first):
-                break
+            if frozenset((one, other)) in seen:
+                continue
+            seen.add(frozenset((one, other)))
             for pair in self.explainer.pairs(one, other):
                 both = self.compare(pair)
-                if both.broken or not both.fixed:
-                    continue
-                if len(both.fixed) < sum(int(m.sum()) for m in self.mistaken.values()):
+                if both.broken or len(both.fixed) < every:
                     continue
                 if any(_alike(both.fixed, compared[half].fixed) for half in (one, other)):
                     continue  # the other half changes nothing that is claimed
-                for case in self.marked(pair, tried + 2):
-                    if not case.roots:
-                        found.append(case)
+                marked += 1
+                ranked = [both.fixed] * (tried + 2)
+                cases_ = self.certified(pair, both, ranked)
+                found.extend(case for case in cases_ if not case.roots and case.bits >= LEAST_BITS)
+            if len(found) > 1 or marked >= self.most_marked:
+                break
         return found
 
     def tried(self, compared: Mapping[_Changed, _Compared]) -> dict[tuple[str, Place], list[float]]:
@@ -505,6 +584,10 @@ class _Sheet:
         follow, arithmetic = self.evaluation.follow, self.evaluation.arithmetic
         fixed: dict[tuple[str, Place], float] = {}
         broken, direct, touches = 0, False, False
+        values: list[Array] = []
+        exact, visited = True, set()
+        if self.is_past(changed):
+            return _UNTOUCHED
         rows: tuple[int, ...] | None = None
         with np.errstate(all="ignore"):
             for step in self.explainer.derivation.steps:
@@ -516,7 +599,7 @@ class _Sheet:
                     given[letter] = follow(other, from_given, arithmetic)
                     again = follow(other, from_claims, arithmetic)
                 except SymattnError:  # no sense on its own; with another change it may have
-                    return replace(_NO_SENSE, touches=True)
+                    return _NO_SENSE
                 field = self.fields.get(letter)
                 taken[letter] = again if field is None else field.put_in(again)
                 if field is None:
@@ -525,19 +608,35 @@ class _Sheet:
                 fits = near & self.mistaken[letter]
                 off = self.right[letter] & ~near
                 value = np.where(_closer(field, given[letter], again), again, given[letter])
-                different = ~np.isclose(value, field.true, rtol=1e-9, atol=1e-12, equal_nan=True)
-                touches = touches or bool((different & field.there).any())
+                values.append(value)
+                visited.add(letter)
+                exact = exact and _exact(field, given[letter])
+                if not touches:
+                    different = np.abs(value - field.true) > 1e-9 * max(1.0, field.largest)
+                    touches = bool(((different | ~np.isfinite(value)) & field.there).any())
                 if rows is None:
                     rows = self._rows_alone(letter, near) if off.any() and fits.any() else ()
                 if off.any():
                     broken += int(off.sum())
                     direct = direct or step.name in changed.steps
-                    if direct and not fits.any():
+                    if not fits.any() and (direct or not fixed):
                         break
                 for place in map(tuple, np.argwhere(fits)):
                     where: Place = tuple(map(int, place))
                     fixed[letter, where] = float(value[where])
-        return _Compared(fixed, broken, direct, rows or (), touches)
+        exact = exact and not broken and self.claimed - visited <= self.fine
+        return _Compared(fixed, broken, direct, rows or (), touches, tuple(values), exact)
+
+    def is_past(self, changed: _Changed) -> bool:
+        """Whether the first claimed step that a change shows in is right, entry for entry.
+
+        So it is with a change to what comes before the first mistake, where all is claimed.
+        """
+        shown = self.explainer.shown(changed, self.claimed)
+        if shown is None:
+            return True
+        field = self.fields[shown]
+        return bool(field.there.all() and self.right[shown].all())
 
     def _rows_alone(self, letter: str, near: Array) -> tuple[int, ...]:
         """The rows with mistakes, where all of them are as a misconception has them."""
@@ -570,6 +669,16 @@ def _near(field: Field, value: Array, again: Array) -> Array:
     finite = np.isfinite(value)
     out: Array = field.there & np.where(hidden, np.isneginf(value), finite & (first | second))
     return out
+
+
+def _exact(field: Field, value: Array) -> bool:
+    """Whether every claim is a correct rounding of its number, and not by a hair."""
+    if value.shape != field.shape:
+        return False
+    claims, units = field.numbers[field.there], field.units[field.there]
+    numbers, hidden = value[field.there], field.hidden[field.there]
+    off = np.abs(numbers - claims)
+    return bool(np.where(hidden, np.isneginf(numbers), off < 0.499999 * units).all())
 
 
 def _closer(field: Field, value: Array, again: Array) -> Array:

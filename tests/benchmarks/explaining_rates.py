@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -177,7 +177,7 @@ def _copied(sheet: Sheet, rng: Any, step: str, row: int, column: int) -> float |
 def _swapped(sheet: Sheet, rng: Any, step: str, row: int, column: int) -> float | None:
     letters = list(sheet.claims[step][row][column])
     places = [k for k, x in enumerate(letters) if x.isdigit()]
-    pairs = [(a, b) for a, b in zip(places, places[1:], strict=False) if letters[a] != letters[b]]
+    pairs = [(a, b) for a, b in pairwise(places) if letters[a] != letters[b]]
     if not pairs:
         return None
     a, b = pairs[int(rng.integers(len(pairs)))]
@@ -302,14 +302,15 @@ def main(count: int, seed: int) -> None:
             print(f"random {label}, {digits} decimals: explained {rate:6.1%}  {rest}")
     for kind in SLIPS:
         for digits in (2, 3, 4):
-            some, right, others = named(rng, kind, digits, max(count // 4, 1))
             of = max(count // 4, 1)
-            print(f"{kind:18} {digits} decimals: explained {some / of:5.0%}, named {right / of:5.0%}"
-                  f"  {dict(others.most_common(4))}")  # fmt: skip
+            some, right, others = named(rng, kind, digits, of)
+            rates = f"explained {some / of:5.0%}, named {right / of:5.0%}"
+            print(f"{kind:18} {digits} decimals: {rates}  {dict(others.most_common(4))}")
     total, hits, missed = known(rng, 1)
     print(f"misconceptions and pairs: {hits} of {total} named {dict(missed.most_common(12))}")
     print(f"{time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200, int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    words = [*map(int, sys.argv[1:3])]
+    main(*words, *(200, 1)[len(words) :])

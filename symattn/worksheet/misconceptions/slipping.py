@@ -7,7 +7,7 @@ differs, a row copied; then entry by entry. A slip that would change an entry th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isfinite, log, log2
 
 import numpy as np
@@ -35,7 +35,6 @@ from symattn.worksheet.misconceptions.slips import (
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400
 
-#: Slips whose number is right, but not where it stands: two together exchange two entries.
 _MISREAD_TELL = "Copy each number once more before you calculate with it."
 _LOGIT_TELL = "Compare the exponents with the scores that you wrote before."
 _COPY_TELL = "Work each row out by itself; two queries rarely have the same numbers."
@@ -53,6 +52,17 @@ class Entries:
     roots: Mapping[str, Sequence[Place]]
     #: What misconceptions would make of an entry alone.
     tried: Mapping[tuple[str, Place], Sequence[float]]
+    #: What was worked out already, by letter.
+    readings: dict[str, object] = field(default_factory=dict)
+
+    def all_claimed(self, letter: str) -> bool:
+        """Whether everything that a step is made of is given or claimed whole."""
+        step = self.evaluation.step(letter)
+        return step is not None and all(
+            self.evaluation.step(operand) is None
+            or (operand in self.fields and bool(self.fields[operand].there.all()))
+            for operand in step.operands
+        )
 
     @property
     def evaluation(self) -> Evaluation:
@@ -111,11 +121,11 @@ def slipped(entries: Entries) -> Slipped:
             left += several
             continue
         for place in remaining:
-            slip = _alone(entries, letter, place, several)
-            if slip is None:
+            one = _alone(entries, letter, place, several)
+            if one is None:
                 left += 1
             else:
-                found.append(slip)
+                found.append(one)
     if len(found) > 3:
         return Slipped(tuple(found[:3]), False)
     complete = left == 0 and bool(found)
@@ -181,17 +191,17 @@ def _one_operand(
 ) -> Slip | None:
     """An operand that was misread, where that changes no other claimed entry."""
     field = entries.fields[letter]
-    for misread, value in _misread(entries, letter, [place]):
-        near, broken = _fits(entries, letter, value, [place])
-        if broken:
-            continue
-        tried.append(float(value[place]))
-        if near:
-            chance = field.chance(place, tried, float(entries.own.computed(letter)[place]))
-            if weighed(chance * several) < LEAST_BITS:
-                return None
-            return Slip(misread.name, misread.said, misread.tell, entries.name(letter), (place,))
-    return None
+    first, listed, values = _read_so(entries, letter, [place])
+    if first < 0:
+        return None
+    tried += [float(x) for k, x in zip(listed, values, strict=True) if k <= first]
+    chance = field.chance(place, tried, float(entries.own.computed(letter)[place]))
+    if weighed(chance * several) < LEAST_BITS:
+        return None
+    table = _readings(entries, letter)
+    assert table is not None
+    misread = table.listed[first]
+    return Slip(misread.name, misread.said, misread.tell, entries.name(letter), (place,))
 
 
 # ---- several entries -----------------------------------------------------------------------------
@@ -201,11 +211,8 @@ def _together(entries: Entries, letter: str, places: Sequence[Place]) -> list[Sl
     """One slip that explains several entries of a step; two where both are exchanges."""
     field = entries.fields[letter]
     bits = sum(entries.bits(letter, place) for place in places)
-    row = field.numbers[places[0][:-1]]
-    one_row = len({place[:-1] for place in places}) == 1
-    if one_row and len(places) == len(row) and field.low >= 0 and field.high <= 1:
-        if abs(row.sum() - 1) <= field.units[places[0][:-1]].sum():
-            bits -= max(entries.bits(letter, place) for place in places)
+    if len({place[:-1] for place in places}) == 1 and field.sums_to_one(places):
+        bits -= max(entries.bits(letter, place) for place in places)
     found: list[Slip] = []
     for rank, (name, said, tell, free) in enumerate(_ways(entries, letter, places), start=1):
         if found and not name.startswith("exchanged"):
@@ -229,12 +236,14 @@ def _ways(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_W
     if len(rows) == 1:
         yield from _same_slip(entries, letter, places)
         yield from _copied_row(entries, letter, places)
-    for misread, value in _misread(entries, letter, places):
-        near, broken = _fits(entries, letter, value, places)
-        if near and not broken:
+    columns = {place[-1] for place in places}
+    if len(rows) == 1 or len(columns) == 1 or not entries.all_claimed(letter):
+        first, listed, _ = _read_so(entries, letter, places)
+        yield from (_NOT for k in listed if first < 0 or k < first)
+        table = _readings(entries, letter)
+        if first >= 0 and table is not None:
+            misread = table.listed[first]
             yield misread.name, misread.said, misread.tell, 0.0
-        elif not broken:
-            yield _NOT
     if len(rows) == 1:
         yield from _other_logit(entries, letter, places)
 
@@ -302,8 +311,14 @@ def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterat
             )  # fmt: skip
             row = f"row {places[0][-2] + 1} of {entries.name(letter)}"
             entry = _called(entries, letter, places[0])
-            said = first.said.replace(entry, row) if len(places) == len(columns) else (
-                first.said.replace(entry, " and ".join(_called(entries, letter, p) for p in places))
+            said = (
+                first.said.replace(entry, row)
+                if len(places) == len(columns)
+                else (
+                    first.said.replace(
+                        entry, " and ".join(_called(entries, letter, p) for p in places)
+                    )
+                )
             )
             yield (first.kind.name, said, first.kind.tell, 0.0) if right else _NOT
 
@@ -346,7 +361,7 @@ def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iter
         text = _shortest(meant, z, j, shares, unit)
         was = spelled(float(z[j]))
         verb = "belong" if len(z) > 1 else "belongs"
-        said = (f"the weights of row {line[-1] + 1} {verb} to {place} = {text} rather than {was}")
+        said = f"the weights of row {line[-1] + 1} {verb} to {place} = {text} rather than {was}"
         free = max(entries.bits(letter, (*line, k)) for k in range(len(z)))
         yield ("other-logit", said, _LOGIT_TELL, free) if near else _NOT
 
@@ -358,16 +373,12 @@ def _logits(entries: Entries, letter: str, line: Place) -> tuple[str, Array] | N
         return None
     symbol = step.expr.args[0] if isinstance(step.expr, Softmax) else None
     before = str(getattr(symbol, "name", ""))
-    if not before or before not in {i.letter for i in _items(entries.evaluation)}:
+    if not before:
         return None
     taken = entries.own.taken(before)
     if taken.shape != entries.fields[letter].shape:
         return None
     return before, np.asarray(taken[line], dtype=float)
-
-
-def _items(evaluation: Evaluation) -> tuple[object, ...]:
-    return (*evaluation.inputs, *evaluation.steps)
 
 
 def _shortest(meant: float, z: Array, j: int, shares: Array, units: Array) -> str:
@@ -397,20 +408,71 @@ class _Misread:
     value: float
 
 
-def _misread(
-    entries: Entries, letter: str, places: Sequence[Place]
-) -> Iterator[tuple[_Misread, Array]]:
-    """What a step becomes when one number it is made of is misread or wrong itself."""
+@dataclass(frozen=True, eq=False)
+class _Readings:
+    """What a step becomes when one number it is made of is another: all readings at once."""
+
+    listed: tuple[_Misread, ...]
+    values: Array
+    near: Array
+    #: Whether a reading changes an entry, and whether it leaves all that is right as it is.
+    touched: Array
+    viable: Array
+
+
+def _readings(entries: Entries, letter: str) -> _Readings | None:
+    """The step for every number that may have been misread."""
+    if letter not in entries.readings:
+        entries.readings[letter] = _made_readings(entries, letter)
+    found = entries.readings[letter]
+    assert found is None or isinstance(found, _Readings)
+    return found
+
+
+def _made_readings(entries: Entries, letter: str) -> _Readings | None:
     by_letter: dict[str, list[_Misread]] = {}
-    for misread in _numbers_misread(entries, letter, places):
+    for misread in _numbers_misread(entries, letter, entries.roots[letter]):
         by_letter.setdefault(misread.letter, []).append(misread)
-    for operand, listed in by_letter.items():
+    listed: list[_Misread] = []
+    parts_: list[Array] = []
+    shape = entries.fields[letter].shape
+    for operand, some in by_letter.items():
         for numbers in (entries.own, entries.true):
             try:
-                values = _again(numbers, letter, operand, listed)
+                values = _again(numbers, letter, operand, some)
             except (SymattnError, ValueError, TypeError):
                 continue
-            yield from zip(listed, values, strict=True)
+            if values.shape == (len(some), *shape):
+                listed += some
+                parts_.append(values)
+    if not listed:
+        return None
+    field, values = entries.fields[letter], np.concatenate(parts_)
+    slack = 1e-9 * max(1.0, field.largest)
+    mistaken = np.zeros(shape, dtype=bool)
+    for place in entries.roots[letter]:
+        mistaken[place] = True
+    with np.errstate(all="ignore"):
+        near = np.abs(values - field.numbers) <= 0.5 * field.units + slack
+        near |= field.hidden & np.isneginf(values)
+        usual = np.asarray(entries.own.computed(letter), dtype=float)
+        touched = ~((np.abs(values - usual) <= slack) | (values == usual))
+    broken = field.there & ~near & ~mistaken & touched
+    viable = ~broken.reshape(len(listed), -1).any(axis=1)
+    return _Readings(tuple(listed), values, near, touched, viable)
+
+
+def _read_so(entries: Entries, letter: str, places: Sequence[Place]) -> tuple[int, Array, Array]:
+    """The first reading that gives these entries, −1 if none does; and those that touch them."""
+    table = _readings(entries, letter)
+    if table is None:
+        return -1, np.zeros(0, dtype=int), np.zeros((0,))
+    at_places = (slice(None), *np.array(places).T)
+    touching = table.viable & table.touched[at_places].any(axis=1)
+    fitting = table.viable & table.near[at_places].all(axis=1)
+    tried = np.flatnonzero(touching)
+    first = int(np.argmax(fitting)) if fitting.any() else -1
+    return first, tried, table.values[tried][(slice(None), *np.array(places[:1]).T)].ravel()
 
 
 def _again(numbers: Numbers, letter: str, operand: str, listed: Sequence[_Misread]) -> Array:
@@ -437,9 +499,7 @@ def _again(numbers: Numbers, letter: str, operand: str, listed: Sequence[_Misrea
     return np.empty((0,))
 
 
-def _numbers_misread(
-    entries: Entries, letter: str, places: Sequence[Place]
-) -> list[_Misread]:
+def _numbers_misread(entries: Entries, letter: str, places: Sequence[Place]) -> list[_Misread]:
     """The numbers that the entries are made of, each with what it may have been taken for."""
     seen: dict[tuple[str, Place], bool] = {}
     pending = [(letter, place) for place in places[:_MOST_ENTRIES]]
@@ -500,24 +560,3 @@ def _taken_for(
 
 _WORDS = {"unscaled": "not divided by {}", "scaled-twice": "divided by {} twice",
           "shown": "without the mask"}  # fmt: skip
-
-
-def _fits(
-    entries: Entries, letter: str, value: Array, places: Sequence[Place]
-) -> tuple[bool, bool]:
-    """Whether a step's value has the claims at these places, and whether it breaks another."""
-    field = entries.fields[letter]
-    claims, units = field.numbers, field.units
-    with np.errstate(all="ignore"):
-        near = np.abs(value - claims) <= 0.5 * units + 1e-9 * max(1.0, field.largest)
-        near |= field.hidden & np.isneginf(value)
-    at_places = all(bool(near[place]) for place in places)
-    mistaken = np.zeros(field.shape, dtype=bool)
-    for place in entries.roots[letter]:
-        mistaken[place] = True
-    usual = np.asarray(entries.own.computed(letter), dtype=float)
-    same = np.isclose(value, usual, rtol=1e-9, atol=1e-12)
-    broken = field.there & ~near & ~mistaken & ~same
-    return at_places, bool(broken.any())
-
-

@@ -12,10 +12,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
-import sympy
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
@@ -344,7 +344,7 @@ def _digits_of(spot: Spot) -> str:
 def _swapped_digits(spot: Spot) -> Found:
     text = _digits_of(spot)
     spots = [k for k, letter in enumerate(text) if letter.isdigit()]
-    for one, two in zip(spots, spots[1:], strict=False):
+    for one, two in pairwise(spots):
         letters = list(text)
         letters[one], letters[two] = letters[two], letters[one]
         if (wrong := "".join(letters)) != text:
@@ -453,8 +453,3 @@ def guesses(spot: Spot, kinds: Iterable[SlipKind] = SLIPS) -> Iterator[Guess]:
         for value, said, key in kind.find(spot):
             if math.isfinite(value) or value == -math.inf:
                 yield Guess(kind, value, said, key)
-
-
-def by_name(name: str) -> SlipKind:
-    """A kind of slip by its name."""
-    return next(kind for kind in SLIPS if kind.name == name)
