@@ -84,11 +84,13 @@ class Field:
         `meant`, the right one: the larger chance counts.
         """
         claim, unit = float(self.numbers[place]), self.unit(place)
-        if not (isfinite(claim) and isfinite(meant)):
+        if not isfinite(claim):
             return 1.0
         low, high = self.low - unit / 2, self.high + unit / 2
         numbers = {round((x - claim) / unit): x for x in tried if isfinite(x) and low <= x <= high}
         everywhere = len(numbers) / ((self.high - self.low) / unit + 1)
+        if not isfinite(meant):
+            return everywhere
         reach = 2 * abs(claim - meant)
         near = sum(abs(x - meant) <= reach + unit / 2 for x in numbers.values())
         width = min(high, meant + reach) - max(low, meant - reach)

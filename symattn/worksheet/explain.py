@@ -24,7 +24,7 @@ from symattn.worksheet.evidence import LEAST_BITS, Field, weighed
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions import MISCONCEPTIONS, Misconception, Steps
 from symattn.worksheet.misconceptions.inventing import HABITS, Habit, sums_to_one
-from symattn.worksheet.misconceptions.slipping import Entries, Slipped, slipped
+from symattn.worksheet.misconceptions.slipping import Entries, Slipped, slipped, would_belong
 from symattn.worksheet.misconceptions.slips import Numbers, Rules, Slip
 from symattn.worksheet.mistakes import InRows
 
@@ -346,26 +346,33 @@ class _Sheet:
         covered = {(slip.step, place) for slip in slips for place in slip.places}
         fits, whole = [], True
         for mark in case.marks:
-            if mark.name not in self.later:
+            if mark.name not in self.later and not case.roots:
                 continue
-            fitting = case.whole or all(
-                entry.verdict in _FITTING
-                or (mark.name, entry.place) in covered
-                or (entry.verdict == "carried" and bool(covered))
+            left = not case.whole and any(
+                entry.verdict in (*_MISTAKEN, "undecided")
+                and (mark.name, entry.place) not in covered
                 for entry in mark.entries
             )
-            whole = whole and fitting
-            if fitting:
+            reproduced = (
+                case.whole or covered or any(entry.verdict in _FITTING for entry in mark.entries)
+            )
+            whole = whole and not left
+            if reproduced and not left and mark.name in self.later:
                 fits.append(mark.name)
         changed = case.changed.misconceptions if case.changed else ()
-        return Explanation((*changed, *slips), tuple(fits), whole, case.bits)
+        bits = case.bits + sum(slip.bits for slip in slips)
+        return Explanation((*changed, *slips), tuple(fits), whole, bits)
 
     def habits(self) -> list[Explanation]:
         """What no formula and no slip reproduces."""
         (mark,) = (mark for mark in self.base.marks if mark.name == self.first)
         item = self.evaluation[self.first].step
-        return [Explanation((habit,), (self.first,), whole=False)
-                for habit in HABITS if habit.shows(item, mark)]  # fmt: skip
+        shown = [habit for habit in HABITS if habit.shows(item, mark)]
+        if shown and mark.verdict == "wrong":
+            meant = would_belong(self.entries(self.base, {}), mark.letter)
+            shown = [replace(habit, instead=habit.instead + (meant and f"; {meant}"))
+                     for habit in shown]  # fmt: skip
+        return [Explanation((habit,), (self.first,), whole=False) for habit in shown]
 
     # ---- misconceptions ---------------------------------------------------------------------
 

@@ -169,9 +169,10 @@ def _alone(entries: Entries, letter: str, place: Place, several: int) -> Slip | 
             return _one_operand(entries, letter, place, tried, several)
         best = near
     chance, guess = best
-    if weighed(chance * several) < LEAST_BITS:
+    if (told := weighed(chance * several)) < LEAST_BITS:
         return None
-    return Slip(guess.kind.name, guess.said, guess.kind.tell, entries.name(letter), (place,))
+    kind, step = guess.kind, entries.name(letter)
+    return Slip(kind.name, guess.said, kind.tell, step, (place,), told)
 
 
 def _nearly(
@@ -196,12 +197,12 @@ def _one_operand(
         return None
     tried += [float(x) for k, x in zip(listed, values, strict=True) if k <= first]
     chance = field.chance(place, tried, float(entries.own.computed(letter)[place]))
-    if weighed(chance * several) < LEAST_BITS:
+    if (told := weighed(chance * several)) < LEAST_BITS:
         return None
     table = _readings(entries, letter)
     assert table is not None
-    misread = table.listed[first]
-    return Slip(misread.name, misread.said, misread.tell, entries.name(letter), (place,))
+    misread, step = table.listed[first], entries.name(letter)
+    return Slip(misread.name, misread.said, misread.tell, step, (place,), told)
 
 
 # ---- several entries -----------------------------------------------------------------------------
@@ -214,14 +215,17 @@ def _together(entries: Entries, letter: str, places: Sequence[Place]) -> list[Sl
     if len({place[:-1] for place in places}) == 1 and field.sums_to_one(places):
         bits -= max(entries.bits(letter, place) for place in places)
     found: list[Slip] = []
+    chosen: list[Slip] = []  # with a number of our choosing, where nothing else fits
     for rank, (name, said, tell, free) in enumerate(_ways(entries, letter, places), start=1):
         if found and not name.startswith("exchanged"):
             break
-        if name and bits - log2(rank) - free >= LEAST_BITS:
-            found.append(Slip(name, said, tell, entries.name(letter), tuple(places)))
-        elif name:
+        told = bits - log2(rank) - free
+        if name and told >= LEAST_BITS:
+            slip = Slip(name, said, tell, entries.name(letter), tuple(places), told)
+            (chosen if free else found).append(slip)
+        elif name and not free:
             break
-    return found
+    return found or chosen[:1]
 
 
 #: The name of a slip that fits ("" for one that does not), what it is, what to tell, and the bits
@@ -231,9 +235,11 @@ _NOT: _Way = ("", "", "", 0.0)
 
 
 def _ways(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
-    yield from _exchanged(entries, letter, places)
+    yield from _exchanged(entries, letter, places, entries.own.computed(letter))
+    yield from _exchanged(entries, letter, places, entries.true.computed(letter))
     rows = {place[:-1] for place in places}
     if len(rows) == 1:
+        yield from _other_logit(entries, letter, places)
         yield from _same_slip(entries, letter, places)
         yield from _copied_row(entries, letter, places)
     columns = {place[-1] for place in places}
@@ -244,14 +250,13 @@ def _ways(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_W
         if first >= 0 and table is not None:
             misread = table.listed[first]
             yield misread.name, misread.said, misread.tell, 0.0
-    if len(rows) == 1:
-        yield from _other_logit(entries, letter, places)
 
 
-def _exchanged(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
+def _exchanged(
+    entries: Entries, letter: str, places: Sequence[Place], value: Array
+) -> Iterator[_Way]:
     """Two entries, or two rows, that stand in each other's place."""
     field = entries.fields[letter]
-    value = entries.own.computed(letter)
     if len(places) == 2:
         one, two = places
         fits = field.matches(one, float(value[two])) and field.matches(two, float(value[one]))
@@ -379,6 +384,14 @@ def _logits(entries: Entries, letter: str, line: Place) -> tuple[str, Array] | N
     if taken.shape != entries.fields[letter].shape:
         return None
     return before, np.asarray(taken[line], dtype=float)
+
+
+def would_belong(entries: Entries, letter: str) -> str:
+    """The logit that the weights of the first mistaken row would belong to, where one differs."""
+    line = entries.roots[letter][0][:-1]
+    places = [place for place in entries.roots[letter] if place[:-1] == line]
+    fitting = [said for name, said, _, _ in _other_logit(entries, letter, places) if name]
+    return fitting[-1].replace("belong to", "would belong to") if fitting else ""
 
 
 def _shortest(meant: float, z: Array, j: int, shares: Array, units: Array) -> str:

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
@@ -53,6 +54,8 @@ class Slip:
     tell: str
     step: str
     places: tuple[Place, ...]
+    #: Bits of the digits that it reproduces, less those of the slips that were tried.
+    bits: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,7 @@ class Rules:
 
     def __init__(self) -> None:
         self._known: dict[tuple[Step, Place], Rule | None] = {}
+        self._sized: dict[Step, MatrixExpr] = {}
 
     def of(self, evaluation: Evaluation, step: Step, place: Place) -> Rule | None:
         """The rule of one entry; None where it is not known."""
@@ -153,7 +157,10 @@ class Rules:
             *lead, row, column = place
             heads = {HEAD: lead[-1]} if step.per_head and lead else {}
             try:
-                rule = at(rule_of(step.expr, i, j), {i: row, j: column} | heads, evaluation.sizes)
+                if step not in self._sized:  # √d_k as a number
+                    self._sized[step] = step.expr.subs(evaluation.sizes)
+                stated = rule_of(self._sized[step], i, j)
+                rule = at(stated, {i: row, j: column} | heads, evaluation.sizes)
             except (SymattnError, TypeError, ValueError):
                 rule = None
             self._known[key] = rule
