@@ -475,7 +475,7 @@ class _Sheet:
                 return
             for entry in mark.entries:
                 key, before = (mark.letter, entry.place), self.verdicts[mark.letter, entry.place]
-                if before in _MISTAKEN and entry.verdict in _FITTING:
+                if before in _MISTAKEN and entry.verdict in (*_FITTING, "carried"):
                     fixed[key] = float(evaluation.array(mark.letter)[entry.place])
                     rounded += entry.verdict != "right"
                 elif before in _FITTING and entry.verdict in _MISTAKEN:

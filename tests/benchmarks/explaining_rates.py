@@ -23,6 +23,10 @@ from symattn.worksheet.check import Marking, check_worksheet
 from symattn.worksheet.read import worksheet_of
 from tests.benchmarks.synthetic_students import MISTAKES, sheets, softmax
 
+#: Queries, keys, widths of keys and of values; few, as what is tried is prepared for each.
+SHAPES = ((1, 2, 2, 1), (1, 3, 2, 2), (2, 2, 3, 2), (3, 3, 2, 3), (3, 2, 4, 1), (2, 4, 2, 2),
+          (4, 4, 3, 2), (3, 3, 3, 3), (1, 4, 4, 4), (4, 3, 2, 1))  # fmt: skip
+
 #: A sheet: the attention, what is given, and the claims as text, by step.
 Table: TypeAlias = dict[str, Any]
 
@@ -59,8 +63,7 @@ def written(values: Any, digits: int) -> list[list[str]]:
 
 def honest(rng: Any, digits: int, claimed: tuple[str, ...] = ()) -> Sheet:
     """A sheet with nothing wrong in it, of a shape of its own."""
-    n, m, d, e = (int(x) for x in rng.integers(1, 5, 4))
-    m, d = max(m, 2), max(d, 2)
+    n, m, d, e = SHAPES[int(rng.integers(len(SHAPES)))]
     given = {"Q": rng.integers(-3, 4, (n, d)), "K": rng.integers(-3, 4, (m, d)),
              "V": rng.integers(-9, 10, (m, e))}  # fmt: skip
     q, k, v = (given[name].astype(float) for name in "QKV")

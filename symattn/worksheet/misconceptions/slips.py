@@ -128,11 +128,12 @@ class Numbers:
         return float(self.taken(letter)[place])
 
     def text(self, letter: str, place: Place) -> str:
-        """How that number is written."""
+        """How that number is written: as claimed, where that is what it rounds to."""
         claimed: Any = self.claims[letter][place] if letter in self.claims else None
-        if self.own and claimed is not None:
+        value = self.read(letter, place)
+        if claimed is not None and abs(value - claimed.nearest) <= claimed.nearest_unit:
             return str(claimed).replace("-", "−")
-        return spelled(self.read(letter, place))
+        return spelled(value)
 
 
 def spelled(value: float) -> str:
