@@ -74,7 +74,7 @@ class Field:
         claim = float(self.numbers[place])
         if not isfinite(claim):
             return _INFINITE
-        reach = min(self.high - self.low, 4 * abs(claim - meant))
+        reach = min(max(self.high, 0.0) - min(self.low, 0.0), 4 * abs(claim - meant))
         return log2(reach / self.unit(place) + 1)
 
     def chance(self, place: tuple[int, ...], tried: Iterable[float], meant: float) -> float:

@@ -22,7 +22,7 @@ from symattn.errors import SymattnError
 from symattn.worksheet.claims import Policy
 from symattn.worksheet.evidence import LEAST_BITS, Field, weighed
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
-from symattn.worksheet.misconceptions import MISCONCEPTIONS, Misconception, Steps
+from symattn.worksheet.misconceptions import COMMON, MISCONCEPTIONS, Misconception, Steps
 from symattn.worksheet.misconceptions.inventing import HABITS, Habit, sums_to_one
 from symattn.worksheet.misconceptions.slipping import Entries, Slipped, slipped, would_belong
 from symattn.worksheet.misconceptions.slips import Numbers, Rules, Slip
@@ -381,7 +381,7 @@ class _Sheet:
         viable = [(changed, c) for changed, c in compared.items() if c.fixed and not c.direct]
         effects: list[Mapping[tuple[str, Place], float]] = []
         ranks: dict[_Changed, int] = {}
-        for changed, found in viable:
+        for changed, found in sorted(viable, key=lambda pair: _plausibility(pair[0])):
             if not any(_alike(found.fixed, known) for known in effects):
                 effects.append(found.fixed)
             ranks[changed] = len(effects)
@@ -692,6 +692,12 @@ def _closer(field: Field, value: Array, again: Array) -> Array:
     """Where the number recomputed from the claims is the nearer one."""
     out: Array = np.abs(again - field.numbers) < np.abs(value - field.numbers)
     return out
+
+
+def _plausibility(changed: _Changed) -> int:
+    """The place of a misconception among those that are seen most."""
+    name = changed.misconceptions[0].name
+    return COMMON.index(name) if name in COMMON else len(COMMON)
 
 
 def _alike(
