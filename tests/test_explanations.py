@@ -414,10 +414,12 @@ def test_the_broadcast_bug_and_the_invented_softmax_are_told_from_honest_roundin
 
 def test_a_forced_last_digit_is_told() -> None:
     given = {"scores": [[0, 1, "1/2"]]}  # 0.186, 0.506, 0.307
-    found = check(given, {"weights": ["0.186", "0.507", "0.307"]}, explain=True)
+    found = check(given, {"weights": ["0.186", "0.506", "0.308"]}, explain=True)
     assert names(found) == ["last-digit-forced"]
-    found = check(given, {"weights": ["0.186", "0.507", "0.308"]}, explain=True)
+    found = check(given, {"weights": ["0.187", "0.506", "0.308"]}, explain=True)
     assert names(found) == []
+    # 2.72/5.37 = 0.507: whoever keeps e^z with two decimals forces nothing
+    assert check(given, {"weights": ["0.186", "0.507", "0.307"]}, explain=True).passed
 
 
 # ---- slips ---------------------------------------------------------------------------------------
