@@ -84,7 +84,7 @@ def _text(value: str, where: str) -> sympy.Expr:
     except ReadError as error:
         raise ReadError(f"{where}: {error}") from None
     try:
-        result = _value(tree)
+        result = value_of(tree)
     except ReadError as error:
         raise ReadError(f"{where}: {shown(value)} cannot be read: {error}") from None
     return _checked(result, value, where)
@@ -127,29 +127,29 @@ def sympy_power_of_ten() -> Any:
     return ball(sympy.Integer(10) ** MAX_EXPONENT)
 
 
-def _value(tree: Tree) -> sympy.Expr:
-    """The number that a tree without letters is."""
+def value_of(tree: Tree) -> sympy.Expr:
+    """The exact number that a tree without letters is. Raises `ReadError` where it is none."""
     match tree:
         case Number(value):
             return sympy.Rational(value.numerator, value.denominator)
         case Name(name):
             return _CONSTANTS[name]
         case Call(name, (argument,)):
-            return _applied(name, _value(argument))
+            return _applied(name, value_of(argument))
         case Apart("+", parts):
-            return sum((_value(part) for part in parts), sympy.S.Zero)
+            return sum((value_of(part) for part in parts), sympy.S.Zero)
         case Apart("neg", (part,)):
-            return -_value(part)
+            return -value_of(part)
         case Apart("*", parts):
-            return prod((_value(part) for part in parts), start=sympy.S.One)
+            return prod((value_of(part) for part in parts), start=sympy.S.One)
         case Apart("/", (above, below)):
-            return _value(above) / _nonzero(_value(below))
+            return value_of(above) / _nonzero(value_of(below))
         case Apart("inv", (part,)):
-            return 1 / _nonzero(_value(part))
+            return 1 / _nonzero(value_of(part))
         case Apart("^", (base, exponent)):
-            return _raised(_value(base), _value(exponent))
+            return _raised(value_of(base), value_of(exponent))
         case Apart("^", (base,), power):
-            return _raised(_value(base), sympy.Rational(power.numerator, power.denominator))
+            return _raised(value_of(base), sympy.Rational(power.numerator, power.denominator))
     raise ReadError("it is not a number")
 
 
