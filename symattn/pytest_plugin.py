@@ -66,8 +66,11 @@ class _Item(pytest.Item):
             raise NumberWrong(self.problem)
         wrong = [
             f"{self.path}:{found.line}:{found.column}: {found.told}"
-            for found in self.checked.findings if not found.passes
-        ]  # fmt: skip
+            for found in (
+                *(found for found in self.checked.findings if not found.passes),
+                *self.checked.links,
+            )
+        ]
         if wrong:
             raise NumberWrong("\n".join(wrong))
 

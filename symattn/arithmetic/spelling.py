@@ -32,7 +32,7 @@ _POWER_OF_TEN = (
 _FORM = re.compile(
     rf"""(?P<lead>\s*\$?\s*)
     (?P<sign>[-+−‒–]?)\s*
-    (?P<digits>[0-9]+(?:[.,{_THIN}][0-9]+)*\.?|[.,][0-9]+)
+    (?P<digits>[0-9]+(?:(?:[.,{_THIN}]|\{{,\}})[0-9]+)*\.?|[.,][0-9]+)
     (?P<power>{_POWER_OF_TEN})?
     (?P<dots>\s?(?:…|\.\.\.|\\dots|\\ldots))?
     (?P<percent>[\s{_THIN}]*\\?%)?
@@ -92,10 +92,10 @@ class Form:
     @property
     def _signs(self) -> tuple[str, str]:
         """The sign of its decimals and the sign between its thousands; "" where there is none."""
-        last = re.search(r"[.,](?=[0-9]*\Z)", self.digits)
+        last = re.search(r"(?:[.,]|\{,\})(?=[0-9]*\Z)", self.digits)
         decimal = last[0] if last and "." in self.plain else ""
         whole = self.digits[: last.start()] if last and decimal else self.digits
-        group = re.search(rf"[.,{_THIN}]", whole)
+        group = re.search(rf"[.,{_THIN}]|\{{,\}}", whole)
         return decimal, group[0] if group else ""
 
     def spelled(self, units: int) -> str:
@@ -139,7 +139,7 @@ def form_of(text: str, decimal: str = "") -> Form | None:
         return None
     parts = match.groupdict(default="")
     digits = parts["digits"]
-    joined = _GROUPS.sub("", digits)
+    joined = _GROUPS.sub("", digits.replace("{,}", ","))
     if any(space in joined for space in _THIN):
         raise ReadError(f"{shown(text)}: spaces stand between groups of three digits; "
                         f"write {re.sub(f'[{_THIN}]', '', digits)}")  # fmt: skip
@@ -223,7 +223,7 @@ def decimal_shown(texts: Iterable[str]) -> str:
     (',', '.', '')
     """
     signs = {sign for text in texts for sign in _signs_shown(text)}
-    return signs.pop() if len(signs) == 1 else ""
+    return next(iter(signs)) if len(signs) == 1 else ""
 
 
 @lru_cache(maxsize=8192)

@@ -21,8 +21,8 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.spelling import DECIMAL_SIGNS, decimal_shown
+from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, nearest, shown
@@ -35,9 +35,6 @@ VERDICTS = ("right", "truncated", "rounded-early", "undecided", "last-digit", "c
 _KEY = re.compile(r"([A-Za-z_]{1,40})((?:\[[^\[\]]{1,40}\]){0,6})\Z")
 _INDEX = re.compile(r"([0-9]{1,5})\Z", re.ASCII)
 _SLICE = re.compile(r"([0-9]{0,5})\s*:\s*([0-9]{0,5})\Z", re.ASCII)
-
-#: Letters of steps by their names, for entries that are named as they are printed.
-_LETTERS = {name: letter for name, letter in SYMBOLS.items()}
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ _SETTINGS = tuple(setting.name for setting in fields(Policy))
 
 def step_named(key: str, notation: Notation | None = None) -> str:
     """The step that the key of a claim names. Raises `ReadError` for a key that is none."""
-    match = _KEY.match(symbol_key(key, _LETTERS, notation or Notation()) or key)
+    match = _KEY.match(symbol_key(key, SYMBOLS, notation or Notation()) or key)
     if match is None:
         raise ReadError(f'{shown(key)} in [claims] names no entry; write e.g. "weights[2,:]"')
     if symbol_of(match[1]) is None:

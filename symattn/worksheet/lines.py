@@ -43,6 +43,10 @@ MAX_SIDES, MAX_LINE = 20, 2000
 #: What stands between the sides of a line.
 _SIGN = re.compile(r"=|≈|≃|≅|≐|~=|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])")
 
+#: What does not belong to a side: spaces, LaTeX's dollars, columns and ends of rows.
+_AROUND = re.compile(r"(?:[\s&$]|\\\\)*+")
+_BEHIND = re.compile(r"(?:[\s&$]|\\\\)+\Z")
+
 #: Numbers that are indices, exponents or sizes under a root, in what is named by letters.
 _INDICES = re.compile(
     r"[_^]\s*\{[^{}]*\}|_[0-9A-Za-z,]+|\^\s*\(?[-+−]?\w+\)?|\[[^\[\]]*\]|√\s*\(?[0-9]+"
@@ -102,7 +106,7 @@ class Line:
     letter: str
     place: Place
     sides: tuple[Side, ...]
-    #: Line and column of its text in the file, from 1; 0 where they are not known.
+    #: Line and column in the file where it begins, from 1; 0 where they are not known.
     where: tuple[int, int] = (0, 0)
 
 
@@ -125,7 +129,7 @@ class Link:
     value: str
     other: str
     verdict: str
-    #: Line and column of the right side in the file, from 1; 0 where they are not known.
+    #: Line and column in the file where the line begins, from 1; 0 where they are not known.
     line: int = 0
     column: int = 0
     #: Said instead, of a term that is not the rule's.
@@ -167,10 +171,9 @@ def pieces(text: str) -> list[tuple[str, str, int]]:
     sign, start = "", 0
     for match in [*_SIGN.finditer(text), None]:
         end = len(text) if match is None else match.start()
-        inside = text[start:end]
-        bare = inside.strip(" \t\r\n&$")
-        lead = len(inside) - len(inside.lstrip(" \t\r\n&$"))
-        found.append((sign, bare, start + lead))
+        lead = _AROUND.match(text, start, end)
+        begin = lead.end() if lead else start
+        found.append((sign, _BEHIND.sub("", text[begin:end]), begin))
         if match is not None:
             sign, start = match[0], match.end()
     if len(found) > 1 and not found[0][1]:  # a sign that begins the text claims nothing more
@@ -357,7 +360,7 @@ class _Check:
             left.text, right.sign or "=", right.text,
             _shown(left.value, places),
             "" if right.written is not None or right.is_exact else _shown(right.value, places),
-            verdict, line, column + right.start if column else 0, term,
+            verdict, line, column, term,
         )  # fmt: skip
 
     # ---- one sign ----
@@ -468,10 +471,8 @@ class _Check:
         rule = self._rule(self.line.letter, self.line.place)
         tree = side.tree if side.written is None else None
         while isinstance(rule, r.Over) and tree is not None:
-            if isinstance(rule.num, r.Entry):
-                rule = self._rule(*self._read(rule.num))
-            else:
-                rule = rule.num
+            inner = rule.num
+            rule = self._rule(*self._read(inner)) if isinstance(inner, r.Entry) else inner
             tree = tree.parts[0] if isinstance(tree, Apart) and tree.sign == "/" else None
         if not isinstance(rule, r.Plus) or tree is None:
             return ""

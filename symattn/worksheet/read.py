@@ -243,23 +243,16 @@ def _exponentials(
         if named[key] != "exp":
             continue
         inside = key.partition("[")[2].rstrip("]").replace("][", ",").split(",")
-        matrix, whole = depth(value) >= 2, ":" if columns else ""
-        if matrix:
-            for one in value if depth(value) == 3 else [value]:
+        last = inside[-2 if columns else -1].strip() if len(inside) > 1 else ":"
+        for one in value if depth(value) == 3 else [value]:
+            if depth(one) < 2 and (not isinstance(one, list) or (columns and inside == [""])
+                                   or last != ":"):  # fmt: skip
+                rows.append([one, None])  # part of a row: it does not show the whole
+            elif depth(one) < 2:
+                rows.append(one)
+            else:
                 lines = [line if isinstance(line, list) else [line] for line in one]
                 rows += [list(row) for row in zip_longest(*lines)] if columns else lines
-        elif (
-            isinstance(value, list)
-            and ":" in inside
-            and inside.index(":") == len(inside) - (2 if columns else 1)
-        ):
-            rows.append(value)
-        elif isinstance(value, list) and not inside[0]:
-            rows.append(value)
-        elif isinstance(value, list) and not whole and len(inside) == 1:
-            rows.append(value)
-        else:
-            rows.append([value, None])  # a part of a row: it does not show the whole
     return [[_claimed_number(entry, decimal) for entry in row] for row in rows]
 
 
@@ -320,7 +313,8 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         match = _HEAD.match(key)
         name = match[1] if match else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
-            raise ReadError(f"{shown(key)} in [given] is not a known name{nearest(name, SYMBOLS)}")
+            hint = "; it belongs in [policy]" if name in _POLICY else nearest(name, SYMBOLS)
+            raise ReadError(f"{shown(key)} in [given] is not a known name{hint}")
         start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
         held = value
         if isinstance(value, str) and not start:
