@@ -21,14 +21,6 @@ from symattn.worksheet.pages.page import (
     marked_lines,
     one_line,
 )
-    Anchor,
-    Block,
-    Found,
-    claim_of,
-    line_of,
-    marked_lines,
-    one_line,
-)
 
 _PARTS = re.compile(
     r"\\[\\%]|%[^\n]*+"
