@@ -21,7 +21,8 @@ DECIMAL_SIGNS = (".", ",")
 #: Spaces that stand inside a number, between groups of three digits.
 _THIN = "\u2009\u202f\u00a0\u2007"
 
-_POWER_OF_TEN = (
+#: A power of ten behind a number: e-3, ·10⁻³, ×10^{-3}.
+POWER_OF_TEN = (
     r"[eE][-+−]?[0-9]{1,9}"
     r"|\s*(?:[×·⋅∙•*]|\\cdot(?![A-Za-z])|\\times(?![A-Za-z]))\s*10\s*"
     r"(?:(?:\^|\*\*)\s*(?:[-+−]?[0-9]{1,9}|\{\s*[-+−]?[0-9]{1,9}\s*\}|\(\s*[-+−]?[0-9]{1,9}\s*\))"
@@ -33,7 +34,7 @@ _FORM = re.compile(
     rf"""(?P<lead>\s*\$?\s*)
     (?P<sign>[-+−‒–]?)\s*
     (?P<digits>[0-9]+(?:(?:[.,{_THIN}]|\{{,\}})[0-9]+)*\.?|[.,][0-9]+)
-    (?P<power>{_POWER_OF_TEN})?
+    (?P<power>{POWER_OF_TEN})?
     (?P<dots>\s?(?:…|\.\.\.|\\dots|\\ldots))?
     (?P<percent>[\s{_THIN}]*\\?%)?
     (?P<end>\s*\$?\s*)\Z""",
@@ -47,6 +48,8 @@ _LEAD = re.compile(r"(?:\s*\$?\s*(?:=|≈|≃|≅|≐|∼|~=|~|\\approx(?![A-Za-
 _TOKEN = re.compile(r"(?<![0-9.,])(?:[0-9]+(?:[.,][0-9]+)+|,[0-9]+)(?![0-9])")
 _GROUPS = re.compile(rf"(?<=[0-9])[{_THIN}](?=[0-9]{{3}}(?![0-9]))")
 _PERIODIC = re.compile(r"[0-9]*[.,][0-9]*\([0-9]+\)")
+#: e as computer algebra prints it.
+_CAPITAL_E = re.compile(r"(?<![\w.\\])E(?!\w)")
 _SPACED = re.compile(r"[-+]?[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]+)?\Z")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _SAME = str.maketrans({"−": "-", "‒": "-", "–": "-", "•": "·", "∙": "·", "∗": "*", "÷": "/",
@@ -162,6 +165,7 @@ def plain_text(text: str, decimal: str = "") -> str:
     >>> plain_text(r"\\frac{0,5}{2} + ½ − 1½"), plain_text("1,234.5 + 2")
     ('((0.5)/(2)) + (1/2) - (1+1/2)', '1234.5 + 2')
     """
+    text = _CAPITAL_E.sub("e", text)
     if text.isascii() and not any(sign in text for sign in "\\$,.& "):
         return text
     text = text.translate(_SAME).replace("&", " ").strip()

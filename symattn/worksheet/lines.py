@@ -23,7 +23,7 @@ from symattn.arithmetic.balls import BITS, ball, precision
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.exact import FUNCTIONS
 from symattn.arithmetic.reading import read_number
-from symattn.arithmetic.spelling import exponent_of, plain_text
+from symattn.arithmetic.spelling import POWER_OF_TEN, exponent_of, plain_text
 from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
 from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Evaluation, Place, Step
@@ -54,6 +54,7 @@ _INDICES = re.compile(
 )
 _LETTER = re.compile(r"[^\W\d_]")
 _DECIMAL = re.compile(r"(?<![\w.])([0-9]+)(?:\.([0-9]*))?([eE][-+]?[0-9]+)?|\.([0-9]+)")
+_SCIENTIFIC = re.compile(rf"((?<![\w.])[0-9]+\.[0-9]+)({POWER_OF_TEN})")
 _SYMBOL = re.compile(r"(?P<base>.*?)(?:_\s*\{?(?P<below>[0-9]+(?:\s*,\s*[0-9]+)*)\}?"
                      r"|(?P<small>[₀-₉]+(?:\s*,\s*[₀-₉]+)*))(?P<above>.*)\Z", re.DOTALL)  # fmt: skip
 _SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -85,8 +86,9 @@ class Side:
         for match in _DECIMAL.finditer(self.plain):
             places = len(match[2] or match[4] or "") - exponent_of(match[3] or "")
             value = Fraction(match[0])
-            found[value] = min(places, found.get(value, places))
-        return {value: places for value, places in found.items() if places > 0}
+            if places > 0:
+                found[value] = min(places, found.get(value, places))
+        return found
 
     @property
     def is_exact(self) -> bool:
@@ -213,7 +215,7 @@ def read_line(
             raise ReadError(f"{where}: nothing stands on one side of a sign of equality; write "
                             "e.g. 1·0 + 2·4 = 8")  # fmt: skip
         if not sides and _is_symbolic(side):
-            if names(side) is False:
+            if start == found[0][2] and names(side) is False:
                 raise ReadError(f"{where}: {shown(side)} is another entry; claim the line there")
             continue
         sides.append(_side(side, start, sign, where, decimal))
@@ -242,6 +244,7 @@ def _read_side(text: str, where: str, decimal: str) -> Side:
         plain = plain_text(text.removesuffix("%").removesuffix("\\"), decimal)
     except ReadError as error:
         raise ReadError(f"{where}: {error}") from None
+    plain = _SCIENTIFIC.sub(lambda m: f"{m[1]}e{exponent_of(m[2])}", plain)
     return Side(text, 0, "", None, plain, written.value)
 
 
@@ -370,6 +373,8 @@ class _Check:
         if right.written is not None:
             return self._rounded(before, right, right.written)
         left = before[-1]
+        if _is_infinite(left) or _is_infinite(right):
+            return "right" if left.value is right.value else "wrong"
         if left.quantity.same(right.value):
             return "right"
         if right.is_exact and left.is_exact:
@@ -383,6 +388,9 @@ class _Check:
         return "right" if not alike and _meet(right, left.value) else "wrong"
 
     def _rounded(self, before: Sequence[Side], right: Side, written: Written) -> str:
+        if written.hidden or _is_infinite(before[-1]):
+            return "right" if written.hidden and _is_infinite(before[-1]) else "wrong"
+        before = [side for side in before if not _is_infinite(side)]
         if written.places is None or (written.places <= 0 and right.sign == "="):
             if before[-1].quantity.same(written.value):
                 return "right"
@@ -444,9 +452,9 @@ class _Check:
                 key = str(value)
                 self.consts[key] = value.subs(self.evaluation.sizes)
                 return Name(key)
-            case r.Plus(terms, _):
-                return Apart("+", tuple(map(self._tree, terms))) if len(terms) > 1 else (
-                    self._tree(terms[0]))  # fmt: skip
+            case r.Plus():
+                terms = tuple(map(self._tree, _terms(rule)))
+                return Apart("+", terms) if len(terms) > 1 else terms[0]
             case r.Times(factors):
                 return Apart("*", tuple(map(self._tree, factors)))
             case r.Over(num, den, _):
@@ -515,6 +523,8 @@ class _Check:
         written: Any = None if claimed is None else claimed[place]
         if written is not None and written.value == value:
             return True
+        if value is sympy.S.NegativeInfinity:
+            return True
         true = exactly(self.evaluation.exact(letter)[place])
         if true.hidden:
             return False
@@ -543,6 +553,15 @@ class _Check:
             head = index[0] if len(index) > 2 else None
             symbols.append(as_line(self.evaluation.notation.entry(letter, head, index[-2:])))
         return f"{'·'.join(numbers)} ({'·'.join(symbols)})"
+
+
+def _terms(rule: r.Rule) -> Iterator[r.Rule]:
+    """The terms of a sum, and of sums in it."""
+    if isinstance(rule, r.Plus):
+        for term in rule.terms:
+            yield from _terms(term)
+    else:
+        yield rule
 
 
 def _entries_of(rule: r.Rule) -> tuple[r.Entry, ...]:
@@ -727,6 +746,11 @@ def _value(tree: Tree) -> sympy.Expr:
 # ---- ranges ----------------------------------------------------------------------------------
 
 
+_ARB: Mapping[str, Callable[[Any], Any]] = {
+    "exp": arb.exp, "ln": arb.log, "√": arb.sqrt, "sin": arb.sin, "cos": arb.cos, "tanh": arb.tanh,
+}  # fmt: skip
+
+
 def _range(side: Side) -> Any:
     """All that a side may come to if its decimals were rounded or cut off, as a ball."""
     if side.written is not None:
@@ -742,8 +766,10 @@ def _range(side: Side) -> Any:
                 return (
                     middle if places is None else middle + arb(0, arb(fmpq(1, 10**places)).upper())
                 )
-            case Call("exp", (body,)):
-                return ranged(body).exp()
+            case Call("exp", (body,)) if _value(body) is sympy.S.NegativeInfinity:
+                return arb(0)
+            case Call(name, (body,)) if name in _ARB:
+                return _ARB[name](ranged(body))
             case Apart("+", parts):
                 return sum((ranged(part) for part in parts), arb(0))
             case Apart("*", parts):
@@ -778,6 +804,10 @@ def _meet(right: Side, value: sympy.Expr) -> bool:
     with precision(BITS[0]):
         found = _range(right)
         return bool(found.is_finite() and found.overlaps(ball(value)))
+
+
+def _is_infinite(side: Side) -> bool:
+    return side.value is sympy.S.NegativeInfinity
 
 
 def _shown(value: sympy.Expr, places: int) -> str:
