@@ -146,6 +146,8 @@ def form_of(text: str, decimal: str = "") -> Form | None:
     if any(space in joined for space in _THIN):
         raise ReadError(f"{shown(text)}: spaces stand between groups of three digits; "
                         f"write {re.sub(f'[{_THIN}]', '', digits)}")  # fmt: skip
+    if parts["power"] and not decimal and len(re.findall("[.,]", joined)) == 1:
+        decimal = "," if "," in joined else "."  # no thousands before a power of ten
     parts["plain"] = plain_digits(joined, decimal)
     parts["lead"] = text[:start] + parts["lead"]
     return Form(**parts)
@@ -240,9 +242,8 @@ def _signs_shown(text: str) -> frozenset[str]:
 
 def _sign_of(token: str) -> str:
     """The sign that can only be the decimal one of this token; "" where that is open."""
-    signs = re.findall("[.,]", token)
-    kinds = set(signs)
-    if len(kinds) == 2:
+    signs: list[str] = re.findall("[.,]", token)
+    if len(set(signs)) == 2:
         return signs[-1]
     if len(signs) > 1:
         return "," if signs[0] == "." else "."

@@ -44,7 +44,10 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     named = len(paths) == 1 and not _is_folder(paths[0])
     checked = list(_checked(paths, failures, explain=not options["no_explain"],
                             if_any=options["if_any"], named=named))  # fmt: skip
-    status = worst(status_of(found) for one in checked for found in (*one.findings, *one.links))
+    status = worst(
+        [*(status_of(found) for one in checked for found in one.findings),
+         *(status_of(link) for one in checked for link in one.links)]
+    )  # fmt: skip
     if options["diff"] or options["fix"]:
         status = _mend(checked, failures, options["diff"], options["fix"], output)
     elif form == "json":
@@ -66,7 +69,9 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
 
 def status_of(finding: Finding | Link) -> Status:
     """What a claimed number, or a sign that does not hold, does to the status of its file."""
-    if getattr(finding, "passes", False):
+    from symattn.worksheet.prose import Finding
+
+    if isinstance(finding, Finding) and finding.passes:
         return Status.AGREES
     return Status.UNSETTLED if finding.verdict == "undecided" else Status.WRONG
 

@@ -93,7 +93,9 @@ class Side:
     @property
     def is_exact(self) -> bool:
         """Whether no number in it can have been rounded."""
-        return not self.decimals if self.written is None else self.written.places is None
+        if self.written is None:
+            return not self.decimals
+        return self.written.places is None or self.written.places <= 0
 
     @property
     def quantity(self) -> Quantity:
@@ -788,7 +790,7 @@ def _range(side: Side) -> Any:
 
 def _overlap(side: Side, written: Written) -> bool:
     """Whether a side may come to what is written, if its decimals were rounded."""
-    if written.places is None or written.hidden:
+    if written.places is None or written.places <= 0 or written.hidden:
         return False
     with precision(BITS[0]):
         return bool(_range(side).overlaps(arb(written.number) + arb(0, arb(written.unit).upper())))

@@ -54,6 +54,7 @@ _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_
 _POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients",
              "layout")  # fmt: skip
+_ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
 
@@ -210,10 +211,10 @@ def _policy(data: Mapping[str, Any]) -> Policy:
 
 
 def _with_points(value: Any, where: str, decimal: str) -> Any:
-    """What is given, its texts with decimal points whatever sign they were written with."""
+    """What is given, its texts with decimal points, and with fractions for ½."""
     if isinstance(value, list):
         return [_with_points(part, where, decimal) for part in value]
-    if not isinstance(value, str) or not ("," in value or (decimal == "," and "." in value)):
+    if not isinstance(value, str) or not (_ODD.search(value) or (decimal == "," and "." in value)):
         return value
     try:
         return plain_text(value, decimal)
