@@ -112,7 +112,7 @@ def test_what_the_command_prints_is_right(tmp_path: Path, convention: str, base:
 def worked_lines(
     values: Evaluation, notation: Notation, most: int = 3
 ) -> Iterator[tuple[str, str]]:
-    """Worked lines of every step, with the entry's key; those whose functions cannot be typed not."""
+    """Worked lines of every step whose functions can be typed, with the entry's key."""
     for name in values:
         item = values[name]
         if not isinstance(item.step, Step):
@@ -168,11 +168,23 @@ def claimed(entry: str, number: Any, **policy: Any) -> str:
 
 @pytest.mark.parametrize(
     ("number", "verdict"),
-    [("0,047", "right"), ("≈ 0.047", "right"), ("~0,05", "right"), ("4,7 %", "right"),
-     ("4.74\u202f%", "right"), ("0.0474…", "right"), ("0.0475", "wrong"),
-     ("4.74·10⁻²", "right"), ("4.74×10^-2", "right"), ("4,743 \\cdot 10^{-2}", "right"),
-     ("4.75·10⁻²", "wrong"), ("-4.74e-2", "wrong"), ("1/(1+e^3)", "right"), ("½", "wrong")],
-)  # fmt: skip
+    [
+        ("0,047", "right"),
+        ("≈ 0.047", "right"),
+        ("~0,05", "right"),
+        ("4,7 %", "right"),
+        ("4.74\u202f%", "right"),
+        ("0.0474…", "right"),
+        ("0.0475", "wrong"),
+        ("4.74·10⁻²", "right"),
+        ("4.74×10^-2", "right"),
+        ("4,743 \\cdot 10^{-2}", "right"),
+        ("4.75·10⁻²", "wrong"),
+        ("-4.74e-2", "wrong"),
+        ("1/(1+e^3)", "right"),
+        ("½", "wrong"),
+    ],
+)
 def test_numbers_however_they_are_spelled(number: str, verdict: str) -> None:
     found = claimed("weights[1,1]", number)
     assert (found == "right") is (verdict == "right")
@@ -212,10 +224,10 @@ def test_where_the_decimal_sign_is_said() -> None:
         assert check_worksheet(worksheet_of(text)).passed
     with pytest.raises(ReadError, match="said twice"):
         worksheet_of('decimal = "."\n' + sheet + '[policy]\ndecimal = ","\n')
-    with pytest.raises(ReadError, match='write decimal = "," or "."'):
+    with pytest.raises(ReadError, match=r'write decimal = "," or "\."'):
         worksheet_of(sheet + '[policy]\ndecimal = ";"\n')
     for table in ("attention", "notation", "claims", "given"):
-        tables = {name: "" for name in ("attention", "notation", "claims")}
+        tables = dict.fromkeys(("attention", "notation", "claims"), "")
         tables |= {"given": "Q = [[1]]\nK = [[1]]\n"}
         tables[table] += 'decimal = ","\n'
         text = "".join(f"[{name}]\n{keys}" for name, keys in tables.items())
@@ -255,8 +267,15 @@ def test_notations_of_one_form_are_kept_apart() -> None:
 
 def test_columns_are_read_as_they_are_printed() -> None:
     sheet = SHEET + '[notation]\nconvention = "columns"\n[claims]\n'
-    right = ("scores = [[5], [8]]", '"scores[2,1]" = 8', '"scores[2]" = 8', "s_21 = 8",
-             '"K[:,2]" = [0, 4]', '"K[1]" = [3, 0]', '"scores[1:2,1]" = [5, 8]')  # fmt: skip
+    right = (
+        "scores = [[5], [8]]",
+        '"scores[2,1]" = 8',
+        '"scores[2]" = 8',
+        "s_21 = 8",
+        '"K[:,2]" = [0, 4]',
+        '"K[1]" = [3, 0]',
+        '"scores[1:2,1]" = [5, 8]',
+    )
     for claim in right:
         assert check_worksheet(worksheet_of(sheet + claim)).passed, claim
     with pytest.raises(ReadError, match=r'no "2" among 1 to 1'):
@@ -270,13 +289,23 @@ PLAIN = [["2.72", "7.39", "1.00"], ["1.00", "20.09", "20.09"]]
 SHIFTED = [["0.37", "1.00", "0.14"], ["0.05", "1", "1.00"]]
 
 
-@pytest.mark.parametrize("claims", [
-    {"exp": PLAIN}, {"exp": SHIFTED}, {"exp[1,:]": SHIFTED[0]}, {"exp[2]": SHIFTED[1]},
-    {"exp": SHIFTED, "exp_sum": [["1.50"], ["2.05"]]}, {"exp": PLAIN, "exp_sum[1]": "11.11"},
-    {"exp_sum[1]": "11.11"}, {"exp[1,3]": "1.00"}, {"exp[1,:]": ["0,37", "1,00", "≈0,14"]},
-    {"exp": SHIFTED, "row_max": [["2"], ["3"]]},
-    {"exp[1,:]": ["e^(1-2) = 0.37", "1", "e^-2 = 0.14"]},
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"exp": PLAIN},
+        {"exp": SHIFTED},
+        {"exp[1,:]": SHIFTED[0]},
+        {"exp[2]": SHIFTED[1]},
+        {"exp": SHIFTED, "exp_sum": [["1.50"], ["2.05"]]},
+        {"exp": PLAIN, "exp_sum[1]": "11.11"},
+        {"exp_sum[1]": "11.11"},
+        {"exp[1,3]": "1.00"},
+        {"exp[1,:]": ["0,37", "1,00", "≈0,14"]},
+        {"exp": SHIFTED, "row_max": [["2"], ["3"]]},
+        {"exp[1,:]": ["e^(1-2) = 0.37", "1", "e^-2 = 0.14"]},
+    ],
+    ids=str,
+)
 def test_the_numbers_say_whether_the_maximum_was_taken_off(claims: dict[str, Any]) -> None:
     marking = check(ROWS, claims)
     assert {entry.verdict for entry in marking.entries} == {"right"}
@@ -298,16 +327,21 @@ def told(marking: Marking) -> list[str]:
 
 
 HOLD = (
-    ("scores[1,2]", "1·0 + 2·4 = 8"), ("scores[1,2]", "s_12 = 1·0 + 2·4 = 8"),
+    ("scores[1,2]", "1·0 + 2·4 = 8"),
+    ("scores[1,2]", "s_12 = 1·0 + 2·4 = 8"),
     ("scores[1,2]", "s_{12} = q_1 k_2^T = 1\\cdot 0 + 2\\cdot 4 = 8"),
-    ("scores[1,2]", "2*4 = 8"), ("scores[1,2]", "0·1 + 4×2 = 0 + 8 = 8"),
-    ("scores[1,2]", "= 1·0 + 2·4"), ("scores[1,1]", "(1)(3) + (2)(1) = 3 + 2 = 5"),
+    ("scores[1,2]", "2*4 = 8"),
+    ("scores[1,2]", "0·1 + 4×2 = 0 + 8 = 8"),
+    ("scores[1,2]", "= 1·0 + 2·4"),
+    ("scores[1,1]", "(1)(3) + (2)(1) = 3 + 2 = 5"),
     ("weights[1,1]", "e^5/(e^5+e^8) = 148.41/(148.41+2980.96) = 148.41/3129.37 ≈ 0.0474"),
     ("weights[1,1]", "\\frac{e^5}{e^5+e^8} = \\frac{1}{1+e^3} \\approx 4,7 \\%"),
     ("weights[1,1]", "a_11 = 1/(1+e^3) = 1/(1+20.1) = 0.0474"),
-    ("weights[1,1]", "1/21.0855 = 0.0474"), ("output[1,1]", "0.0474·1 + 0.9526·3 = 2.905"),
-    ("output[1,1]", "0.05·1 + 0.95·3 = 2.90"), ("output[1,1]", "0.0474 + 2.8577 = 2.905"),
-)  # fmt: skip
+    ("weights[1,1]", "1/21.0855 = 0.0474"),
+    ("output[1,1]", "0.0474·1 + 0.9526·3 = 2.905"),
+    ("output[1,1]", "0.05·1 + 0.95·3 = 2.90"),
+    ("output[1,1]", "0.0474 + 2.8577 = 2.905"),
+)
 FALSE = (
     ("scores[1,2]", "1·0 + 2·4 = 9", "scores[1,2]: 1·0 + 2·4 is 8, not 9"),
     ("scores[1,2]", "1·0 + 2·4 = 0 + 7 = 8", "scores[1,2]: 1·0 + 2·4 is 8, not 0 + 7"),
@@ -320,7 +354,7 @@ FALSE = (
     ("weights[1,1]", "e^5/(e^5+e^8) = 148.41/3129.47 = 0.0474", "not 148.41/3129.47, which is"),
     ("weights[1,1]", "1/(1+e^3) = 1/(1+e^2) = 0.0474", "not 1/(1+e^2)"),
     ("output[1,1]", "0.0474·1 + 0.9526·4 = 3.858", "the term 0.9526·4 should be 0.9526·3"),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("entry", "text"), HOLD, ids=lambda value: value[:40])
@@ -363,13 +397,20 @@ def test_terms_may_be_those_that_were_claimed() -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("1·0 + 2·4 =", "nothing stands on one side"), ("1·0 = = 8", "nothing stands on one side"),
-     ("s_11 = 1·3 + 2·1 = 5", "is another entry"), ("l·0 + 2·4 = 8", '"l" is not part of a number'),
-     ("1·0 + 2·4 = ?", "stands where a number belongs"), ("2.0·4 = 8.0/1.0", "what that comes to"),
-     ("q·k = s", "holds no number"), ("1 = " * 30 + "1", "sides are too many"),
-     ("1+" * 1500 + "1 = 2", "characters are too many"), ("1·0 + 2·4 = eight", "eight")],
+    [
+        ("1·0 + 2·4 =", "nothing stands on one side"),
+        ("1·0 = = 8", "nothing stands on one side"),
+        ("s_11 = 1·3 + 2·1 = 5", "is another entry"),
+        ("l·0 + 2·4 = 8", '"l" is not part of a number'),
+        ("1·0 + 2·4 = ?", "stands where a number belongs"),
+        ("2.0·4 = 8.0/1.0", "what that comes to"),
+        ("q·k = s", "holds no number"),
+        ("1 = " * 30 + "1", "sides are too many"),
+        ("1+" * 1500 + "1 = 2", "characters are too many"),
+        ("1·0 + 2·4 = eight", "eight"),
+    ],
     ids=lambda value: value[:20],
-)  # fmt: skip
+)
 def test_lines_that_cannot_be_read(text: str, words: str) -> None:
     with pytest.raises(ReadError) as caught:
         check(GIVEN, {"scores[1,2]": text})
@@ -385,15 +426,24 @@ PAGE = {
     ".tex": f"\\begin{{symattn}}\n{SHEET}\\end{{symattn}}\n\n",
 }
 IN_PAGES = (
-    (".md", "{claim}`s_12 = 1·0 + 2·4 = 9`"), (".md", "{claim}`$s_{12} = 1\\cdot 0 + 2\\cdot 4 = 9$`"),
+    (".md", "{claim}`s_12 = 1·0 + 2·4 = 9`"),
+    (".md", "{claim}`$s_{12} = 1\\cdot 0 + 2\\cdot 4 = 9$`"),
     (".md", "<!-- claim -->\n$$s_{12} = 1\\cdot 0 + 2\\cdot 4 = 9$$\n\n$$s_{11} = 3$$"),
-    (".md", "<!-- claim -->\n- s_12 = 1·0 + 2·4 = 9\n"), (".md", "<!-- claim -->\n\n> s_12 = 1·0 + 2·4 = 9."),
-    (".md", "<!-- claim -->\n$$\\begin{aligned} s_{12} &= 1\\cdot 0 + 2\\cdot 4 \\\\ &= 9. \\end{aligned}$$"),
-    (".rst", ":claim:`scores[1,2] = 1·0 + 2·4 = 9`"), (".rst", ".. claim\n\ns_12 = 1·0 + 2·4 = 9\n\ns_11 = 1\n"),
+    (".md", "<!-- claim -->\n- s_12 = 1·0 + 2·4 = 9\n"),
+    (".md", "<!-- claim -->\n\n> s_12 = 1·0 + 2·4 = 9."),
+    (
+        ".md",
+        "<!-- claim -->\n$$\\begin{aligned} s_{12} &= 1\\cdot 0 + 2\\cdot 4 \\\\ &= 9. \\end{aligned}$$",
+    ),
+    (".rst", ":claim:`scores[1,2] = 1·0 + 2·4 = 9`"),
+    (".rst", ".. claim\n\ns_12 = 1·0 + 2·4 = 9\n\ns_11 = 1\n"),
     (".rst", ".. claim\n\n.. math::\n\n   s_{12} = 1\\cdot 0 + 2\\cdot 4 = 9\n\nMore."),
     (".tex", "$s_{12} = \\claim{s_{12}}{1\\cdot 0 + 2\\cdot 4 = 9}$"),
-    (".tex", "% claim\n\\begin{align*}\ns_{12} &= 1\\cdot 0 + 2\\cdot 4 = 9 \\\\\n\\end{align*}\n\nMore."),
-)  # fmt: skip
+    (
+        ".tex",
+        "% claim\n\\begin{align*}\ns_{12} &= 1\\cdot 0 + 2\\cdot 4 = 9 \\\\\n\\end{align*}\n\nMore.",
+    ),
+)
 
 
 @pytest.mark.parametrize(("suffix", "text"), IN_PAGES, ids=lambda value: value[:30])
@@ -426,12 +476,18 @@ def test_worked_lines_in_notebooks(ascii_only: bool) -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "text", "words"),
-    [(".md", "<!-- claim -->\n\n", "no line or formula"), (".md", "<!-- claim -->\nS is 8.", "is no claim"),
-     (".md", "<!-- claim -->\n$s_{12} = 8$ and $d_k$", "is no claim"), (".rst", ".. claim\n", "no line or"),
-     (".tex", "% claim\n\n", "no line or formula"), (".md", "{claim}`s_13 = 8`", 'no "3" among 1 to 2'),
-     (".md", "{claim}`s_123 = 8`", "names no entry"), (".md", "{claim}`j_12 = 8`", "has no such step")],
+    [
+        (".md", "<!-- claim -->\n\n", "no line or formula"),
+        (".md", "<!-- claim -->\nS is 8.", "is no claim"),
+        (".md", "<!-- claim -->\n$s_{12} = 8$ and $d_k$", "is no claim"),
+        (".rst", ".. claim\n", "no line or"),
+        (".tex", "% claim\n\n", "no line or formula"),
+        (".md", "{claim}`s_13 = 8`", 'no "3" among 1 to 2'),
+        (".md", "{claim}`s_123 = 8`", "names no entry"),
+        (".md", "{claim}`j_12 = 8`", "has no such step"),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_marked_lines_that_are_none(suffix: str, text: str, words: str) -> None:
     with pytest.raises(SymattnError) as caught:
         check_text(PAGE[suffix] + text, f"page{suffix}", explain=False)
@@ -456,11 +512,26 @@ def test_the_command_names_the_false_sign(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("claim", "mended"),
-    [("0,670", "0,047"), ("≈0.33", "≈0.05"), ("~ 0,33", "~ 0,05"), ("33 %", "5 %"), ("33,3 %", "4,7 %"),
-     ("33.33\u202f%", "4.74\u202f%"), ("−33 %", "5 %"), ("3.3·10⁻²", "4.7·10⁻²"), ("−.5", "0.0"),
-     ("3,30×10^-1", "0,47×10^-1"), ("0.5…", "0.0…"), ("0.044...", "0.047..."), ("= 0.5", "= 0.0"),
-     ("$0.50$", "$0.05$"), ("1,234.56", "0.05"), ("1/2+0.0 = 0.5", "1/2+0.0 = 0.0"), ("½", None)],
-)  # fmt: skip
+    [
+        ("0,670", "0,047"),
+        ("≈0.33", "≈0.05"),
+        ("~ 0,33", "~ 0,05"),
+        ("33 %", "5 %"),
+        ("33,3 %", "4,7 %"),
+        ("33.33\u202f%", "4.74\u202f%"),
+        ("−33 %", "5 %"),
+        ("3.3·10⁻²", "4.7·10⁻²"),
+        ("−.5", "0.0"),
+        ("3,30×10^-1", "0,47×10^-1"),
+        ("0.5…", "0.0…"),
+        ("0.044...", "0.047..."),
+        ("= 0.5", "= 0.0"),
+        ("$0.50$", "$0.05$"),
+        ("1,234.56", "0.05"),
+        ("1/2+0.0 = 0.5", "1/2+0.0 = 0.0"),
+        ("½", None),
+    ],
+)
 def test_numbers_are_put_right_in_the_form_found(claim: str, mended: str | None) -> None:
     text = f'{SHEET}[claims]\n"weights[1,1]" = "{claim}" # {claim}\n'
     checked: Checked | None = check_text(text, "a.toml", explain=False)
@@ -470,8 +541,13 @@ def test_numbers_are_put_right_in_the_form_found(claim: str, mended: str | None)
 
 
 def test_thousands_are_put_right_with_their_signs() -> None:
-    for claim, mended in (("9,999,999", "1,234,567"), ("9.999.999", "1.234.567"), ("9", "1234567"),
-                          ("9\u2009999\u2009999", "1\u2009234\u2009567"), ("9.999,9", "1.234.567,0")):  # fmt: skip
+    for claim, mended in (
+        ("9,999,999", "1,234,567"),
+        ("9.999.999", "1.234.567"),
+        ("9", "1234567"),
+        ("9\u2009999\u2009999", "1\u2009234\u2009567"),
+        ("9.999,9", "1.234.567,0"),
+    ):
         sheet = f"[given]\nQ = [[1234567]]\nK = [[1]]\n[claims]\nscores = '{claim}'\n"
         checked = check_text(sheet, "a.toml", explain=False)
         assert checked is not None
@@ -481,11 +557,64 @@ def test_thousands_are_put_right_with_their_signs() -> None:
 # ---- anything at all -------------------------------------------------------------------------
 
 PIECES = (
-    "0,670", "10,000", "1.234,5", "≈", "~", "=", "…", "...", "½", "1½", "33 %", "−", "–", "·10⁻³", "×",
-    "e^", "(", ")", "/", "√", "\\frac{1}{2}", "\\cdot", "\\approx", "s_12", "a_{11}", "?", "-inf", "∞",
-    "{", "}", "$", "&", "\\\\", "\u202f", "²", "1:2", "[1]", "[2,:]", "[0]", "weights", "scores", "0.5",
-    "2·4", "+", "ln", "tanh", "9^9^9", "%", ",", "'", " ", "E", "1e5", "\\", "_", "^", "x",
-)  # fmt: skip
+    "0,670",
+    "10,000",
+    "1.234,5",
+    "≈",
+    "~",
+    "=",
+    "…",
+    "...",
+    "½",
+    "1½",
+    "33 %",
+    "−",
+    "–",
+    "·10⁻³",
+    "×",
+    "e^",
+    "(",
+    ")",
+    "/",
+    "√",
+    "\\frac{1}{2}",
+    "\\cdot",
+    "\\approx",
+    "s_12",
+    "a_{11}",
+    "?",
+    "-inf",
+    "∞",
+    "{",
+    "}",
+    "$",
+    "&",
+    "\\\\",
+    "\u202f",
+    "²",
+    "1:2",
+    "[1]",
+    "[2,:]",
+    "[0]",
+    "weights",
+    "scores",
+    "0.5",
+    "2·4",
+    "+",
+    "ln",
+    "tanh",
+    "9^9^9",
+    "%",
+    ",",
+    "'",
+    " ",
+    "E",
+    "1e5",
+    "\\",
+    "_",
+    "^",
+    "x",
+)
 
 
 def test_whatever_is_typed_is_marked_or_refused_in_one_line() -> None:

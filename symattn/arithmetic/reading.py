@@ -1,8 +1,8 @@
 """Numbers and closed expressions that people write, read exactly and never run as code.
 
 A text is a plain decimal or a closed expression in the language of `symattn.grammar`: fractions,
-powers, ``sqrt ln log exp sin cos tanh``, ``e``, ``pi``, ``inf``. A decimal is the exact rational it spells: 0.1
-is 1/10. Length, depth, digits and exponents are bounded before any arithmetic.
+powers, ``sqrt ln log exp sin cos tanh``, ``e``, ``pi``, ``inf``. A decimal is the exact rational it
+spells: 0.1 is 1/10. Length, depth, digits and exponents are bounded before any arithmetic.
 """
 
 from __future__ import annotations

@@ -55,8 +55,11 @@ _INDICES = re.compile(
 _LETTER = re.compile(r"[^\W\d_]")
 _DECIMAL = re.compile(r"(?<![\w.])([0-9]+)(?:\.([0-9]*))?([eE][-+]?[0-9]+)?|\.([0-9]+)")
 _SCIENTIFIC = re.compile(rf"((?<![\w.])[0-9]+\.[0-9]+)({POWER_OF_TEN})")
-_SYMBOL = re.compile(r"(?P<base>.*?)(?:_\s*\{?(?P<below>[0-9]+(?:\s*,\s*[0-9]+)*)\}?"
-                     r"|(?P<small>[₀-₉]+(?:\s*,\s*[₀-₉]+)*))(?P<above>.*)\Z", re.DOTALL)  # fmt: skip
+_SYMBOL = re.compile(
+    r"(?P<base>.*?)(?:_\s*\{?(?P<below>[0-9]+(?:\s*,\s*[0-9]+)*)\}?"
+    r"|(?P<small>[₀-₉]+(?:\s*,\s*[₀-₉]+)*))(?P<above>.*)\Z",
+    re.DOTALL,
+)
 _SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
