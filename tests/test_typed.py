@@ -433,7 +433,8 @@ IN_PAGES = (
     (".md", "<!-- claim -->\n\n> s_12 = 1·0 + 2·4 = 9."),
     (
         ".md",
-        "<!-- claim -->\n$$\\begin{aligned} s_{12} &= 1\\cdot 0 + 2\\cdot 4 \\\\ &= 9. \\end{aligned}$$",
+        "<!-- claim -->\n"
+        "$$\\begin{aligned} s_{12} &= 1\\cdot 0 + 2\\cdot 4 \\\\ &= 9. \\end{aligned}$$",
     ),
     (".rst", ":claim:`scores[1,2] = 1·0 + 2·4 = 9`"),
     (".rst", ".. claim\n\ns_12 = 1·0 + 2·4 = 9\n\ns_11 = 1\n"),
@@ -441,7 +442,8 @@ IN_PAGES = (
     (".tex", "$s_{12} = \\claim{s_{12}}{1\\cdot 0 + 2\\cdot 4 = 9}$"),
     (
         ".tex",
-        "% claim\n\\begin{align*}\ns_{12} &= 1\\cdot 0 + 2\\cdot 4 = 9 \\\\\n\\end{align*}\n\nMore.",
+        "% claim\n\\begin{align*}\n"
+        "s_{12} &= 1\\cdot 0 + 2\\cdot 4 = 9 \\\\\n\\end{align*}\n\nMore.",
     ),
 )
 
