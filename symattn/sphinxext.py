@@ -307,7 +307,7 @@ class ClaimRole(SphinxRole):
         path, _ = self.get_source_info()
         if path != self.env.temp_data.get(_CHECKED):
             self._check()
-        number = re.split(r"=|≈|≃", self.text)[-1].strip()
+        number = re.split(r"=|≈|≃", self.text, maxsplit=1)[-1].strip()
         return [nodes.inline("", number, classes=["symattn-claim"])], []
 
     def _check(self) -> None:
@@ -316,7 +316,7 @@ class ClaimRole(SphinxRole):
             if sheet is None:
                 raise ReadError(f"{shown(self.text)}: no worksheet stands before this claim")
             claim = anchor(self.text, 0, lambda at: 1)
-            warn_of(replace(sheet, claims={claim.key: claim.number}), self.get_location())
+            warn_of(replace(sheet, claims={claim.key: claim.claimed}), self.get_location())
         except Exception as error:
             _wrong(f"claim: {failure(error).line}", self.get_location())
 
@@ -329,6 +329,9 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
             if not marking.passes(entry):
                 true = shown_true(marking, step, entry)
                 _wrong(disagreement(str(entry), entry.claimed.text, true, entry.verdict), location)
+    for link in marking.lines:
+        if not marking.passes(link):
+            _wrong(link.told, location)
 
 
 def _wrong(told: str, location: Any) -> None:

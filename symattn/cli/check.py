@@ -14,6 +14,7 @@ from symattn.doors import Failure, failure
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
+    from symattn.worksheet.lines import Link
     from symattn.worksheet.prose import Checked, Finding
     from symattn.worksheet.report import Report
 
@@ -43,7 +44,10 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     named = len(paths) == 1 and not _is_folder(paths[0])
     checked = list(_checked(paths, failures, explain=not options["no_explain"],
                             if_any=options["if_any"], named=named))  # fmt: skip
-    status = worst(status_of(finding) for one in checked for finding in one.findings)
+    status = worst(
+        [*(status_of(found) for one in checked for found in one.findings),
+         *(status_of(link) for one in checked for link in one.links)]
+    )  # fmt: skip
     if options["diff"] or options["fix"]:
         status = _mend(checked, failures, options["diff"], options["fix"], output)
     elif form == "json":
@@ -63,9 +67,11 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     return worst([status, *(failed.status for failed in failures)])
 
 
-def status_of(finding: Finding) -> Status:
-    """What a number that is claimed does to the status of its file."""
-    if finding.passes:
+def status_of(finding: Finding | Link) -> Status:
+    """What a claimed number, or a sign that does not hold, does to the status of its file."""
+    from symattn.worksheet.prose import Finding
+
+    if isinstance(finding, Finding) and finding.passes:
         return Status.AGREES
     return Status.UNSETTLED if finding.verdict == "undecided" else Status.WRONG
 
@@ -182,11 +188,15 @@ def _lines(
                 meaning = MEANINGS[found.verdict]
                 told = disagreement(found.entry, found.claimed, found.true, meaning)
                 yield "bad", f"{one.name}:{found.line}:{found.column}: {told}"
+        for link in one.links:
+            yield "bad", f"{one.name}:{link.line}:{link.column}: {link.told}"
         for marking in one.markings:
             for explanation in marking.explanations:
                 yield "note", f"{one.name}: consistent with {explanation.name}"
     total = sum(counts.values())
     others = [f"{count} {verdict}" for verdict, count in counts.items() if verdict != "right"]
+    false = sum(len(one.links) for one in checked)
+    others += [f"{counted(false, 'worked line')} false"] if false else []
     passes = all(one.passes for one in checked)
     words = f"{counted(len(checked), 'file')}, {counted(total, 'number')}: "
     words += ", ".join([f"{counts.get('right', 0)} right", *others]) if total else "none claimed"
@@ -213,6 +223,7 @@ def _mend(
             continue
         mended += sum(1 for f in one.findings if not f.passes and f.mend is not None)
         left += [status_of(f) for f in one.findings if f.mend is None or not fix]
+        left += map(status_of, one.links)
     if not diff:
         shown.append(f"{counted(mended, 'number')} put right\n")
     write("".join(shown), output)
@@ -232,6 +243,8 @@ def _mended(one: Checked, diff: bool, fix: bool) -> Iterator[str]:
         if one.name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
         replace_file(Path(one.name), one.text, after)
+    for link in one.links:
+        yield f"{one.name}:{link.line}:{link.column}: {link.told}\n"
     for f in one.findings:
         if not f.passes and f.mend is None:
             yield (
