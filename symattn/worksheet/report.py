@@ -85,7 +85,7 @@ class Cell:
 
 
 #: What stands for columns, or for a row's numbers, that are left out; and for rows.
-GAP, GAP_BELOW = Cell("⋯", "gap"), Cell("⋮", "gap")
+GAP, GAP_BELOW = Cell("⋯", "gap"), Cell("", "gap")
 
 
 @dataclass(frozen=True)
@@ -210,13 +210,14 @@ def conclusion(marking: Marking) -> str:
     total = sum(counts.values())
     if counts.get("right") == total:
         return f"All {total} numbers are right." if total > 1 else "The number is right."
-    right, told = counts.pop("right", 0), _told(counts, marking.policy.accept)
+    right = counts.pop("right", 0)
+    told = _told(counts, () if marking.passed else marking.policy.accept)
     if not marking.passed:
         return f"{right} of {counted(total, 'number')} right, {told}."
     return (
         f"All {total} numbers pass: {right} right, {told}."
         if total > 1
-        else (f"The number passes: {told.removesuffix(' (passes)').removeprefix('1 ')}.")
+        else (f"The number passes: {told.removeprefix('1 ')}.")
     )
 
 
@@ -401,8 +402,7 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
         return Cell(entry.claimed.text, entry.verdict) if entry else Cell("", "")
 
     rows = tuple(
-        (GAP_BELOW.text if i is None else label(names[0], i), tuple(cell(i, j) for j in across))
-        for i in down
+        ("⋮" if i is None else label(names[0], i), tuple(cell(i, j) for j in across)) for i in down
     )
     top = tuple(GAP.text if j is None else label(names[1], j) for j in across)
     hidden = sum(1 for i, j in wrong if i not in down or j not in across)
@@ -425,7 +425,7 @@ def _chosen(every: Sequence[int], wrong: set[int], limit: int, filled: bool) -> 
         return list(every)
     kept = set([k for k in every if k in wrong][: _MOST_WRONG * limit])
     for k in every if filled else ():
-        if len(kept) >= limit:
+        if len(kept) >= limit - 2:  # ⋯ stands on either side
             break
         kept.add(k)
     out: list[int | None] = []

@@ -19,6 +19,7 @@ from symattn.notation.tree import Tree
 from symattn.worksheet.check import Marking
 from symattn.worksheet.overview import FileReport, Overview, overview_data
 from symattn.worksheet.report import (
+    COUNTED,
     GAP,
     GAP_BELOW,
     SIGNS,
@@ -284,8 +285,8 @@ def _rows(found: Overview) -> Iterator[str]:
     """A line for each file with something wrong."""
     table: list[tuple[str, ...]] = [_COLUMNS]
     for row in found.rows:
-        cells = row.file, row.first_wrong, row.claimed, row.true, row.explanation
-        table.append(tuple(map(escape_controls, cells)))
+        told = row.file, row.first_wrong, row.claimed, row.true, row.explanation
+        table.append(tuple(map(escape_controls, told)))
     sizes = [max(width(line[k]) for line in table) for k in range(len(table[0]))]
     for cells in table:
         padded = (
@@ -303,11 +304,16 @@ def _of_file(one: FileReport, several: bool, full: bool) -> Iterator[Styled]:
             if len(one.reports) > 1 and each.title:
                 yield "plain", escape_controls(each.title)
             yield from _top(each)
-    failing = one.failing if full else one.failing[:_LISTED]
+    failing = one.failing
+    if not full:
+        mistakes = [placed for placed in failing if placed.verdict != "carried"]
+        failing = tuple((mistakes or list(failing))[:_LISTED])
     for placed in failing:
         yield "bad", f"{one.name}:{placed.line}:{placed.column}: {placed.told}"
-    if rest := len(one.failing) - len(failing):
-        yield "note", f"and {rest} more that {_do(rest)} not pass; --full lists them"
+    if left := [placed for placed in one.failing if placed not in failing]:
+        alike = all(placed.verdict == "carried" for placed in left)
+        does = COUNTED["carried"] if alike else f"that {_do(len(left))} not pass"
+        yield "note", f"and {len(left)} more {does}; --full lists them"
 
 
 # ---- Markdown ----------------------------------------------------------------------------
