@@ -9,13 +9,14 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import pairwise
 
 from symattn.documents.data import written
 from symattn.notation.latex import escape_controls, latex
 from symattn.notation.markdown import words as in_markdown
 from symattn.notation.mathml import math
 from symattn.notation.text import Charset, in_ascii, line, width
-from symattn.notation.tree import Tree
+from symattn.notation.tree import APPROX, EQUALS, Row, Tree
 from symattn.worksheet.check import Marking
 from symattn.worksheet.overview import FileReport, Overview, overview_data
 from symattn.worksheet.report import (
@@ -441,13 +442,18 @@ border:1px solid #767676}
 .symattn-report thead th,.symattn-report thead td{border-width:0 0 1px}
 .symattn-report tbody th{border-width:0 1px 0 0;text-align:left;font-weight:600}
 .symattn-report td{font-variant-numeric:tabular-nums;color:#000;background:#fff;white-space:nowrap}
-.symattn-report td.gap,.symattn-report td.blank{color:#595959;border-color:#d0d0d0}
+.symattn-report td.gap{color:#595959;border:0;text-align:center}
 .symattn-report .files td,.symattn-report .files th{text-align:left;border-width:0 0 1px}
-.symattn-report math{text-align:left}
-.symattn-report .told{position:absolute;width:1px;height:1px;overflow:hidden;
+.symattn-report .worked{line-height:2.5}
+.symattn-report .worked math{math-style:normal}
+.symattn-report h1{font-size:1.5rem;overflow-wrap:anywhere}
+.symattn-report h2{font-size:1.25rem}
+.symattn-report ul.told{list-style:none;padding:0}
+.symattn-report li{overflow-wrap:anywhere}
+.symattn-report .files tbody th{overflow-wrap:anywhere;min-width:8rem}
+.symattn-report td .told{position:absolute;width:1px;height:1px;overflow:hidden;
 clip-path:inset(50%);white-space:nowrap}
 .symattn-report ul{padding-left:1.25rem;margin:.25rem 0}
-.symattn-report .steps{list-style:none;padding:0}
 """ + "".join(f".symattn-report td.{verdict}{{background:{tint}}}\n"
               for verdict, tint in _TINTS.items())  # fmt: skip
 
@@ -534,7 +540,17 @@ def _html_first(inside: str, passes: bool) -> str:
 
 
 def _html_math(tree: Tree) -> str:
-    return f'<div class="wide" tabindex="0">{math(tree, alttext=line(tree))}</div>'
+    """A worked line, each of its links a formula of its own, so that a narrow page can break it."""
+    links = (math(link, alttext=line(link), display=False) for link in _links(tree))
+    return f'<div class="worked">{" ".join(links)}</div>'
+
+
+def _links(tree: Tree) -> Iterator[Tree]:
+    """The left side of a chain of equations, then each = or ≈ with what stands behind it."""
+    items = tree.items if isinstance(tree, Row) else (tree,)
+    starts = [k for k, item in enumerate(items) if item in (EQUALS, APPROX)]
+    for start, end in pairwise([0, *starts, len(items)]):
+        yield Row(items[start:end])
 
 
 def _html_step(step: StepReport, found: Report) -> Iterator[str]:
@@ -544,7 +560,7 @@ def _html_step(step: StepReport, found: Report) -> Iterator[str]:
     for table in step.tables if _has_table(step, found) else ():
         yield _html_table(step.name, table, found)
     if told:
-        yield _html_list("", told)
+        yield _html_list(' class="told"', told)
 
 
 def _html_list(kind: str, items: Sequence[str] | Iterator[str]) -> str:
