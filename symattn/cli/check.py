@@ -45,7 +45,7 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     named = len(paths) == 1 and not _is_folder(paths[0])
     checked = list(_checked(paths, failures, explain=not options["no_explain"],
                             if_any=options["if_any"], named=named))  # fmt: skip
-    status = worst(status_of(finding) for one in checked for finding in one.findings)
+    status = worst(status for one in checked for status in _statuses(one))
     if options["diff"] or options["fix"]:
         status = _mend(checked, failures, options["diff"], options["fix"], output)
     else:
@@ -62,6 +62,15 @@ def status_of(finding: Finding) -> Status:
     if finding.passes:
         return Status.AGREES
     return Status.UNSETTLED if finding.verdict == "undecided" else Status.WRONG
+
+
+def _statuses(one: Checked) -> Iterator[Status]:
+    """The statuses of a file's numbers, and of its worked lines."""
+    yield from map(status_of, one.findings)
+    for marking in one.markings:
+        for sign in getattr(marking, "lines", ()):  # of a worked line, which does not hold
+            if not marking.passes(sign):
+                yield Status.UNSETTLED if sign.verdict == "undecided" else Status.WRONG
 
 
 def _is_folder(path: str) -> bool:

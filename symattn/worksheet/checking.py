@@ -99,8 +99,8 @@ class PageMarks(Sequence[Marks]):
 
     @property
     def passed(self) -> bool:
-        """Whether every number passes, those in the prose too."""
-        return self.checked.passes
+        """Whether every number passes, those in the prose too, and every worked line."""
+        return self.checked.passes and all(one.passed for one in self.markings)
 
     @property
     def first_wrong(self) -> EntryMark | None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from symattn.errors import counted
+from symattn.worksheet import report as sheet_report
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.prose import Checked
-from symattn.worksheet.report import COUNTED, MEANINGS, Report, disagreement, report, report_data
+from symattn.worksheet.report import COUNTED, MEANINGS, Report, disagreement, report_data
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class FileReport:
 
     @property
     def passes(self) -> bool:
-        """Whether every number passes, those in the prose too."""
-        return all(one.passes for one in self.placed)
+        """Whether every number passes, those in the prose too, and every worked line."""
+        return not self.failing and all(one.passes for one in self.reports)
 
     @property
     def is_page(self) -> bool:
@@ -151,7 +152,7 @@ def file_report(one: Checked, full: bool = False, more: str = "") -> FileReport:
     reports = []
     for sheet, marking in zip(one.sheets, one.markings, strict=True):
         notation = sheet.notation.but(**({"limit": 0} if full else {}))
-        reports.append(sheet.in_file(report, marking, notation, more))
+        reports.append(sheet.in_file(sheet_report.report, marking, notation, more))
     return FileReport(one.name, tuple(reports), tuple(_placed(one, reports)))
 
 

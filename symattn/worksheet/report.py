@@ -135,6 +135,17 @@ class FirstWrong:
 
 
 @dataclass(frozen=True)
+class LineReport:
+    """A sign of a worked line that does not hold, in a sentence."""
+
+    step: str
+    entry: str
+    told: str
+    verdict: str
+    passes: bool
+
+
+@dataclass(frozen=True)
 class Reason:
     """Misconceptions or slips that would explain the numbers, of which steps, and what to tell."""
 
@@ -165,6 +176,7 @@ class Report:
     shown_reasons: int
     style: str
     steps: tuple[StepReport, ...]
+    lines: tuple[LineReport, ...]
     notes: tuple[str, ...]
     notation: Notation
     more: str = ""
@@ -198,16 +210,32 @@ def report(marking: Marking, notation: Notation | None = None, more: str = "") -
         min(len(reasons), _EXPLANATIONS) if notation.limit else len(reasons),
         _sentence(marking.style),
         steps,
+        tuple(
+            LineReport(link.step, link.entry, link.told, link.verdict, marking.passes(link))
+            for link in _links(marking)
+        ),
         tuple(note for note in marking.notes if note not in remarks),
         notation,
         more,
     )
 
 
+def _links(marking: Marking) -> Sequence[Any]:
+    """The signs of worked lines that do not hold."""
+    links: Sequence[Any] = getattr(marking, "lines", ())
+    return links
+
+
 def conclusion(marking: Marking) -> str:
     """One sentence: how many numbers are right, and what the others are."""
     counts = summary(marking.steps)
     total = sum(counts.values())
+    false = sum(not marking.passes(link) for link in _links(marking))
+    if false and marking.first_wrong is None:
+        signs = (
+            f"{counted(false, 'sign')} of worked lines {'does' if false == 1 else 'do'} not hold"
+        )
+        return f"{counted(total, 'number')} {'passes' if total == 1 else 'pass'}, but {signs}."
     if counts.get("right") == total:
         return f"All {total} numbers are right." if total > 1 else "The number is right."
     right = counts.pop("right", 0)
@@ -247,7 +275,7 @@ def _sentence(words: str) -> str:
 def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) -> FirstWrong | None:
     first = marking.first_wrong
     if first is None:
-        return None
+        return next(_false_signs(marking, notation), None)
     (entry,) = (
         entry
         for step in steps
@@ -264,13 +292,28 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
             f"Your first number that does not pass is {wrote}, but it is {entry.true}: "
             f"{entry.meaning}."
         )
-    worked, source = None, ""
-    item = marking.evaluation[first.step]
-    if isinstance(item.step, Step):
-        *heads, row, column = counted_place(first.place, notation)
-        worked = item.worked(row, column, heads[0] if heads else None, notation)
-        source = _source(marking.evaluation, item.step, first.place, notation)
-    return FirstWrong(first.step, entry, sentence, source, worked)
+    return FirstWrong(first.step, entry, sentence, *_worked(marking, first, notation))
+
+
+def _false_signs(marking: Marking, notation: Notation) -> Iterator[FirstWrong]:
+    """The signs of worked lines that do not pass, each as the first wrong thing of a sheet."""
+    for link in _links(marking):
+        if not marking.passes(link):
+            index = counted_place(link.place, notation)
+            entry = EntryReport(link.entry, index, link.place, link.right, link.value,
+                                link.verdict, passes=False)  # fmt: skip
+            sentence = f"In the worked line of {link.told}."
+            yield FirstWrong(link.step, entry, sentence, *_worked(marking, link, notation))
+
+
+def _worked(marking: Marking, mark: Any, notation: Notation) -> tuple[str, Tree | None]:
+    """What an entry is worked out from, and how; nothing of what is given."""
+    item = marking.evaluation[mark.step]
+    if not isinstance(item.step, Step):
+        return "", None
+    *heads, row, column = counted_place(mark.place, notation)
+    tree = item.worked(row, column, heads[0] if heads else None, notation)
+    return _source(marking.evaluation, item.step, mark.place, notation), tree
 
 
 def _source(evaluation: Evaluation, step: Step, place: Place, notation: Notation) -> str:
@@ -491,6 +534,10 @@ def report_data(found: Report) -> dict[str, Any]:
             }
             for step in found.steps
         },
+        "lines": [
+            {"entry": each.entry, "told": each.told, "verdict": each.verdict}
+            for each in found.lines
+        ],
         "notes": list(found.notes),
         "passes": found.passes,
     }  # fmt: skip

@@ -88,6 +88,11 @@ def _do(count: int) -> str:
     return "does" if count == 1 else "do"
 
 
+def _lines(found: Report) -> list[str]:
+    """The signs of worked lines that do not hold."""
+    return [f"{SIGNS[each.verdict]} worked line of {each.told}" for each in found.lines]
+
+
 def _other_reasons(found: Report) -> str:
     """How many explanations are not written out."""
     rest = len(found.reasons) - found.shown_reasons
@@ -150,6 +155,8 @@ def _styled(found: Report) -> Iterator[Styled]:
             yield "note", f"{_INDENT}{SIGNS[entry.verdict]} {entry.told}"
         for words in (*_left_out(step, found), *step.let_pass):
             yield "note", f"{_INDENT}{words}"
+    for words in _lines(found):
+        yield "bad", words
     if found.style:
         yield "plain", ""
         yield "note", found.style
@@ -350,6 +357,8 @@ def markdown_report(found: Report, level: int = 2) -> str:
         out += ["", *shown] if shown else []
     if out[-1]:
         out.append("")
+    if found.lines:
+        out += [*(f"- {_md(words)}" for words in _lines(found)), ""]
     if found.style:
         out += [_md(found.style), ""]
     if found.notes:
@@ -528,6 +537,8 @@ def _html_report(found: Report) -> list[str]:
         out.append(f"<h3>Step by step</h3><p>{_html(found.conclusion)}</p>")
     for step in found.steps:
         out += _html_step(step, found)
+    if found.lines:
+        out.append(_html_list(' class="told"', _lines(found)))
     if found.style:
         out.append(f"<p>{_html(found.style)}</p>")
     if found.notes:
