@@ -38,9 +38,10 @@ COUNTED = {**MEANINGS, "truncated": "cut off", "rounded-early": "rounded early",
            "undecided": "undecided", "last-digit": "off in the last digit",
            "carried": "carried on"}  # fmt: skip
 
-#: How many entries are listed under a table, how many heads and explanations are shown, unless
-#: all are asked for; and how many rows and columns with wrong numbers, in multiples of the limit.
-_LISTED, _HEADS, _EXPLANATIONS, _MOST_WRONG = 8, 4, 3, 2
+#: How many entries are listed under a table, of those of their own and of those that follow from
+#: others; how many heads and explanations are shown; how many rows and columns with wrong numbers,
+#: in multiples of the limit. Without a limit all are.
+_LISTED, _LISTED_CARRIED, _HEADS, _EXPLANATIONS, _MOST_WRONG = 8, 3, 4, 3, 2
 
 
 def disagreement(entry: str, claimed: str, true: str, verdict: str) -> str:
@@ -350,7 +351,9 @@ def _part(name: str, places: Sequence[Place], notation: Notation) -> str:
 def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
     entries = tuple(_entry(marking, mark, entry, notation) for entry in mark.entries)
     failing = [entry for entry in entries if not entry.passes]
-    listed_ones = failing[:_LISTED] if notation.limit else failing
+    carried = [entry for entry in failing if entry.verdict == "carried"]
+    own = [entry for entry in failing if entry.verdict != "carried"]
+    listed_ones = [*own[:_LISTED], *carried[:_LISTED_CARRIED]] if notation.limit else failing
     counts = summary((mark,))
     total = sum(counts.values())
     told = (

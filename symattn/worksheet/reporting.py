@@ -202,14 +202,22 @@ def _worked_lines(first: FirstWrong) -> Iterator[Styled]:
         yield "formula", first.source
     left, *links = re.split(r" (?=[=≈] )", words)
     told = f"{_INDENT}{left}"
-    behind = " " * (width(told) + 1)
+    behind = " " * width(told)
+    begun = True  # the first link stands behind the left side, however long it is
     for link in links:
-        if told.strip() and width(f"{told} {link}") > _WIDTH and told.strip() != left:
-            yield "formula", told.rstrip()
-            told = behind + link
-        else:
-            told = f"{told} {link}"
+        wide = width(f"{behind} {link}") > _WIDTH
+        for number, piece in enumerate(_terms(link) if wide else [link]):
+            new = wide and number == 0
+            if not begun and (new or width(f"{told} {piece}") > _WIDTH):
+                yield "formula", told
+                told = behind
+            told, begun = f"{told} {piece}", False
     yield "formula", told
+
+
+def _terms(link: str) -> list[str]:
+    """A link before whose plus signs a line may end."""
+    return re.split(r" (?=\+ )", link)
 
 
 def _paragraph(style: str, words: str, indent: str = _INDENT) -> Iterator[Styled]:
