@@ -201,7 +201,12 @@ def report(marking: Marking, notation: Notation | None = None, more: str = "") -
     notation = notation or marking.evaluation.notation
     steps = tuple(_step(marking, mark, notation) for mark in marking.steps)
     reasons = tuple(_reasons(marking))
-    remarks = {f"{entry}: {entry.remark}" for entry in marking.entries if entry.remark}
+    told = marking.evaluation.notation
+    remarks = {
+        f"{entry_name(entry.step, entry.place, told)}: {entry.remark}"
+        for entry in marking.entries
+        if entry.remark
+    }
     return Report(
         marking.title,
         conclusion(marking),
