@@ -10,7 +10,7 @@ import pytest
 
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS, Variant
-from symattn.evaluate.carried import Carried
+
 from symattn.worksheet.claims import VERDICTS
 from symattn.worksheet.mark import rank
 from tests.checking import check, one, verdicts

@@ -12,28 +12,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import numpy as np
 
 from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits
-from symattn.arithmetic.verify import Quantity, cuts_to, near, overlaps, rounds_to, surely_rounds
+from symattn.arithmetic.verify import Quantity, cuts_to, near, rounds_to, surely_rounds
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
-from symattn.errors import SymattnError, Undecided
-from symattn.evaluate.carried import Carried, Read
+from symattn.errors import Undecided
 from symattn.notation.options import MAX_DIGITS, Notation
+from symattn.worksheet.chains import Chains, Claim, Claimed
 from symattn.worksheet.claims import VERDICTS, Policy
 
 _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
-#: From this rank on, what was claimed is a mistake that later steps carry on.
-_MISTAKEN = _RANK["last-digit"]
-
 #: Digits that the true value is shown with beyond those claimed.
 _MORE_DIGITS = 2
+
+
+#: What is said of a number that is cut off where no other shows that this is a habit.
+_NO_HABIT = "cut off or mistaken: no other number shows which"
 
 
 @dataclass(frozen=True)
@@ -79,113 +77,108 @@ class Marker:
 
     def __init__(self, evaluation: Evaluation, claims: Mapping[str, Array], policy: Policy) -> None:
         self.evaluation, self.claims, self.policy = evaluation, claims, policy
-        self.carried = Carried(evaluation, claims)
-        self._verdicts: dict[Read, str] = {}
-        self._steps: dict[str, int] = {}  # the rank of each step's worst entry so far
+        self._names = {evaluation[name].step.letter: name for name in evaluation}
+        self._claimed = {
+            letter: Claimed(claims[letter]) for letter in self._names if letter in claims
+        }
+        self._undecided: dict[Claim, str] = {}
+        self._marks: dict[Claim, EntryMark] = {}
+        self._worthless: set[Claim] = set()
+
+    @cached_property
+    def chains(self) -> Chains | None:
+        """How the claims follow from one another; None where every one of them is right."""
+        for letter, claimed in self._claimed.items():
+            self._prove(letter, claimed)
+        if all(claimed.right.all() for claimed in self._claimed.values()):
+            return None
+        return Chains(self.evaluation, self._claimed, self.policy.rounding == "truncated")
 
     def marks(self) -> tuple[StepMark, ...]:
         """The marks of all claimed steps, in the order of the derivation."""
         return tuple(
-            StepMark(name, item.step.letter, item.shape, tuple(self._step(name, item.step.letter)))
-            for name in self.evaluation
-            if (item := self.evaluation[name]).step.letter in self.claims
-            and any(written is not None for written in self.claims[item.step.letter].ravel())
+            StepMark(name, letter, self.evaluation[name].shape, tuple(self._step(letter, claimed)))
+            for letter, claimed in self._claimed.items()
+            if (name := self._names[letter]) and claimed.places
         )
 
-    def _step(self, name: str, letter: str) -> Iterator[EntryMark]:
-        claimed = self.claims[letter]
-        true = self.evaluation.balls(letter, BITS[0])
-        for place in np.ndindex(*claimed.shape):
-            written: Any = claimed[place]
-            if written is None:
-                continue
-            verdict, remark = "right", ""
-            if self.policy.rounding == "truncated" or not surely_rounds(true[place], written):
-                verdict, remark = self.judge(letter, place, written)
-            self._verdicts[letter, place] = verdict
-            self._steps[letter] = max(self._steps.get(letter, 0), _RANK[verdict])
-            if verdict == "truncated":
-                self.carried.cut.add((letter, place))
-            yield EntryMark(name, place, written, verdict, remark)
-
     def judge(self, letter: str, place: Place, written: Written) -> tuple[str, str]:
-        """The verdict on a number at a place, after the claims before it, and a remark."""
-        try:
-            return self._verdict(letter, place, written)
-        except Undecided as open_question:
-            return "undecided", str(open_question)
+        """The verdict on another number at a claimed place, and a remark."""
+        known = self.claims[letter][place]
+        marker = self
+        if known is None or known.text != written.text:
+            instead = {**self.claims, letter: self.claims[letter].copy()}
+            instead[letter][place] = written
+            marker = Marker(self.evaluation, instead, self.policy)
+        (mark,) = (m for m in marker.marks() if m.letter == letter)
+        (entry,) = (entry for entry in mark.entries if entry.place == place)
+        return entry.verdict, entry.remark
 
-    def _verdict(self, letter: str, place: Place, written: Written) -> tuple[str, str]:
-        x = true_value(self.evaluation, letter, place)
-        if rounds_to(x, written, self.policy.rounding):
-            return "right", ""
-        earned, remark = "", ""
-        places = written.places or 0
-        if self._follows(letter, place, written):
-            earned, remark = self._earned(letter, place)
-        if earned:
-            return earned, ""
-        if places >= 1 and cuts_to(x, written):
-            return "truncated", remark
-        if places >= 1 and self._cut_from(letter, place, written):
-            earned, remark = self._earned(letter, place)
-        if earned:
-            return earned, ""
-        if places >= 2 and near(x, written):
-            return "last-digit", remark
-        return "wrong", remark
-
-    def _follows(self, letter: str, place: Place, written: Written) -> bool:
-        """Whether an entry follows from the claims before it, or from what they were rounded from.
-
-        Where those make no sense (a row that sums to 0), nothing follows from them.
-        """
-        try:
-            again = self.carried.quantity(letter, place)
-            try:
-                if rounds_to(again, written, self.policy.rounding):
-                    return True
-            except Undecided:
-                pass  # the range around it holds it
-            return overlaps(self.carried.range(letter, place), written)
-        except Undecided:
-            raise
-        except SymattnError:
-            return False
-
-    def _cut_from(self, letter: str, place: Place, written: Written) -> bool:
-        """Whether an entry is what follows from the claims before it, cut off."""
-        try:
-            return cuts_to(self.carried.quantity(letter, place), written)
-        except SymattnError:
-            return False
-
-    def _earned(self, letter: str, place: Place) -> tuple[str, str]:
-        """The verdict on an entry that follows; "" where nothing is claimed before it.
-
-        Where the claims before it earn nothing, also why.
-        """
-        sources = tuple(self.carried.sources(letter, place))
-        if not sources:
-            return "", ""
-        remark = self._nothing_earned(sources)
-        if remark:
-            return "", remark
-        worst = max(self._steps[letter] for letter, _ in sources)
-        return ("carried" if worst >= _MISTAKEN else "rounded-early"), ""
-
-    def _nothing_earned(self, sources: tuple[Read, ...]) -> str:
-        """Why what follows from these claims earns nothing: rows all alike that should not be."""
-        for letter, place in sources:
-            if _RANK[self._verdicts[letter, place]] < _MISTAKEN:
+    def _prove(self, letter: str, claimed: Claimed) -> None:
+        """Whether each claim is right: proven, or noted as undecided."""
+        true = self.evaluation.balls(letter, BITS[0])
+        rounding = self.policy.rounding
+        for number, (place, written) in enumerate(claimed):
+            if rounding != "truncated" and surely_rounds(true[place], written):
+                claimed.right[number] = True
                 continue
-            row = [entry for entry in self.claims[letter][place[:-1]] if entry is not None]
-            if len({entry.value for entry in row}) == 1 and (len(row) > 1 or row[0].value == 0):
-                name = self.evaluation[letter].name
-                where = f"{name}[{','.join(str(i + 1) for i in place[:-1])},:]"
-                alike = "all zeros" if row[0].value == 0 else "all alike"
-                return f"follows only from {where}, which is {alike} and earns nothing"
-        return ""
+            x = true_value(self.evaluation, letter, place)
+            try:
+                claimed.right[number] = rounds_to(x, written, rounding)
+                claimed.cut[number] = (written.places or 0) >= 1 and cuts_to(x, written)
+            except Undecided as open_question:
+                self._undecided[letter, number] = str(open_question)
+
+    def _step(self, letter: str, claimed: Claimed) -> Iterator[EntryMark]:
+        chains = self.chains
+        if chains is not None:
+            self._worthless |= {(letter, n) for n in chains.uncomputed(letter)}
+        for number, (place, written) in enumerate(claimed):
+            key = letter, number
+            if key not in self._marks:
+                verdict, remark, because = "right", "", ()
+                if chains is not None and not claimed.right[number]:
+                    verdict, remark, because = self._judged(key, place, written, chains)
+                sources = tuple(self._marks[source] for source in because)
+                name = self._names[letter]
+                self._marks[key] = EntryMark(name, place, written, verdict, remark, sources)
+            yield self._marks[key]
+
+    def _judged(
+        self, key: Claim, place: Place, written: Written, chains: Chains
+    ) -> tuple[str, str, tuple[Claim, ...]]:
+        """The verdict on a claim that is not right, a remark, and what the claim follows from."""
+        letter, number = key
+        if key in self._undecided:
+            return "undecided", self._undecided[key], ()
+        remark = ""
+        if chains.best.explained[letter][number]:
+            if not chains.best.depends[letter][number]:
+                return self._unmistaken(key, chains)
+            guilty = chains.mistakes.get(key, ())
+            worthless = [claim for claim in guilty if claim in self._worthless]
+            if not worthless:
+                return "carried", "", guilty
+            self._worthless.add(key)
+            source = self._marks[worthless[0]]
+            remark = f"follows only from {source.step}, which was not computed, and earns nothing"
+        if self._claimed[letter].cut[number]:
+            return "truncated", _NO_HABIT, ()
+        try:
+            close = near(true_value(self.evaluation, letter, place), written)
+        except Undecided as open_question:
+            return "undecided", str(open_question), ()
+        last = close and (written.places or 0) >= 2
+        return ("last-digit" if last else "wrong"), remark, ()
+
+    def _unmistaken(self, key: Claim, chains: Chains) -> tuple[str, str, tuple[Claim, ...]]:
+        """The verdict on a claim that follows and depends on no mistake."""
+        letter, number = key
+        alone = chains.best.style.cut and chains.explained_only == 1
+        remark = _NO_HABIT if alone else ""
+        if self._claimed[letter].cut[number] and chains.best.style.cut:
+            return "truncated", remark, ()
+        return "rounded-early", remark, chains.operands.get(key, ())
 
 
 def true_value(evaluation: Evaluation, letter: str, place: Place) -> Quantity:

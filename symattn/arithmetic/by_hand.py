@@ -1,0 +1,119 @@
+"""Arithmetic as people do it by hand: what is computed on the way is kept with a few decimals.
+
+Many ways of doing so are followed at once: arrays have a leading axis, one entry for each way.
+Exponentials, sums of rows, products before they are added and irrational factors are rounded, or
+cut off, to the decimals of their way; the last operation of a formula is not, since its result is
+written down, with digits of its own.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn.arithmetic.arrays import Arrays
+from symattn.arithmetic.base import Array
+
+#: Decimals that stand for "unrounded": more than a float holds.
+UNROUNDED = 15
+
+#: A tie that floating point missed by this much, in units, is a tie.
+_TIE = 1e-9
+
+#: What is added to the size of a number, in units, before its fraction is dropped; ties that are
+#: rounded to an even digit are put right afterwards.
+ROUNDED, HALF_EVEN, CUT_OFF = 0.5 + _TIE, 0.5 + 2 * _TIE, _TIE
+
+#: From this many units on a float has no fraction to drop.
+_NO_FRACTION = 2.0**50
+
+#: e to more than this is near the end of floats; by hand nobody goes there.
+_HIGHEST = 600.0
+
+#: Products of one matrix product that are rounded one by one; by hand nobody computes more.
+MOST_TERMS = 100_000
+
+
+class ByHand(Arrays):
+    """float64, with what comes in between kept to `decimals[w]` decimals in way w.
+
+    `offsets[w]` is `ROUNDED`, `HALF_EVEN` or `CUT_OFF`. No other axis may be as long as the first.
+    """
+
+    name = "by hand"
+
+    def __init__(self, decimals: Array, offsets: Array) -> None:
+        super().__init__()
+        self.ways = len(decimals)
+        self.unrounded = bool((decimals >= UNROUNDED).all())
+        self.powers, self.offsets = 10.0**decimals, offsets
+
+    @cached_property
+    def without_between(self) -> ByHand:
+        """The same ways with nothing rounded in between."""
+        return ByHand(np.full(self.ways, UNROUNDED, float), self.offsets)
+
+    def between(self, x: Array) -> Array:
+        """Numbers as they are kept; those that are the same in every way are left alone."""
+        if self.unrounded or x.ndim < 3 or x.shape[0] != self.ways:
+            return x
+        along = (-1, *(1,) * (x.ndim - 1))
+        return kept(x, self.powers.reshape(along), self.offsets.reshape(along))
+
+    def exp(self, x: Array) -> Array:
+        return self.between(np.exp(x))
+
+    def row_sum(self, x: Array) -> Array:
+        return self.between(super().row_sum(x))
+
+    def apply(self, name: str, x: Array) -> Array:
+        value = super().apply(name, x)
+        return self.between(value) if name == "tanh" else value
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        leading = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        count = int(np.prod([*leading[1:], *a.shape[-2:], b.shape[-1]]))
+        if self.unrounded or count > MOST_TERMS:
+            return super().matmul(a, b)
+        products = a[..., :, :, None] * b[..., None, :, :]
+        return np.asarray(self.between(products).sum(axis=-2))
+
+    def scaled(self, x: Array, factor: sympy.Expr) -> Array:
+        self._keeps_minus_infinity(x, factor)
+        return self.multiply(x, self._constant(factor, x))
+
+    def over(self, x: Array, divisor: sympy.Expr) -> Array:
+        self._keeps_minus_infinity(x, divisor)
+        return self.divide(x, self._constant(divisor, x))
+
+    def _constant(self, value: sympy.Expr, x: Array) -> Any:
+        number = self.scalar(value)
+        if self.unrounded or value.is_Rational or x.ndim < 3 or x.shape[0] != self.ways:
+            return number
+        shape = (self.ways, *(1,) * (x.ndim - 1))
+        return self.between(np.full(shape, number))
+
+    def shift(self, x: Array) -> Array:
+        """By hand e^z is taken as it stands; only what leaves the range of floats is moved."""
+        within = np.minimum(x, 1e300)
+        top = self.row_max(within)
+        return np.asarray(within - np.where(top > _HIGHEST, top, 0.0))
+
+    def vanishing(self, x: Array) -> Any:
+        """A way in which a sum is 0 comes to nothing by itself; the others go on."""
+        return np.zeros(x.shape, dtype=bool)
+
+
+def kept(x: Array, powers: Array, offsets: Array) -> Array:
+    """Numbers with as many decimals as their power of ten has, rounded or cut off."""
+    units = np.abs(x) * powers
+    whole = np.floor(units + offsets)
+    even = offsets == HALF_EVEN
+    if even.any():
+        tie = even & (np.abs(units - whole + 0.5) <= 2 * _TIE) & (whole % 2 == 1)
+        whole = np.where(tie, whole - 1, whole)
+    shortened = np.copysign(whole / powers, x)
+    return np.asarray(np.where(units < _NO_FRACTION, shortened, x))

@@ -1,0 +1,85 @@
+"""Styles: how somebody keeps and rounds numbers through a whole calculation.
+
+A style says with how many digits a number that was written down is used again, to how many
+decimals what nobody writes down is kept (e^z, sums of rows, products before they are added, steps
+that are not claimed), and whether digits are rounded or cut off. One style holds for a whole sheet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from symattn.arithmetic.by_hand import CUT_OFF, HALF_EVEN, ROUNDED, UNROUNDED
+
+#: Decimals that a number is used with beyond those written; `UNROUNDED` for all of them.
+AS_WRITTEN, ONE_MORE, TWO_MORE = 0, 1, 2
+
+_KEPT = (AS_WRITTEN, UNROUNDED, ONE_MORE, TWO_MORE)
+_BETWEEN = (4, 3, 2)
+
+
+@dataclass(frozen=True)
+class Style:
+    """One way of keeping numbers.
+
+    `logits` and `weights`: decimals beyond those written, of what comes before the weights, and
+    of the weights and what follows. `between`: decimals of what is not written down. `cut`:
+    whether what is written is cut off; `cut_between`: the same of what is not. `twice`: whether a
+    number is first rounded to the digits it is kept with, and then again to those written. `even`:
+    whether ties are rounded to an even digit.
+    """
+
+    logits: int = UNROUNDED
+    weights: int = UNROUNDED
+    between: int = UNROUNDED
+    cut: bool = False
+    cut_between: bool = False
+    twice: bool = False
+    even: bool = False
+
+    @property
+    def offset(self) -> float:
+        """What rounds, or cuts off, the numbers that are written."""
+        return CUT_OFF if self.cut else HALF_EVEN if self.even else ROUNDED
+
+    @property
+    def offset_between(self) -> float:
+        """The same for what is not written."""
+        return CUT_OFF if self.cut_between else HALF_EVEN if self.even else ROUNDED
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all numbers are kept alike."""
+        return self.logits == self.weights
+
+
+def _styles(
+    kept: Iterable[tuple[int, int]],
+    between: Iterable[int],
+    cuts: Iterable[tuple[bool, bool]],
+    twice: bool = False,
+    even: bool = False,
+) -> Iterator[Style]:
+    for (cut, cut_between), places, (logits, weights) in product(cuts, between, kept):
+        yield Style(logits, weights, places, cut, cut_between, twice, even)
+
+
+_ALIKE = tuple((kept, kept) for kept in _KEPT)
+_FINITE = tuple((kept, kept) for kept in (ONE_MORE, TWO_MORE))
+_APART = tuple((one, other) for one, other in product(_KEPT, _KEPT) if one != other)
+_ROUND, _CUT, _CUT_ALL = (False, False), (True, False), (True, True)
+
+#: The styles in the order in which they are tried, the plainest first; where one of a group
+#: explains the whole sheet, the groups after it are not tried.
+STYLES: tuple[tuple[Style, ...], ...] = (
+    tuple(_styles(_ALIKE, (UNROUNDED,), (_ROUND, _CUT))),
+    (
+        *_styles(_ALIKE, _BETWEEN, (_ROUND,)),
+        *_styles(_ALIKE, _BETWEEN, (_CUT_ALL, _CUT)),
+        *_styles(_FINITE, (UNROUNDED, *_BETWEEN), (_ROUND,), twice=True),
+        *_styles(_ALIKE, (UNROUNDED, *_BETWEEN), (_ROUND,), even=True),
+    ),
+    tuple(_styles(_APART, (UNROUNDED,), (_ROUND, _CUT))),
+)

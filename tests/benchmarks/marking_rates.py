@@ -1,0 +1,501 @@
+"""How often the marker refuses honest sheets and accepts slips: the table of rates, with gates.
+
+The students are those of ``tests/students.py``, which shares nothing with symattn; symattn marks
+what they hand in. A slip that an honest sheet of some style would show too cannot be told apart;
+it is counted by itself, and no gate asks for it. The exit status is 1 where a gate fails::
+
+    python tests/benchmarks/marking_rates.py [sheets of each kind] [seed]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from math import exp, lgamma, log
+from pathlib import Path
+from random import Random
+from typing import TypeAlias
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.read import worksheet_of
+from tests.students import (
+    MIXED,
+    SLIPS,
+    STYLES,
+    Sheet,
+    Slip,
+    Style,
+    honest,
+    random_number,
+    reached,
+    shown_by,
+    slip,
+    some_style,
+    two_heads,
+)
+
+#: The verdicts of entries that no one is blamed for, the best first, and the others.
+ORDER = ("right", "truncated", "rounded-early", "undecided", "last-digit", "carried", "wrong")
+ACCEPTED = frozenset(ORDER[:3])
+EXCUSED = ACCEPTED | {"carried"}
+
+#: Slips that are plainly more than a rounding; their gate, and that of 2 and 3 units.
+PLAIN = ("4–9 units", "10–99 units", "digit", "swapped", "sign", "term", "copied")
+SMALL = ("2 units", "3 units")
+MANY = 6
+
+#: Sheets of each kind, and the seed.
+DEFAULTS = (200, 20261121)
+
+#: How unlikely a count must be, were the rate at its gate, for the gate to fail.
+_DOUBT = 0.01
+
+Spot: TypeAlias = tuple[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What a marker says of a sheet: verdicts, what they follow from, and remarks, by entry."""
+
+    passed: bool
+    verdicts: dict[Spot, str]
+    because: dict[Spot, tuple[Spot, ...]] = field(default_factory=dict)
+    remarks: dict[Spot, str] = field(default_factory=dict)
+    explained: bool = False
+
+
+Marker: TypeAlias = Callable[[str, bool], Marked]
+
+
+def symattn_marks(text: str, explain: bool = False) -> Marked:
+    """What symattn says."""
+    marking = check_worksheet(worksheet_of(text), explain)
+    entries = {(entry.step, entry.place): entry for entry in marking.entries}
+    return Marked(
+        marking.passed,
+        {spot: entry.verdict for spot, entry in entries.items()},
+        {spot: tuple((e.step, e.place) for e in entry.because) for spot, entry in entries.items()},
+        {spot: entry.remark for spot, entry in entries.items()},
+        bool(marking.explanations),
+    )
+
+
+# ---- rates and gates ------------------------------------------------------------------------
+
+
+@dataclass
+class Rate:
+    """How many of how many."""
+
+    hits: int = 0
+    total: int = 0
+
+    def count(self, hit: bool) -> None:
+        """One more."""
+        self.hits += hit
+        self.total += 1
+
+    def surely_above(self, limit: float) -> bool:
+        """Whether so many hits would hardly be seen if the true rate were `limit`."""
+        n, k = self.total, self.hits
+        if n == 0 or k <= limit * n:
+            return False
+        whole = lgamma(n + 1)
+        below = sum(
+            exp(
+                whole
+                - lgamma(i + 1)
+                - lgamma(n - i + 1)
+                + i * log(limit)
+                + (n - i) * log(1 - limit)
+            )
+            for i in range(k)
+        )
+        return 1 - below < _DOUBT
+
+    def __str__(self) -> str:
+        return f"{100 * self.hits / self.total:6.2f} %" if self.total else "     – "
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What is promised of a rate."""
+
+    name: str
+    rate: Rate
+    limit: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the rate may be within its limit."""
+        return not self.rate.surely_above(self.limit)
+
+    def __str__(self) -> str:
+        word = "holds" if self.holds else "FAILS"
+        return f"{word}  {self.name}: {self.rate} of {self.rate.total} (at most {self.limit:.0%})"
+
+
+# ---- honest sheets --------------------------------------------------------------------------
+
+
+@dataclass
+class Honest:
+    """How many honest sheets are refused, by style."""
+
+    styles: dict[Style, Rate] = field(default_factory=dict)
+    examples: dict[Style, str] = field(default_factory=dict)
+
+    @property
+    def gates(self) -> Iterator[Gate]:
+        """For every value of every dimension, and for every style."""
+        for label, rate in self.by_value().items():
+            if not label.startswith("mixed"):
+                yield Gate(f"honest refused, {label}", rate, 0.01)
+        for style, rate in self.styles.items():
+            if not style.mixed:
+                yield Gate(f"honest refused, {style}", rate, 0.01)
+
+    def by_value(self) -> dict[str, Rate]:
+        """The rates for each value of each dimension."""
+        found: dict[str, Rate] = {}
+        for style, rate in self.styles.items():
+            labels = ["mixed"] if style.mixed else [f"{k} {v}" for k, v in style.values.items()]
+            if style.mixed:
+                labels = [f"mixed: {style}"]
+            for label in labels:
+                total = found.setdefault(label, Rate())
+                total.hits, total.total = total.hits + rate.hits, total.total + rate.total
+        return dict(sorted(found.items()))
+
+    @property
+    def worst(self) -> Style:
+        """The style most of whose sheets are refused."""
+        return max(self.styles, key=lambda s: self.styles[s].hits / max(self.styles[s].total, 1))
+
+
+def honest_refused(marker: Marker, rng: Random, count: int) -> Honest:
+    """So many honest sheets of each style, marked."""
+    found = Honest()
+    for style in (*STYLES, *MIXED):
+        rate = found.styles[style] = Rate()
+        for _ in range(count):
+            text = honest(rng, style).toml
+            passed = marker(text, False).passed
+            rate.count(not passed)
+            if not passed:
+                found.examples.setdefault(style, text)
+    return found
+
+
+# ---- slips ----------------------------------------------------------------------------------
+
+
+@dataclass
+class Row:
+    """What became of the slips of one size."""
+
+    #: Sheets, those that pass, those that pass and can be told, and those that cannot be told.
+    accepted: Rate = field(default_factory=Rate)
+    tellable: Rate = field(default_factory=Rate)
+    lowest: Rate = field(default_factory=Rate)
+    #: Slips called right, rounded, cut off or carried, whether the sheet passes or not.
+    entries: Rate = field(default_factory=Rate)
+
+    def count(self, accepted: bool, entry: bool, same: bool) -> None:
+        """One more sheet; `same`: an honest one would show these numbers too."""
+        self.accepted.count(accepted)
+        self.entries.count(entry)
+        self.lowest.count(same)
+        if not same:
+            self.tellable.count(accepted)
+
+    def add(self, other: Row) -> None:
+        """Also those of another row."""
+        for name in ("accepted", "tellable", "lowest", "entries"):
+            mine, its = getattr(self, name), getattr(other, name)
+            mine.hits, mine.total = mine.hits + its.hits, mine.total + its.total
+
+
+@dataclass
+class Slips:
+    """What became of slips, by size and by whether many entries are claimed."""
+
+    name: str
+    rows: dict[tuple[str, bool], Row] = field(default_factory=dict)
+    examples: list[tuple[str, str]] = field(default_factory=list)
+    #: Honest numbers of these sheets that are called wrong: those that the slip reaches, others.
+    followed: Rate = field(default_factory=Rate)
+    beside: Rate = field(default_factory=Rate)
+
+    @property
+    def gates(self) -> Iterator[Gate]:
+        """Plain slips, one by one and together, and small ones among many entries."""
+        for kinds, sizes, limit in (
+            (PLAIN, (False, True), 0.01),
+            (SMALL, (True,), 0.05),
+        ):
+            whole = Row()
+            for kind in kinds:
+                row = Row()
+                for many in sizes:
+                    row.add(self.rows.get((kind, many), Row()))
+                whole.add(row)
+                yield Gate(f"{self.name} accepted, {kind}", row.tellable, limit)
+            yield Gate(f"{self.name} accepted, {' or '.join(kinds)}", whole.tellable, limit)
+
+
+def first_slips(rng: Random, count: int) -> Iterator[Slip]:
+    """So many sheets of each kind of slip, with few claims and with many in turn."""
+    for kind in SLIPS:
+        made = 0
+        while made < count:
+            sheet = honest(rng, some_style(rng), *_claims(made))
+            found = slip(rng, sheet, kind)
+            if found is not None and not found.leaves_it_right:
+                made += 1
+                yield found
+
+
+def _claims(made: int) -> tuple[int, int]:
+    """The least and the most claims, few and many in turn."""
+    return (MANY, 1000) if made % 2 else (1, MANY - 1)
+
+
+def second_slips(rng: Random, count: int) -> Iterator[Slip]:
+    """So many of each kind, in a number computed from one that is wrong already."""
+    firsts = ("10–99 units", "digit", "sign", "term")
+    for kind in SLIPS:
+        made = 0
+        while made < count:
+            sheet = honest(rng, some_style(rng), *_claims(made))
+            first = slip(rng, sheet, rng.choice(firsts))
+            if first is None or first.leaves_it_right or first.units <= 3:
+                continue
+            after = reached(first.sheet, frozenset({first.place}))
+            second = slip(rng, first.sheet, kind, after)
+            if second is not None and not second.leaves_it_right:
+                made += 1
+                yield second
+
+
+def slips_accepted(marker: Marker, found: Iterator[Slip], name: str) -> Slips:
+    """What becomes of sheets with slips."""
+    rates = Slips(name)
+    second = name != "slips"
+    for one in found:
+        sheet = one.sheet
+        text = sheet.toml
+        marked = marker(text, False)
+        verdict = marked.verdicts[spot_of(one.place)]
+        entry = verdict in EXCUSED
+        same = shown_by(sheet, len(sheet.slips) - 1) is not None
+        accepted = entry if second else marked.passed
+        key = one.size, len(sheet.written) >= MANY
+        rates.rows.setdefault(key, Row()).count(accepted, entry, same)
+        if accepted and not same:
+            rates.examples.append((one.size, text))
+        after = reached(sheet, frozenset(sheet.slips))
+        for place in sheet.written:
+            if place not in sheet.slips:
+                bad = marked.verdicts[spot_of(place)] not in EXCUSED
+                (rates.followed if place in after else rates.beside).count(bad)
+    return rates
+
+
+def spot_of(place: tuple[str, int, int]) -> Spot:
+    """A student's place as the marker counts it."""
+    return place[0], place[1:]
+
+
+# ---- claiming more --------------------------------------------------------------------------
+
+
+def claiming_more(marker: Marker, rng: Random, count: int) -> dict[str, Rate]:
+    """How many entries are judged worse where more is claimed, on honest sheets and on others."""
+    found = {"honest": Rate(), "with a slip": Rate()}
+    for kind, rate in found.items():
+        for _ in range(count):
+            sheet = _some_sheet(rng, kind == "with a slip")
+            full = marker(sheet.toml, False).verdicts
+            steps = sorted({place[0] for place in sheet.written})
+            if len(steps) > 1 and rng.random() < 0.5:
+                gone = set(rng.sample(steps, rng.randint(1, len(steps) - 1)))
+                left_out = frozenset(p for p in sheet.written if p[0] in gone)
+            else:
+                places = sorted(sheet.written)
+                left_out = frozenset(rng.sample(places, rng.randint(1, len(places) - 1)))
+            fewer = marker(sheet.without(left_out).toml, False).verdicts
+            for spot, verdict in fewer.items():
+                rate.count(ORDER.index(full[spot]) > ORDER.index(verdict))
+    return found
+
+
+def _some_sheet(rng: Random, slipped: bool) -> Sheet:
+    while True:
+        sheet = honest(rng, some_style(rng), 2)
+        if not slipped:
+            return sheet
+        found = slip(rng, sheet, rng.choice(SLIPS))
+        if found is not None:
+            return found.sheet
+
+
+# ---- what depends on what -------------------------------------------------------------------
+
+
+@dataclass
+class Paths:
+    """How many verdicts and reasons name a mistake that the entry is not made of."""
+
+    #: Entries with no path to the mistake that are called carried, or get a remark.
+    carried: Rate = field(default_factory=Rate)
+    #: Entries named as a reason that the entry is not made of.
+    because: Rate = field(default_factory=Rate)
+    #: Carried entries that name no reason.
+    bare: Rate = field(default_factory=Rate)
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def gates(self) -> Iterator[Gate]:
+        """There is to be none."""
+        yield Gate("carried without a path to the mistake", self.carried, 1e-6)
+        yield Gate("reasons that an entry is not made of", self.because, 1e-6)
+
+
+_SURE = tuple(Style(keep, None, "half-up", False, keep) for keep in (0, None))
+
+
+def dependency(marker: Marker, rng: Random, count: int) -> Paths:
+    """Sheets with a mistake in one place, every third with a second head that has none."""
+    found = Paths()
+    made = 0
+    while made < count:
+        style = rng.choice(_SURE)
+        sheet = honest(rng, style, MANY)
+        one = slip(rng, sheet, rng.choice(("10–99 units", "digit", "sign", "copied")))
+        if one is None or one.units <= 3 or one.leaves_it_right:
+            continue
+        made += 1
+        slipped = one.sheet
+        if made % 3 or sheet.by_row or "X" in sheet.task.given:
+            text, heads = slipped.toml, 0
+        else:
+            text, heads = two_heads(slipped, sheet), 2
+        marked = marker(text, False)
+        after = {spot_of(p) for p in reached(slipped, frozenset({one.place}))}
+        mistake = spot_of(one.place)
+        for spot, verdict in marked.verdicts.items():
+            head, own = _in_head(spot) if heads else (0, spot)
+            if own == mistake and head == 0:
+                continue
+            path = own in after and head == 0
+            if not path:
+                bad = verdict == "carried" or bool(marked.remarks.get(spot))
+                found.carried.count(bad)
+                if bad:
+                    found.examples.append(text)
+            reasons = marked.because.get(spot, ())
+            if verdict == "carried":
+                found.bare.count(not reasons)
+            for reason in reasons:
+                its_head, its_own = _in_head(reason) if heads else (0, reason)
+                below = reached(slipped, frozenset({(its_own[0], its_own[1][0], its_own[1][1])}))
+                bad = its_head != head or own not in {spot_of(p) for p in below}
+                found.because.count(bad)
+                if bad:
+                    found.examples.append(text)
+    return found
+
+
+def _in_head(spot: Spot) -> tuple[int, Spot]:
+    """The head of an entry of several heads, and its place in it."""
+    step, (head, *place) = spot
+    return head, ("output" if step == "heads" else step, tuple(place))
+
+
+# ---- random numbers -------------------------------------------------------------------------
+
+
+def random_explained(marker: Marker, rng: Random, count: int) -> Rate:
+    """How many sheets with one random number in them get an explanation."""
+    rate = Rate()
+    for _ in range(count):
+        rate.count(marker(random_number(rng).toml, True).explained)
+    return rate
+
+
+# ---- the table ------------------------------------------------------------------------------
+
+
+def print_slips(rates: Slips, verbose: bool) -> None:
+    """The rows by size and number of entries."""
+    print(f"\n{rates.name:<22} entries  sheets  accepted  of tellable  lowest possible  entry")
+    for size in SLIPS:
+        for many in (False, True):
+            row = rates.rows.get((size, many))
+            if row is not None:
+                rest = f"{row.accepted}   {row.tellable}        {row.lowest}   {row.entries}"
+                print(f"  {size:<20} {'≥ 6' if many else '< 6':<7} {row.accepted.total:7} {rest}")
+    print(
+        f"  what follows from a slip, refused: {rates.followed} of {rates.followed.total}; "
+        f"what does not: {rates.beside} of {rates.beside.total}"
+    )
+    if verbose:
+        for size, text in rates.examples[:5]:
+            print(f"accepted, {size}:\n{text}")
+
+
+def main(count: int, seed: int, verbose: bool = False) -> int:
+    """Print the table; 1 where a gate fails."""
+    rng = Random(seed)
+    start = time.perf_counter()
+    gates: list[Gate] = []
+
+    kept = honest_refused(symattn_marks, rng, count)
+    gates += kept.gates
+    print(f"honest sheets refused ({count} of each of {len(kept.styles)} styles; at most 1 %)")
+    for label, rate in kept.by_value().items():
+        print(f"  {label:<70} {rate} of {rate.total}")
+    worst = kept.worst
+    print(f"  worst: {worst}: {kept.styles[worst]} of {kept.styles[worst].total}")
+    if verbose and worst in kept.examples:
+        print(kept.examples[worst])
+
+    for name, made in (("slips", first_slips), ("second slips", second_slips)):
+        rates = slips_accepted(symattn_marks, made(rng, count), name)
+        print_slips(rates, verbose)
+        gates += rates.gates
+
+    print("\nentries judged worse where more is claimed")
+    for kind, rate in claiming_more(symattn_marks, rng, count).items():
+        print(f"  {kind:<20} {rate} of {rate.total}")
+
+    paths = dependency(symattn_marks, rng, count)
+    gates += paths.gates
+    print("\ndependency by entry")
+    print(f"  carried or remarked without a path {paths.carried} of {paths.carried.total}")
+    print(f"  reasons without a path             {paths.because} of {paths.because.total}")
+    print(f"  carried with no reason named       {paths.bare} of {paths.bare.total}")
+    if verbose and paths.examples:
+        print(paths.examples[0])
+
+    explained = random_explained(symattn_marks, rng, count)
+    gates.append(Gate("a random number explained", explained, 0.05))
+    print(f"\na random number explained: {explained} of {explained.total}")
+
+    print("\ngates")
+    for gate in gates:
+        if not gate.holds or "refused" not in gate.name:
+            print(f"  {gate}")
+    print(f"{time.perf_counter() - start:.0f} s")
+    return int(not all(gate.holds for gate in gates))
+
+
+if __name__ == "__main__":
+    numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    count, seed, *_ = (*numbers, *DEFAULTS[len(numbers) :])
+    sys.exit(main(count, seed, "-v" in sys.argv))
