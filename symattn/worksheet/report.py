@@ -67,6 +67,8 @@ class EntryReport:
     def meaning(self) -> str:
         """The verdict in words; of what is carried on, from which entries."""
         words = MEANINGS[self.verdict]
+        if self.remark and self.verdict == "truncated":
+            return self.remark  # that it is cut off, and what else it may be
         if self.because and self.verdict == "carried":
             words = f"follows from {listed(self.because)}"
         return f"{words} ({self.remark})" if self.remark else words
