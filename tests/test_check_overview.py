@@ -51,8 +51,8 @@ def test_the_overview_comes_first_and_then_the_files(folder: Path) -> None:
     heading = lines.index(str(folder / "ben.toml"))
     assert lines[heading + 1].startswith("Your first wrong number is weights[1,1]: you wrote 0.43")
     ((row, text),) = ((k, x) for k, x in enumerate(PAGE.splitlines(), 1) if "claim}" in x)
-    told = f"{folder}/page.md:{row}:{text.index('0.4') + 1}: weights[1,2] is claimed 0.4, true is 0.333: wrong"
-    assert told in lines, lines
+    place = f"{folder}/page.md:{row}:{text.index('0.4') + 1}"
+    assert f"{place}: weights[1,2] is claimed 0.4, true is 0.333: wrong" in lines
 
 
 def test_every_format_has_the_overview_the_names_and_the_numbers(folder: Path) -> None:

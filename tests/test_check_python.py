@@ -140,11 +140,11 @@ def test_marks_show_their_report(files: Path) -> None:
     assert str(marks) + "\n" == text_report(report(marks))
     assert repr(marks).startswith("Your first wrong number is weights[1,2]: you wrote 0.43")
     for shown in (marks, symattn.check(files / "page.md")):
-        html: str = shown._repr_html_()  # type: ignore[union-attr]
+        html: str = shown._repr_html_()
         minidom.parseString(html)
         assert html.startswith("<section")
         assert "you wrote 0.43" in html
-        assert "you wrote 0.43" in shown._repr_markdown_()  # type: ignore[union-attr]
+        assert "you wrote 0.43" in shown._repr_markdown_()
 
 
 def test_a_notebook_shows_the_report() -> None:

@@ -153,7 +153,7 @@ def words_of(page: str) -> str:
     """HTML as a reader sees it."""
     parser = HTMLParser()
     words: list[str] = []
-    parser.handle_data = words.append  # type: ignore[method-assign]
+    parser.handle_data = words.append  # type: ignore[method-assign, assignment]
     parser.feed(page.replace("<li>", "\n").replace("</li>", "\n").replace("<h", "\n<h"))
     return "".join(words)
 
@@ -285,11 +285,11 @@ def test_carried_names_its_guilty_entry(wrong: Marking) -> None:
 # ---- large sheets ------------------------------------------------------------------------
 
 
-def large(wrong_at: tuple[int, int], **notation: int) -> Report:
+def large(wrong_at: tuple[int, int], limit: int = 8) -> Report:
     scores = [[(3 * i + 5 * j) % 7 for j in range(16)] for i in range(16)]
     true = check({"scores": scores}, {"weights[1,1]": "0.5"}).evaluation["weights"].decimals(3)
     true[wrong_at[0]][wrong_at[1]] = "0.900"
-    return report(check({"scores": scores}, {"weights": true}), Notation(**notation))
+    return report(check({"scores": scores}, {"weights": true}), Notation(limit=limit))
 
 
 def test_a_wrong_cell_far_to_the_right_is_shown() -> None:

@@ -74,6 +74,12 @@ def _headline(step: StepReport) -> str:
     return f"{sign} {step.conclusion}"
 
 
+def _told_of(step: StepReport, found: Report) -> list[str]:
+    """What is said under a step's tables: of its wrong numbers, and of those that pass."""
+    told = [f"{SIGNS[entry.verdict]} {entry.told}" for entry in step.findings]
+    return [*told, *_left_out(step, found), *step.let_pass]
+
+
 def _left_out(step: StepReport, found: Report) -> Iterator[str]:
     """What of a step is not shown, and how to see it."""
     more = f"; {found.more}" if found.more else ""
@@ -151,10 +157,8 @@ def _styled(found: Report) -> Iterator[Styled]:
         yield style, f"{step.name:<{longest}}  {_headline(step)}"
         for table in step.tables if _has_table(step, found) else ():
             yield from (("plain", f"{_INDENT}{words}") for words in _grid(table, found))
-        for entry in step.findings:
-            yield "note", f"{_INDENT}{SIGNS[entry.verdict]} {entry.told}"
-        for words in (*_left_out(step, found), *step.let_pass):
-            yield "note", f"{_INDENT}{words}"
+        for words in _told_of(step, found):
+            yield from _paragraph("note", words, hanging="  ")
     for words in _lines(found):
         yield "bad", words
     if found.style:
@@ -220,13 +224,20 @@ def _terms(link: str) -> list[str]:
     return re.split(r" (?=\+ )", link)
 
 
-def _paragraph(style: str, words: str, indent: str = _INDENT) -> Iterator[Styled]:
-    """Words broken between them, where a terminal ends."""
-    plain = escape_controls(words)
+def _paragraph(
+    style: str, words: str, indent: str = _INDENT, hanging: str = ""
+) -> Iterator[Styled]:
+    """Words broken between them, where a terminal ends; "follows from" keeps its entry."""
+    kept = escape_controls(words).replace("follows from ", "follows\u00a0from\u00a0")
     for each in textwrap.wrap(
-        plain, _WIDTH - len(indent), break_long_words=False, break_on_hyphens=False
+        kept,
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
     ):
-        yield style, f"{indent}{each}"
+        yield style, each.replace("\u00a0", " ")
 
 
 def _grid(table: Table, found: Report) -> Iterator[str]:
@@ -386,10 +397,9 @@ def _markdown_step(step: StepReport, found: Report) -> Iterator[str]:
         if table.left_out:
             more = f"; {found.more}" if found.more else ""
             yield from (f"({_md(table.left_out + more)})", "")
-    told = [f"{SIGNS[entry.verdict]} {entry.told}" for entry in step.findings]
-    for words in (*told, *_left_out(step, found), *step.let_pass):
-        yield f"- {_md(words)}"
-    if told or step.let_pass:
+    told = _told_of(step, found)
+    yield from (f"- {_md(words)}" for words in told)
+    if told:
         yield ""
 
 
@@ -573,8 +583,7 @@ def _links(tree: Tree) -> Iterator[Tree]:
 
 
 def _html_step(step: StepReport, found: Report) -> Iterator[str]:
-    told = [f"{SIGNS[entry.verdict]} {entry.told}" for entry in step.findings]
-    told += [*_left_out(step, found), *step.let_pass]
+    told = _told_of(step, found)
     yield f"<h4>{_html(step.name)} <small>{_html(_headline(step))}</small></h4>"
     for table in step.tables if _has_table(step, found) else ():
         yield _html_table(step.name, table, found)
