@@ -158,7 +158,7 @@ def _styled(found: Report) -> Iterator[Styled]:
         for table in step.tables if _has_table(step, found) else ():
             yield from (("plain", f"{_INDENT}{words}") for words in _grid(table, found))
         for words in _told_of(step, found):
-            yield from _paragraph("note", words, hanging="  ")
+            yield from _told_lines(words)
     for words in _lines(found):
         yield "bad", words
     if found.style:
@@ -222,6 +222,16 @@ def _worked_lines(first: FirstWrong) -> Iterator[Styled]:
 def _terms(link: str) -> list[str]:
     """A link before whose plus signs a line may end."""
     return re.split(r" (?=\+ )", link)
+
+
+def _told_lines(words: str) -> Iterator[Styled]:
+    """A line on a number; where it is long, its verdict on a line of its own."""
+    before, colon, verdict = words.rpartition(": ")
+    if colon and width(_INDENT + words) > _WIDTH:
+        yield from _paragraph("note", f"{before}:", hanging="  ")
+        yield from _paragraph("note", verdict, f"{_INDENT}  ")
+    else:
+        yield from _paragraph("note", words, hanging="  ")
 
 
 def _paragraph(
