@@ -434,6 +434,7 @@ def markdown_overview(found: Overview) -> str:
             out += [f"# {_md(one.name)}", ""]
         out += [markdown_report(each) for each in shown]
         if one.is_page and one.failing:
+            out += ["### Where", ""]
             out += [f"- {_md(f'{one.name}:{p.line}:{p.column}: {p.told}')}" for p in one.failing]
             out.append("")
     if found.problems:
@@ -524,7 +525,7 @@ def html_overview(found: Overview, page: bool = True) -> str:
             out += _html_report(each)
         if one.is_page and one.failing:
             places = (f"{one.name}:{p.line}:{p.column}: {p.told}" for p in one.failing)
-            out.append(_html_list("", places))
+            out.append(f"<h3>Where</h3>{_html_list('', places)}")
     if found.problems:
         out += ["<h1>Could not be used</h1>", _html_list("", found.problems)]
     if not page:
@@ -581,7 +582,7 @@ def _html_first(inside: str, passes: bool) -> str:
 def _html_math(tree: Tree) -> str:
     """A worked line, each of its links a formula of its own, so that a narrow page can break it."""
     links = (math(link, alttext=line(link), display=False) for link in _links(tree))
-    return f'<div class="worked">{" ".join(links)}</div>'
+    return f'<div class="worked wide" tabindex="0">{" ".join(links)}</div>'
 
 
 def _links(tree: Tree) -> Iterator[Tree]:
