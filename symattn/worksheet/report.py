@@ -471,16 +471,14 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
 def _chosen(every: Sequence[int], wrong: set[int], limit: int, filled: bool) -> list[int | None]:
     """The rows or columns that are shown, None for those between that are not.
 
-    All that hold a wrong number, up to a bound; and others, the first ones, where these are few
-    and the table is to be `filled`.
+    All that hold a wrong number, up to a bound; and those beside them, where these are few and the
+    table is to be `filled`.
     """
     if not limit or len(every) <= limit:
         return list(every)
     kept = set([k for k in every if k in wrong][: _MOST_WRONG * limit])
-    for k in every if filled else ():
-        if len(kept) >= limit - 2:  # ⋯ stands on either side
-            break
-        kept.add(k)
+    near = sorted(every, key=lambda k: min((abs(k - other) for other in kept), default=k))
+    kept |= set(near[: limit // 2] if filled and len(kept) < limit // 2 else ())
     out: list[int | None] = []
     for k in every:
         if k in kept:
