@@ -19,7 +19,7 @@ from decimal import (
     DivisionByZero,
     InvalidOperation,
 )
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from random import Random
 from typing import TypeAlias
@@ -30,9 +30,18 @@ Matrix: TypeAlias = tuple[tuple[Decimal, ...], ...]
 
 _WIDE = Context(prec=50)
 
+#: Ten digits fewer, for rounding: three thirds are 1 before they are cut off, and ties are ties.
+_SURE = Context(prec=40)
+
+#: Enough for e^z with all the decimals that are ever asked for.
+_LONG = Context(prec=400)
+
 #: What is written where a key is hidden.
 _HIDDEN = Decimal("-Infinity")
 _ZERO = Decimal(0)
+
+#: The unit of the last of so many decimals.
+_UNIT = tuple(Decimal(1).scaleb(-decimals) for decimals in range(50))
 
 #: The steps in the order in which they are computed.
 STEPS = ("Q", "K", "V", "scores", "scaled", "masked", "exp", "exp_sum", "weights", "output")
@@ -64,6 +73,12 @@ class Style:
     def mixed(self) -> bool:
         """Whether the weights are kept in another way than the rest."""
         return self.keep != self.keep_weights
+
+    @property
+    def inner_rounding(self) -> str:
+        """How what is not written is rounded."""
+        cut = self.rounding == "cut off" and not self.inner_cut
+        return "half-up" if cut else self.rounding
 
     @property
     def values(self) -> dict[str, str]:
@@ -108,8 +123,8 @@ def rounded(x: Decimal, decimals: int | None, rounding: str) -> Decimal:
     """`x` with so many decimals; a zero has no sign. None leaves it as it is."""
     if decimals is None or not x.is_finite():
         return x
-    y = x.quantize(Decimal(1).scaleb(-decimals), rounding=ROUNDINGS[rounding], context=_WIDE)
-    return abs(y) if y.is_zero() else y
+    y = _SURE.plus(x).quantize(_UNIT[decimals], ROUNDINGS[rounding], _LONG)
+    return y if y else _ZERO
 
 
 # ---- tasks ----------------------------------------------------------------------------------
@@ -165,10 +180,52 @@ class Task:
         return self.queries, width
 
 
-def task(rng: Random) -> Task:
-    """A small exercise: given Q, K, V, or X and its weights, or (scaled) scores."""
-    n, m, d, v = rng.randint(1, 4), rng.randint(2, 4), rng.randint(1, 4), rng.randint(1, 3)
-    causal = rng.random() < 0.2
+@dataclass(frozen=True)
+class Form:
+    """What is given, as ``Q, K, V``, ``X`` with its matrices, ``scores`` or ``scaled``; sizes."""
+
+    kind: str
+    queries: int
+    keys: int
+    width: int
+    d_k: int
+    d_v: int
+    scaled: bool
+    causal: bool
+
+
+def _form(rng: Random) -> Form:
+    kind = rng.choice(("QKV", "QKV", "X", "scores", "scaled"))
+    keys, causal = rng.randint(2, 4), rng.random() < 0.2
+    queries = keys if causal or kind == "X" else rng.randint(1, 4)
+    scaled = rng.random() < 0.7 or kind == "scaled"
+    sizes = queries, keys, rng.randint(2, 3), rng.randint(1, 4), rng.randint(1, 3)
+    return Form(kind, *sizes, scaled, causal)
+
+
+@dataclass
+class Exercises:
+    """Exercises drawn at random, of so many forms at a time, which change after so many draws.
+
+    A marker may prepare itself for a form; few forms at a time let it.
+    """
+
+    rng: Random
+    count: int = 24
+    change: int = 1000
+    _forms: tuple[Form, ...] = ()
+    _drawn: int = 0
+
+    def draw(self) -> Task:
+        """An exercise."""
+        if self._drawn % self.change == 0:
+            self._forms = tuple(_form(self.rng) for _ in range(self.count))
+        self._drawn += 1
+        return _task(self.rng, self.rng.choice(self._forms))
+
+
+def _task(rng: Random, form: Form) -> Task:
+    """An exercise of a form, in whole numbers or in tenths."""
     tenths = rng.random() < 0.5
 
     def matrix(rows: int, columns: int, size: int) -> Matrix:
@@ -178,23 +235,20 @@ def task(rng: Random) -> Task:
             for _ in range(rows)
         )
 
-    kind = rng.choice(("QKV", "QKV", "X", "scores", "scaled"))
-    scaled = rng.random() < 0.7 or kind == "scaled"
-    if kind == "X":
-        width = rng.randint(2, 3)
-        given = {
-            "X": matrix(m, width, 2),
-            **{f"W_{name}": matrix(width, d if name in "QK" else v, 1) for name in "QKV"},
-        }
-        return Task(given, d, scaled, causal)
-    if causal:
-        n = m
-    values = matrix(m, v, rng.choice((2, 5, 9)))
-    if kind == "QKV":
-        given = {"Q": matrix(n, d, 2), "K": matrix(m, d, 2), "V": values}
-    else:
-        given = {kind: matrix(n, m, 3), "V": values}
-    return Task(given, d, scaled, causal)
+    d, values = form.d_k, matrix(form.keys, form.d_v, rng.choice((2, 5, 9)))
+    match form.kind:
+        case "X":
+            given = {
+                "X": matrix(form.keys, form.width, 2),
+                "W_Q": matrix(form.width, d, 1),
+                "W_K": matrix(form.width, d, 1),
+                "W_V": matrix(form.width, form.d_v, 1),
+            }
+        case "QKV":
+            given = {"Q": matrix(form.queries, d, 2), "K": matrix(form.keys, d, 2), "V": values}
+        case _:
+            given = {form.kind: matrix(form.queries, form.keys, 3), "V": values}
+    return Task(given, d, form.scaled, form.causal)
 
 
 # ---- one calculation ------------------------------------------------------------------------
@@ -256,19 +310,13 @@ class Student:
         return rounded(y, self.decimals + keep, style.rounding) if keep else w
 
     def _inner(self, y: Decimal) -> Decimal:
-        style = self.style
-        rounding = style.rounding
-        if rounding == "cut off" and not style.inner_cut:
-            rounding = "half-up"
-        return rounded(y, style.inner, rounding)
+        return rounded(y, self.style.inner, self.style.inner_rounding)
 
     def _sum(self, place: Place, left: Sequence[Decimal], right: Sequence[Decimal]) -> Decimal:
         """A row times a column, each term as it is kept; then the sum, as it is."""
-        terms = tuple(self._inner(_WIDE.multiply(a, b)) for a, b in zip(left, right, strict=True))
+        style = self.style
+        terms, total = _products(tuple(left), tuple(right), style.inner, style.inner_rounding)
         self.terms[place] = terms
-        total = _ZERO
-        for term in terms:
-            total = _WIDE.add(total, term)
         return total
 
     def _projected(self, name: str) -> Matrix:
@@ -305,7 +353,21 @@ class Student:
             note(place, self._sum(place, a, [row[c] for row in V]))
 
 
-@cache
+@lru_cache(maxsize=4096)
+def _products(
+    left: tuple[Decimal, ...], right: tuple[Decimal, ...], inner: int | None, rounding: str
+) -> tuple[tuple[Decimal, ...], Decimal]:
+    """The terms of a row times a column, and their sum; many styles have the same."""
+    terms = tuple(
+        rounded(_WIDE.multiply(a, b), inner, rounding) for a, b in zip(left, right, strict=True)
+    )
+    total = _ZERO
+    for term in terms:
+        total = _WIDE.add(total, term)
+    return terms, total
+
+
+@lru_cache(maxsize=4096)
 def _exp(z: Decimal) -> Decimal:
     return _WIDE.exp(z)
 
@@ -452,10 +514,11 @@ def _claims(rng: Random, task: Task) -> tuple[frozenset[Place], bool]:
     ), kind == "row"
 
 
-def honest(rng: Random, style: Style, least: int = 1, most: int = 1000) -> Sheet:
+def honest(exercises: Exercises, style: Style, least: int = 1, most: int = 1000) -> Sheet:
     """A sheet without a slip, of a style, with at least and at most so many claims."""
+    rng = exercises.rng
     while True:
-        asked = task(rng)
+        asked = exercises.draw()
         claimed, by_row = _claims(rng, asked)
         decimals, plain = rng.randint(1, 4), rng.random() < 0.5
         if not least <= len(claimed) <= most:
@@ -489,7 +552,7 @@ def shown_by(sheet: Sheet, slips: int = 0) -> Style | None:
     """A style of which a sheet with only the first so many slips shows exactly these numbers."""
     kept = {place: sheet.written[place] for place in sheet.slips[:slips]}
     other = sheet.slips[slips:]
-    for style in (sheet.style, *STYLES, *MIXED):
+    for style in dict.fromkeys((sheet.style, *STYLES, *MIXED)):
         student = Student(sheet.task, style, sheet.decimals, sheet.claimed, kept, sheet.written)
         try:
             student.compute(other)
@@ -556,7 +619,8 @@ def slip(
     ]
     if not places:
         return None
-    step = rng.choice(sorted({place[0] for place in places}))
+    among_steps = sorted({place[0] for place in places})
+    step = "output" if "output" in among_steps and rng.random() < 0.5 else rng.choice(among_steps)
     place = rng.choice([p for p in places if p[0] == step])
     number = _slipped(rng, sheet, place, kind)
     if number is None or number == sheet.written[place]:
@@ -662,13 +726,15 @@ def two_heads(first: Sheet, second: Sheet) -> str:
     return toml(attention, given, {("heads" if k == "output" else k): v for k, v in claims.items()})
 
 
-def random_number(rng: Random) -> Sheet:
+def random_number(exercises: Exercises, alone: bool = False) -> Sheet:
     """An exact sheet in which one number is replaced by a random one of as many decimals.
 
     It is drawn from the range of the numbers of its step, and as far again to both sides.
+    `alone`: it is the only number of the sheet.
     """
+    rng = exercises.rng
     while True:
-        sheet = honest(rng, Style(), 3)
+        sheet = honest(exercises, Style(), 3)
         place = rng.choice(sorted(sheet.written))
         row = [x for p, x in sheet.written.items() if p[0] == place[0] and x.is_finite()]
         if not sheet.written[place].is_finite():
@@ -680,4 +746,4 @@ def random_number(rng: Random) -> Sheet:
         )
         made = replace(sheet, written={**sheet.written, place: number}, slips=(place,))
         if not made.is_right(place):
-            return made
+            return made.without(made.claimed - {place}) if alone else made

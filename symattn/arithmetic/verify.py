@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import sympy
-from flint import arb, fmpq
+from flint import fmpq
 
 from symattn.arithmetic.balls import BITS, ball, is_minus_infinity, precision
 from symattn.arithmetic.decide import LOOSE, USUAL_BITS
@@ -115,6 +115,14 @@ def surely_rounds(value: Any, written: Written) -> bool:
     return bool(value > low and value < high)
 
 
+def surely_apart(value: Any, written: Written) -> bool:
+    """Whether a ball lies more than one unit from what is written: True is a proof."""
+    if written.places is None or written.hidden or not value.is_finite():
+        return False
+    low, high = written.reach
+    return bool(value < low or value > high)
+
+
 def _is_even(units: Any) -> bool:
     return bool(int(units.p) % 2 == 0)
 
@@ -136,41 +144,3 @@ def near(x: Quantity, written: Written) -> bool:
     if written.places is None or written.hidden or x.hidden:
         return False
     return x.side(written.number - written.unit) >= 0 and x.side(written.number + written.unit) <= 0
-
-
-def overlaps(enclosure: Any, written: Written) -> bool:
-    """Whether some number of the enclosure may round to what is written."""
-    if written.hidden or is_minus_infinity(enclosure):
-        return written.hidden and is_minus_infinity(enclosure)
-    if not enclosure.is_finite():
-        return False  # nothing is known of it
-    if written.places is None:
-        with precision(BITS[0]):
-            return bool((enclosure - ball(written.value)).contains(0))
-    low, high = written.bounds
-    return not (enclosure < low or enclosure > high)
-
-
-def spread(written: Written, computed: Any, cut: bool = False) -> Any:
-    """The numbers that were perhaps rounded to what is written, as a ball.
-
-    Where the number computed at that place ends within the digits written, nothing was rounded
-    and the number stands for itself. With `cut`, digits may have been cut off instead.
-    """
-    exact = ball(written.value)
-    if written.places is None or written.hidden or _ends(computed, written):
-        return exact
-    half = arb(written.unit / 2)
-    if not cut:
-        return exact + arb(0, half.upper())
-    away = -1 if written.number < 0 else 1
-    return exact + away * half / 2 + arb(0, (3 * half / 2).upper())
-
-
-def _ends(computed: Any, written: Written) -> bool:
-    """Whether the computed number cannot be told from a multiple of the unit."""
-    if not computed.is_finite():
-        return True
-    with precision(BITS[0]):
-        units = computed / arb(written.unit)
-    return bool(units.contains_integer() and units.rad() < 2**-48)

@@ -61,6 +61,12 @@ class Written:
             return arb(self.number - half), arb(self.number + half)
 
     @cached_property
+    def reach(self) -> tuple[Any, Any]:
+        """One unit of the last digit below and above, as balls of 128 bits."""
+        with precision(128):
+            return arb(self.number - self.unit), arb(self.number + self.unit)
+
+    @cached_property
     def nearest(self) -> float:
         """The nearest float, infinite where it is larger than floats are."""
         try:

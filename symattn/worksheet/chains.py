@@ -10,7 +10,8 @@ depends on a mistake.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +23,7 @@ from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
 from symattn.nodes.exponential import Exponential, LineSum
+from symattn.step import Input
 from symattn.worksheet.styles import STYLES, Style
 
 #: Floating point is believed to this share of the largest number of a matrix.
@@ -41,21 +43,20 @@ Claim = tuple[str, int]
 class Claimed:
     """The claims on one matrix as floats, with what has been proven of each."""
 
-    def __init__(self, claims: Array) -> None:
+    def __init__(self, claims: Array, true: Array) -> None:
         self.places: list[Place] = [
             place for place in np.ndindex(*claims.shape) if claims[place] is not None
         ]
-        self.index = np.array(
-            [np.ravel_multi_index(place, claims.shape) for place in self.places], dtype=int
-        )
         self.written: list[Written] = [claims[place] for place in self.places]
+        self.index = np.flatnonzero(np.array([entry is not None for entry in claims.ravel()]))
         self.numbers = np.array([entry.nearest for entry in self.written])
         self.units = np.array([entry.nearest_unit for entry in self.written])
         self.exact = np.array([entry.places is None for entry in self.written], dtype=bool)
         self.decimals = np.array(
             [UNROUNDED if entry.places is None else entry.places for entry in self.written], float
         )
-        self.hidden = np.isneginf(self.numbers)
+        self.true = true.ravel()[self.index].astype(float)
+        self.near = _PRECISE * float(np.abs(true[np.isfinite(true)]).max(initial=0.0))
         #: Proven: whether each is right, and whether it is the true value cut off.
         self.right = np.zeros(len(self.places), dtype=bool)
         self.cut = np.zeros(len(self.places), dtype=bool)
@@ -64,6 +65,29 @@ class Claimed:
     def fair(self) -> Array:
         """Which claims are no mistakes whatever the style: right, or the true value cut off."""
         return self.right | self.cut
+
+    @cached_property
+    def rounded_from(self) -> tuple[Array, Array]:
+        """The least and the largest number that would be rounded to each claim."""
+        half = self.units / 2 + self._slack
+        return self.numbers - half, self.numbers + half
+
+    @cached_property
+    def cut_from(self) -> tuple[Array, Array]:
+        """The same of being cut off; whole numbers and exact ones are not cut off."""
+        low, high = self.rounded_from
+        sharp, wide = self._slack, self.units - self._slack
+        fraction = (self.decimals >= 1) & ~self.exact
+        below = np.where(self.numbers > 0, sharp, wide)
+        above = np.where(self.numbers < 0, sharp, wide)
+        return (
+            np.where(fraction, self.numbers - below, low),
+            np.where(fraction, self.numbers + above, high),
+        )
+
+    @cached_property
+    def _slack(self) -> Array:
+        return self.near + 1e-9 * self.units
 
     def __iter__(self) -> Iterator[tuple[Place, Written]]:
         """Each claim with its place."""
@@ -77,8 +101,7 @@ class Chain:
     style: Style
     explained: Mapping[str, Array]
     depends: Mapping[str, Array]
-    #: Claims that it does not explain, those among them that are right, and those that are not
-    #: right and that it explains.
+    #: How many claims it does not explain, and how many of them are right all the same.
     unexplained: int
     contradicted: int
 
@@ -101,28 +124,26 @@ class Chains:
 
     @cached_property
     def best(self) -> Chain:
-        """The chain that leaves the fewest claims unexplained; of equal ones the plainest.
+        """The chain that leaves the fewest claims unexplained; of equal ones the plainest."""
+        return self._found[0].chain(self._found[1])
 
-        A style that is not among the plainest has to explain everything, or two claims more: to
-        excuse a single slip one can nearly always be found.
-        """
-        found: list[Chain] = []
-        for rank, styles in enumerate(STYLES):
-            for chain in self.all_of([s for s in styles if s.cut or not self.cut_only]):
-                beyond = rank > 0 and chain.unexplained > 0
-                found.append(replace(chain, unexplained=chain.unexplained + beyond))
-            if any(chain.unexplained == 0 for chain in found):
-                break
-        return min(found, key=lambda chain: (chain.unexplained, chain.contradicted))
-
-    def all_of(self, styles: Sequence[Style]) -> Iterator[Chain]:
-        """The chains of these styles."""
+    @cached_property
+    def _found(self) -> tuple[_Run, int]:
+        """The run with the best chain, and which of its ways that is."""
+        plain, others = ([s for s in group if s.cut or not self.cut_only] for group in STYLES)
+        if plain:  # where nothing is mistaken there is nothing to tell apart
+            quick = _Run(self, plain, tracks=1)
+            way = quick.best
+            if not quick.unexplained[way]:
+                return quick, way
         at_once = max(1, _MOST_NUMBERS // (2 * self._work))
-        for start in range(0, len(styles), at_once):
-            some = styles[start : start + at_once]
-            run = _Run(self, some)
-            for way, style in enumerate(some):
-                yield run.chain(way, style)
+        styles = [*plain, *others]
+        runs = [
+            _Run(self, styles[start : start + at_once], tracks=2)
+            for start in range(0, len(styles), at_once)
+        ]
+        run = min(runs, key=lambda run: run.order(run.best))
+        return run, run.best
 
     @cached_property
     def mistakes(self) -> Mapping[Claim, tuple[Claim, ...]]:
@@ -161,22 +182,33 @@ class Chains:
         numbers alike by accident.
         """
         claimed = self.claimed[letter]
-        true = self.evaluation.array(letter).ravel()[claimed.index]
+        if len({written.value for written in claimed.written}) != 1:
+            return
         mistaken = ~claimed.fair & ~self.best.explained[letter]
-        alike = len({written.value for written in claimed.written}) == 1
-        if alike and mistaken.sum() > 1 and (true != true[0]).any():
+        if mistaken.sum() > 1 and (claimed.true != claimed.true[0]).any():
             yield from map(int, np.flatnonzero(mistaken))
 
     def _sources(self, chosen: Mapping[str, Array], moved: bool) -> dict[Claim, tuple[Claim, ...]]:
         found: dict[Claim, list[Claim]] = {}
-        run = _Run(self, [self.best.style])
+        run, way = self._found
         at_once = max(1, _MOST_NUMBERS // self._work)
         for letter, numbers in chosen.items():
             for start in range(0, len(numbers), at_once):
                 some = numbers[start : start + at_once]
-                for claim, source in run.exchanged(letter, some, moved):
+                for claim, source in run.exchanged(way, letter, some, moved):
                     found.setdefault(claim, []).append((letter, source))
         return {claim: tuple(sources) for claim, sources in found.items()}
+
+    def own_work(self, letter: str) -> Evaluation | None:
+        """A step with the numbers that were kept of its operands put in; None of what is given."""
+        step = self.evaluation.step(letter)
+        if step is None:
+            return None
+        run, way = self._found
+        operands = [self.evaluation.item(name) for name in step.operands]
+        inputs = [Input(o.name, o.symbol, o.meaning, group=o.group) for o in operands]
+        given = {o.letter: _decimals(run.kept[o.letter][way]) for o in operands}
+        return Evaluation(inputs, [step], given, self.evaluation.sizes, self.evaluation.labels)
 
     def ways(self, wanted: int) -> int:
         """A number of ways, at least as wanted, that no axis of a matrix has."""
@@ -184,25 +216,32 @@ class Chains:
             wanted += 1
         return wanted
 
-    def kept_more(self, letter: str, style: Style) -> int:
-        """Decimals that a matrix is used with beyond those written."""
-        return style.weights if letter in self._after else style.logits
+    def kept_more(self, letter: str) -> str:
+        """Which part of a style says how a matrix is kept."""
+        return "weights" if letter in self._after else "logits"
 
 
 class _Run:
-    """Some styles followed through all steps, each as claimed and without the mistakes."""
+    """Some styles followed through all steps; in two tracks, as claimed and without mistakes.
 
-    def __init__(self, chains: Chains, styles: Sequence[Style]) -> None:
-        self.chains, self.count = chains, len(styles)
-        both = [*styles, *styles]
-        self.styles = both + [both[-1]] * (chains.ways(len(both)) - len(both))
+    With one track nothing is told of what depends on a mistake.
+    """
+
+    def __init__(self, chains: Chains, styles: Sequence[Style], tracks: int) -> None:
+        self.chains, self.count, self.tracks = chains, len(styles), tracks
+        every = [style for _ in range(tracks) for style in styles]
+        self.styles = every + [every[-1]] * (chains.ways(len(every)) - len(every))
         self.arithmetic = ByHand(
             np.array([style.between for style in self.styles], float),
             np.array([style.offset_between for style in self.styles]),
         )
         self.offsets = np.array([style.offset for style in self.styles])[:, None]
-        self.cut = np.array([style.cut for style in self.styles])[: self.count, None]
-        self.twice = np.array([style.twice for style in self.styles])[: self.count, None]
+        self.cut = np.array([style.cut for style in self.styles])[:, None]
+        self.twice = np.array([style.twice for style in self.styles])[:, None]
+        self.more = {
+            part: np.array([getattr(style, part) for style in self.styles], float)[:, None]
+            for part in ("logits", "weights")
+        }
         self.explained: dict[str, Array] = {}
         self.depends: dict[str, Array] = {}
         self.kept: dict[str, Array] = {}
@@ -213,36 +252,47 @@ class _Run:
             for item in chains.steps:
                 self._take(item)
 
-    def chain(self, way: int, style: Style) -> Chain:
+    @cached_property
+    def best(self) -> int:
+        """The way that leaves the fewest claims unexplained; of equal ones the first."""
+        return min(range(self.count), key=self.order)
+
+    def order(self, way: int) -> tuple[int, int]:
+        """The less the better."""
+        return int(self.unexplained[way]), int(self.contradicted[way])
+
+    def chain(self, way: int) -> Chain:
+        """What one of the styles gives."""
         return Chain(
-            style,
+            self.styles[way],
             {letter: found[way] for letter, found in self.explained.items()},
             {letter: found[way] for letter, found in self.depends.items()},
-            int(self.unexplained[way]),
-            int(self.contradicted[way]),
+            *self.order(way),
         )
 
-    def exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[Claim, int]]:
+    def exchanged(
+        self, way: int, letter: str, chosen: Array, moved: bool
+    ) -> Iterator[tuple[Claim, int]]:
         """Claims that change when one of the chosen claims on a matrix does, and which one that is.
 
         It is exchanged for what should have been written there or, if `moved`, for a number
         beside it; claimed numbers after it stand as they are.
         """
         claimed = self.chains.claimed[letter]
+        if moved:  # what is hidden stays hidden
+            instead = claimed.numbers[chosen] + np.maximum(claimed.units[chosen], _BESIDE)
+        else:
+            instead = self.kept[letter][self.count + way].ravel()[claimed.index[chosen]]
         ways = self.chains.ways(len(chosen))
-        style = self.styles[0]
+        style = self.styles[way]
         arithmetic = ByHand(
             np.full(ways, style.between, float), np.full(ways, style.offset_between)
         )
-        instead = self.kept[letter][1].ravel()[claimed.index[chosen]]
-        if moved:
-            beside = np.maximum(claimed.units[chosen], _BESIDE)
-            instead = np.where(claimed.hidden, 0.0, claimed.numbers)[chosen] + beside
         changed: dict[str, Array] = {}
 
         def as_it_is(name: str) -> Array:
-            kept_here = self.kept[name][0]
-            return np.broadcast_to(kept_here, (ways, *kept_here.shape))
+            here = self.kept[name][way]
+            return np.broadcast_to(here, (ways, *here.shape))
 
         def operand(name: str) -> Array:
             return changed[name] if name in changed else as_it_is(name)
@@ -259,16 +309,35 @@ class _Run:
                 reached = self.chains.claimed.get(step.letter)
                 if reached is not None:
                     now = value.reshape(ways, -1)[: len(chosen), reached.index]
-                    before = self.computed[step.letter][0].ravel()[reached.index]
-                    same = _same(now, before, _PRECISE * self._largest(step.letter))
-                    for way, number in np.argwhere(~same):
-                        yield (step.letter, int(number)), int(chosen[way])
-                    here = np.array(here)
-                    written = self.kept[step.letter][0].ravel()[reached.index]
-                    here.reshape(ways, -1)[:, reached.index] = written
+                    before = self.computed[step.letter][way].ravel()[reached.index]
+                    for source, number in np.argwhere(~_same(now, before, reached.near)):
+                        yield (step.letter, int(number)), int(chosen[source])
                     if len(reached.places) == here[0].size:
                         continue
+                    here = np.array(here)
+                    written = self.kept[step.letter][way].ravel()[reached.index]
+                    here.reshape(ways, -1)[:, reached.index] = written
                 changed[step.letter] = here
+
+    def _take(self, item: Any) -> None:
+        """Compute a matrix in every way, from what was kept of its operands, and keep it."""
+        letter, evaluation = item.letter, self.chains.evaluation
+        given = letter in evaluation.given
+        if given:
+            shape = (len(self.styles), *self.chains.shapes[letter])
+            value = np.broadcast_to(evaluation.array(letter).astype(float), shape)
+        else:
+            value = self._followed(item, self.kept.__getitem__, self.arithmetic)
+        self.computed[letter] = value
+        claimed = self.chains.claimed.get(letter)
+        unwritten = value if given else self.arithmetic.between(value)
+        if claimed is None:
+            self.kept[letter] = unwritten
+            return
+        flat = value.reshape(len(self.styles), -1)
+        out = np.array(unwritten).reshape(flat.shape)
+        out[:, claimed.index] = self._judged(letter, claimed, flat[:, claimed.index])
+        self.kept[letter] = out.reshape(value.shape)
 
     def _followed(self, step: Any, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
         """A step in every way; not a number where what was claimed before makes no sense.
@@ -283,83 +352,53 @@ class _Run:
             value = np.array(np.nan)
         return np.broadcast_to(value, (arithmetic.ways, *self.chains.shapes[step.letter]))
 
-    def _largest(self, letter: str) -> float:
-        """The largest number of a matrix, by size."""
-        true = self.chains.evaluation.array(letter)
-        return float(np.abs(true[np.isfinite(true)]).max(initial=0.0))
-
-    def _take(self, item: Any) -> None:
-        letter = item.letter
-        value = self._computed(item)
-        self.computed[letter] = value
-        claimed = self.chains.claimed.get(letter)
-        if claimed is None:
-            given = letter in self.chains.evaluation.given
-            self.kept[letter] = value if given else self.arithmetic.between(value)
-            return
-        flat = value.reshape(len(self.styles), -1)
-        out = np.array(self.arithmetic.between(value)).reshape(flat.shape)
-        out[:, claimed.index] = self._judged(letter, claimed, flat[:, claimed.index])
-        self.kept[letter] = out.reshape(value.shape)
-
-    def _computed(self, item: Any) -> Array:
-        """A matrix in every way, from what was kept of its operands."""
-        evaluation, letter = self.chains.evaluation, item.letter
-        shape = (len(self.styles), *self.chains.shapes[letter])
-        if letter in evaluation.given:
-            return np.broadcast_to(evaluation.array(letter).astype(float), shape)
-        return self._followed(item, self.kept.__getitem__, self.arithmetic)
-
     def _judged(self, letter: str, claimed: Claimed, values: Array) -> Array:
         """Which claims the chains explain; what is kept of them."""
-        n = self.count
-        more = np.array([self.chains.kept_more(letter, style) for style in self.styles], float)
-        whole = (more >= UNROUNDED)[:, None] | claimed.exact
-        powers = 10.0 ** np.minimum(claimed.decimals + more[:, None], 300)
+        more = self.more[self.chains.kept_more(letter)]
+        powers = 10.0 ** np.minimum(claimed.decimals + more, 300)
         offsets = np.where(claimed.decimals >= 1, self.offsets, ROUNDED)
-        short = np.where(whole, values, kept(values, powers, offsets))
-        one, other = slice(0, n), slice(n, 2 * n)
-        near = _PRECISE * self._largest(letter)
-        true = self.chains.evaluation.array(letter).ravel()[claimed.index].astype(float)
+        short = np.where((more >= UNROUNDED) | claimed.exact, values, kept(values, powers, offsets))
+        read = np.where(self.twice, short, values)
+        low, high = (
+            np.where(self.cut, cut, rounded)
+            for cut, rounded in zip(claimed.cut_from, claimed.rounded_from, strict=True)
+        )
+        explains = (read >= low) & (read <= high)
+        proven = np.where(self.cut & ~claimed.right, claimed.cut, claimed.right)
+        true = np.abs(values - claimed.true) <= claimed.near
+        explains = np.where(true, proven & (explains | ~self.cut), explains)
 
-        def explains(track: slice) -> Array:
-            from_these = np.where(self.twice, short[track], values[track])
-            found = _gives(from_these, claimed, self.cut, near)
-            cut = np.where(claimed.right, found, claimed.cut)
-            proven = np.where(self.cut, cut, claimed.right)
-            return np.where(_same(values[track], true, near), proven, found)
-
-        explained, without = explains(one), explains(other)
-        depends = ~_same(values[one], values[other], near)
-        mistaken = ~explained & ~claimed.fair
-        lost = ~explained & ~without & ~depends & claimed.right
+        one = slice(0, self.count)
+        explained, wrong = explains[one], ~claimed.right
+        as_written = ~explained | (more[one] == 0)
+        out = short
+        used = np.where(as_written, claimed.numbers, short[one])
+        lost = ~explained & claimed.right
+        if self.tracks == 2:
+            other = slice(self.count, 2 * self.count)
+            depends = ~_same(values[one], values[other], claimed.near)
+            lost &= ~explains[other] & ~depends
+            mistaken = ~explained & ~claimed.fair
+            out[other] = np.where(depends | mistaken, short[other], used)
+        else:
+            depends = np.zeros_like(explained)
+        out[one] = used
         self.explained[letter], self.depends[letter] = explained, depends
         self.contradicted += lost.sum(axis=1)
-        self.unexplained += lost.sum(axis=1) + (~explained & ~claimed.right).sum(axis=1)
-        as_written = ~explained | (more[:n, None] == 0)
-        used = np.where(as_written, claimed.numbers, short[one])
-        out = np.array(short)
-        out[one] = used
-        out[other] = np.where(depends | mistaken, short[other], used)
+        self.unexplained += lost.sum(axis=1) + (~explained & wrong).sum(axis=1)
         return out
+
+
+def _decimals(kept_numbers: Array) -> Any:
+    """Floats as nested lists of the decimals that they were read from."""
+    texts = [
+        format(Decimal(repr(x)), "f") if np.isfinite(x) else "-inf"
+        for x in map(float, kept_numbers.ravel())
+    ]
+    return np.array(texts, dtype=object).reshape(kept_numbers.shape).tolist()
 
 
 def _same(one: Array, other: Array, near: float) -> Array:
     """Whether numbers are the same as far as floating point can tell; none is like none."""
     none = np.isnan(one) & np.isnan(other)
     return np.asarray((one == other) | (np.abs(one - other) <= near) | none)
-
-
-def _gives(values: Array, claimed: Claimed, cut: Array, near: float) -> Array:
-    """Whether the numbers, rounded or cut off where they were claimed, are the claimed ones."""
-    apart = values - claimed.numbers
-    slack = near + 1e-9 * claimed.units
-    rounded = np.abs(apart) <= claimed.units / 2 + slack
-    if cut.any():
-        away = np.where(claimed.numbers < 0, -apart, apart)
-        shorter = (away >= -slack) & (away < claimed.units - slack)
-        zero = (claimed.numbers == 0) & (np.abs(values) < claimed.units - slack)
-        fraction = claimed.decimals >= 1  # whole numbers and exact ones are not cut off
-        rounded = np.where(cut & fraction & ~claimed.exact, shorter | zero, rounded)
-    hidden = claimed.hidden
-    return np.where(hidden, values == -np.inf, rounded & np.isfinite(values))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from symattn.derivation import Evaluation
 from symattn.errors import ReadError
+from symattn.notation.options import Notation
+from symattn.notation.tree import Tree
 from symattn.worksheet.claims import Policy, read_claims
 from symattn.worksheet.explain import Explanation, cannot_tell
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
@@ -27,6 +29,13 @@ class Marking:
     explanations: tuple[Explanation, ...] = ()
     #: How the numbers were kept and rounded, as a sentence; "" where nothing shows it.
     style: str = ""
+    marker: Marker | None = field(default=None, repr=False, compare=False)
+
+    def own_work(self, entry: EntryMark, notation: Notation | None = None) -> Tree | None:
+        """How an entry follows from the claimed numbers before it, worked out with these."""
+        if self.marker is None:
+            return None
+        return self.marker.own_work(entry, notation or self.evaluation.notation)
 
     @property
     def entries(self) -> tuple[EntryMark, ...]:
@@ -65,7 +74,7 @@ def mark_claims(title: str, form: Prepared, marker: Marker, explain: bool) -> Ma
     if not marks:
         raise ReadError("claims: all are blank; put a number where a ? is")
     odd = notes(evaluation, claims, marks, policy)
-    marking = Marking(title, evaluation, policy, marks, odd)
+    marking = Marking(title, evaluation, policy, marks, odd, style=marker.style, marker=marker)
     first = marking.first_wrong
     if not explain or first is None:
         return marking

@@ -16,11 +16,20 @@ from functools import cached_property
 from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits
-from symattn.arithmetic.verify import Quantity, cuts_to, near, rounds_to, surely_rounds
+from symattn.arithmetic.verify import (
+    Quantity,
+    cuts_to,
+    near,
+    rounds_to,
+    surely_apart,
+    surely_rounds,
+)
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
-from symattn.errors import Undecided
+from symattn.errors import SymattnError, Undecided
+from symattn.evaluate.worked import worked
 from symattn.notation.options import MAX_DIGITS, Notation
+from symattn.notation.tree import Tree
 from symattn.worksheet.chains import Chains, Claim, Claimed
 from symattn.worksheet.claims import VERDICTS, Policy
 
@@ -79,10 +88,13 @@ class Marker:
         self.evaluation, self.claims, self.policy = evaluation, claims, policy
         self._names = {evaluation[name].step.letter: name for name in evaluation}
         self._claimed = {
-            letter: Claimed(claims[letter]) for letter in self._names if letter in claims
+            letter: Claimed(claims[letter], evaluation.array(letter))
+            for letter in self._names
+            if letter in claims
         }
         self._undecided: dict[Claim, str] = {}
         self._marks: dict[Claim, EntryMark] = {}
+        self._apart: set[Claim] = set()  # more than a unit from the truth
         self._worthless: set[Claim] = set()
 
     @cached_property
@@ -114,6 +126,37 @@ class Marker:
         (entry,) = (entry for entry in mark.entries if entry.place == place)
         return entry.verdict, entry.remark
 
+    @property
+    def style(self) -> str:
+        """How numbers were kept and rounded, where that explains one that is not right."""
+        if self.chains is None or not self.chains.explained_only:
+            return ""
+        return str(self.chains.best.style)
+
+    def own_work(self, entry: EntryMark, notation: Notation) -> Tree | None:
+        """How an entry follows from the claimed numbers before it, worked out with these.
+
+        None where it does not, where these numbers make no sense together, and where it follows
+        only from rounded numbers that nobody wrote down.
+        """
+        if self.chains is None or entry.verdict not in ("carried", "rounded-early"):
+            return None
+        if not self.chains.best.style.written_only:
+            return None
+        letter = self.evaluation[entry.step].step.letter
+        *heads, row, column = entry.place
+        places = max(entry.claimed.places or 0, 0)
+        try:
+            evaluation = self.chains.own_work(letter)
+            if evaluation is None:
+                return None
+            own = notation.but(digits=min(places, MAX_DIGITS)) if places else notation
+            step = evaluation.step(letter)
+            assert step is not None
+            return worked(evaluation, step, row, column, heads[0] if heads else None, own)
+        except SymattnError:
+            return None
+
     def _prove(self, letter: str, claimed: Claimed) -> None:
         """Whether each claim is right: proven, or noted as undecided."""
         true = self.evaluation.balls(letter, BITS[0])
@@ -121,6 +164,9 @@ class Marker:
         for number, (place, written) in enumerate(claimed):
             if rounding != "truncated" and surely_rounds(true[place], written):
                 claimed.right[number] = True
+                continue
+            if surely_apart(true[place], written):
+                self._apart.add((letter, number))
                 continue
             x = true_value(self.evaluation, letter, place)
             try:
@@ -162,14 +208,15 @@ class Marker:
             self._worthless.add(key)
             source = self._marks[worthless[0]]
             remark = f"follows only from {source.step}, which was not computed, and earns nothing"
-        if self._claimed[letter].cut[number]:
+        if self._claimed[letter].cut[number] and not chains.best.depends[letter][number]:
             return "truncated", _NO_HABIT, ()
+        if key in self._apart or (written.places or 0) < 2:
+            return "wrong", remark, ()
         try:
             close = near(true_value(self.evaluation, letter, place), written)
         except Undecided as open_question:
             return "undecided", str(open_question), ()
-        last = close and (written.places or 0) >= 2
-        return ("last-digit" if last else "wrong"), remark, ()
+        return ("last-digit" if close else "wrong"), remark, ()
 
     def _unmistaken(self, key: Claim, chains: Chains) -> tuple[str, str, tuple[Claim, ...]]:
         """The verdict on a claim that follows and depends on no mistake."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Array
@@ -95,14 +97,19 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
 
 
 def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
-    """Outputs outside the range of the values that they are averages of."""
+    """Outputs outside the range of the values that they are averages of, as they were claimed."""
     step = evaluation[mark.name].step
     expr = step.expr if isinstance(step, Step) else None
     if mark.name not in ("output", "heads") or not isinstance(expr, sympy.MatMul):
         return
     if not sums_to_one(evaluation["weights"].step):
         return
-    values = evaluation.array(str(expr.args[-1].name))
+    letter = str(expr.args[-1].name)
+    values = np.array(evaluation.array(letter), dtype=float)
+    if letter in claims:
+        for place in np.ndindex(*values.shape):
+            written: Any = claims[letter][place]
+            values[place] = values[place] if written is None else written.nearest
     for entry in mark.entries:
         column = values[..., entry.place[-1]]
         own = column[entry.place[0]] if column.ndim > 1 and len(column) == mark.shape[0] else column

@@ -20,6 +20,15 @@ _KEPT = (AS_WRITTEN, UNROUNDED, ONE_MORE, TWO_MORE)
 _BETWEEN = (4, 3, 2)
 
 
+#: How numbers were kept, in words.
+_KEEPING = {
+    AS_WRITTEN: "used as written",
+    ONE_MORE: "kept with one digit more than written",
+    TWO_MORE: "kept with two digits more than written",
+    UNROUNDED: "kept unrounded",
+}
+
+
 @dataclass(frozen=True)
 class Style:
     """One way of keeping numbers.
@@ -50,9 +59,27 @@ class Style:
         return CUT_OFF if self.cut_between else HALF_EVEN if self.even else ROUNDED
 
     @property
-    def uniform(self) -> bool:
-        """Whether all numbers are kept alike."""
-        return self.logits == self.weights
+    def written_only(self) -> bool:
+        """Whether only written numbers are rounded, and once."""
+        return self.between == UNROUNDED and not (self.cut or self.twice)
+
+    def __str__(self) -> str:
+        """The style in a sentence."""
+        if self.logits == self.weights:
+            told = [f"Numbers were {_KEEPING[self.logits]}"]
+        else:
+            before = f"what comes before them was {_KEEPING[self.logits]}"
+            told = [f"The weights were {_KEEPING[self.weights]}, {before}"]
+        if self.twice:
+            told[0] += ", and then rounded again"
+        if self.between != UNROUNDED:
+            how = "cut off after" if self.cut_between else "rounded to"
+            told.append(f"what is not written down was {how} {self.between} decimals")
+        if self.cut:
+            told.append("digits were cut off, not rounded")
+        if self.even:
+            told.append("ties were rounded to an even digit")
+        return "; ".join(told) + "."
 
 
 def _styles(
@@ -71,15 +98,13 @@ _FINITE = tuple((kept, kept) for kept in (ONE_MORE, TWO_MORE))
 _APART = tuple((one, other) for one, other in product(_KEPT, _KEPT) if one != other)
 _ROUND, _CUT, _CUT_ALL = (False, False), (True, False), (True, True)
 
-#: The styles in the order in which they are tried, the plainest first; where one of a group
-#: explains the whole sheet, the groups after it are not tried.
-STYLES: tuple[tuple[Style, ...], ...] = (
+#: The plain styles, and the others, in the order in which they are preferred.
+STYLES: tuple[tuple[Style, ...], tuple[Style, ...]] = (
     tuple(_styles(_ALIKE, (UNROUNDED,), (_ROUND, _CUT))),
     (
-        *_styles(_ALIKE, _BETWEEN, (_ROUND,)),
-        *_styles(_ALIKE, _BETWEEN, (_CUT_ALL, _CUT)),
+        *_styles(_ALIKE, _BETWEEN, (_ROUND, _CUT_ALL, _CUT)),
         *_styles(_FINITE, (UNROUNDED, *_BETWEEN), (_ROUND,), twice=True),
         *_styles(_ALIKE, (UNROUNDED, *_BETWEEN), (_ROUND,), even=True),
+        *_styles(_APART, (UNROUNDED,), (_ROUND, _CUT)),
     ),
-    tuple(_styles(_APART, (UNROUNDED,), (_ROUND, _CUT))),
 )

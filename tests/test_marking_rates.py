@@ -1,0 +1,354 @@
+"""The marker's rates on generated students, a bounded number of them, and the judge's own check."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from tests.benchmarks.marking_rates import (
+    Gate,
+    Marked,
+    Marker,
+    Rate,
+    Spot,
+    claiming_more,
+    dependency,
+    first_slips,
+    honest_refused,
+    random_explained,
+    second_slips,
+    slips_accepted,
+    symattn_marks,
+)
+from tests.students import (
+    MIXED,
+    SLIPS,
+    STYLES,
+    Exercises,
+    Sheet,
+    Student,
+    Style,
+    Task,
+    honest,
+    random_number,
+    reached,
+    rounded,
+    shown_by,
+    slip,
+    some_style,
+)
+
+SEED = 20261122
+
+
+def exercises() -> Exercises:
+    """Always the same, of a few forms."""
+    return Exercises(Random(SEED), 16, 10**6)
+
+
+def failing(gates: list[Gate]) -> list[str]:
+    return [str(gate) for gate in gates if not gate.holds]
+
+
+# ---- the marker -----------------------------------------------------------------------------
+
+
+def test_honest_sheets_are_accepted_whatever_their_style() -> None:
+    found = honest_refused(symattn_marks, exercises(), 10)
+    assert failing(list(found.gates)) == [], found.examples.get(found.worst)
+
+
+def test_slips_are_not() -> None:
+    found = slips_accepted(symattn_marks, first_slips(exercises(), 24), "slips", False)
+    assert failing(list(found.gates)) == [], found.examples[:3]
+
+
+def test_nor_second_slips_in_what_follows_from_the_first() -> None:
+    found = slips_accepted(symattn_marks, second_slips(exercises(), 24), "second slips", False)
+    assert failing(list(found.gates)) == [], found.examples[:3]
+
+
+def test_nothing_is_carried_from_an_entry_that_it_is_not_made_of() -> None:
+    found = dependency(symattn_marks, exercises(), 100)
+    assert failing(list(found.gates)) == [], found.examples[:1]
+
+
+def test_an_honest_student_who_claims_more_earns_no_less() -> None:
+    rate = claiming_more(symattn_marks, exercises(), 60)["honest"]
+    assert not rate.surely_above(0.01), str(rate)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_random_number_has_no_explanation(alone: bool) -> None:
+    rate = random_explained(symattn_marks, exercises(), 40, alone)
+    assert not rate.surely_above(0.05), str(rate)
+
+
+# ---- the judge can fail ---------------------------------------------------------------------
+
+
+def spots(text: str) -> tuple[Spot, ...]:
+    """The entries that a sheet claims."""
+    found: list[Spot] = []
+    for key, value in tomllib.loads(text)["claims"].items():
+        step, _, row = key.partition("[")
+        array = np.array([value] if row else value)
+        first = int(row.split(",")[0]) - 1 if row else 0
+        found += [
+            (step, (*place[:-2], place[-2] + first, place[-1]))
+            for place in np.ndindex(*array.shape)
+            if array[place] != "?"
+        ]
+    return tuple(found)
+
+
+def accepts_everything(text: str, explain: bool) -> Marked:
+    return Marked(True, dict.fromkeys(spots(text), "right"), explained=True)
+
+
+def refuses_everything(text: str, explain: bool) -> Marked:
+    return Marked(False, dict.fromkeys(spots(text), "wrong"))
+
+
+def carries_everything(text: str, explain: bool) -> Marked:
+    found = spots(text)
+    return Marked(False, dict.fromkeys(found, "carried"), dict.fromkeys(found, found))
+
+
+def test_a_marker_that_accepts_everything_fails() -> None:
+    asked = exercises()
+    assert failing(list(honest_refused(accepts_everything, asked, 1).gates)) == []
+    for name, made in (("slips", first_slips), ("second slips", second_slips)):
+        found = slips_accepted(accepts_everything, made(asked, 4), name)
+        gates = [gate for gate in found.gates if gate.rate.total > 1]
+        assert gates and not any(gate.holds for gate in gates)
+    assert random_explained(accepts_everything, asked, 10, alone=True).surely_above(0.05)
+
+
+def test_a_marker_that_refuses_everything_fails() -> None:
+    gates = list(honest_refused(refuses_everything, exercises(), 2).gates)
+    assert len(gates) > len(STYLES) and not any(gate.holds for gate in gates)
+    found = slips_accepted(refuses_everything, first_slips(exercises(), 2), "slips")
+    assert failing(list(found.gates)) == [] and found.followed.surely_above(0.01)
+
+
+def test_a_marker_that_calls_everything_carried_fails() -> None:
+    found = dependency(carries_everything, exercises(), 5)
+    assert len(failing(list(found.gates))) == 2
+
+
+def test_a_marker_that_is_stricter_with_more_claims_is_seen() -> None:
+    def strict(text: str, explain: bool) -> Marked:
+        found = spots(text)
+        return Marked(False, dict.fromkeys(found, "last-digit" if len(found) > 5 else "right"))
+
+    assert claiming_more(strict, exercises(), 20)["honest"].surely_above(0.01)
+
+
+@pytest.mark.parametrize(
+    ("hits", "total", "above"),
+    [
+        (0, 0, False),
+        (1, 20, False),
+        (3, 20, True),
+        (10, 1000, False),
+        (30, 1000, True),
+        (20, 20, True),
+    ],
+)
+def test_a_gate_allows_for_chance(hits: int, total: int, above: bool) -> None:
+    assert Rate(hits, total).surely_above(0.01) is above
+
+
+# ---- the students ---------------------------------------------------------------------------
+
+
+def by_mpmath(task: Task) -> dict[str, Any]:
+    """The steps from the paper, in 60 digits."""
+    given = {
+        name: mpmath.matrix([[str(x) for x in row] for row in matrix])
+        for name, matrix in task.given.items()
+    }
+    if "X" in given:
+        given |= {name: given["X"] * given[f"W_{name}"] for name in "QKV"}
+    scores: Any = given.get("scores")
+    if scores is None and "scaled" not in given:
+        scores = given["Q"] * given["K"].T
+    z: Any = given.get("scaled")
+    if z is None:
+        z = scores / mpmath.sqrt(task.d_k) if task.scaled else scores
+    e = z.apply(mpmath.exp)
+    for i in range(e.rows):
+        for j in range(e.cols):
+            if task.causal and j > i:
+                e[i, j] = 0
+    sums = e * mpmath.ones(e.cols, 1)
+    weights = mpmath.matrix(e.rows, e.cols)
+    for i in range(e.rows):
+        for j in range(e.cols):
+            weights[i, j] = e[i, j] / sums[i]
+    return {
+        **given,
+        "scores": scores,
+        "scaled": z,
+        "exp": e,
+        "exp_sum": sums,
+        "weights": weights,
+        "output": weights * given["V"],
+    }
+
+
+def test_the_truth_of_a_sheet_is_what_mpmath_finds_and_exact_students_write_it() -> None:
+    asked = exercises()
+    seen = set()
+    with mpmath.workdps(60):
+        for _ in range(80):
+            sheet = honest(asked, Style())
+            truth = by_mpmath(sheet.task)
+            for step, i, j in sheet.written:
+                y = sheet.truth[step, i, j]
+                if step != "masked":
+                    assert abs(truth[step][i, j] - mpmath.mpf(str(y))) < mpmath.mpf(10) ** -30
+                assert sheet.is_right((step, i, j))
+                seen.add(step)
+    assert {"Q", "V", "scores", "scaled", "masked", "exp", "exp_sum", "weights", "output"} <= seen
+
+
+THIRDS = Task({"scaled": ((Decimal(0), Decimal("0.7")),), "V": ((Decimal(10),), (Decimal(20),))}, 1)
+
+
+def numbers(style: Style, decimals: int = 2) -> list[str]:
+    """What a student of a style writes of 1/(1 + e^0.7) = 0.3318, 0.6682 and 16.6819."""
+    claimed = frozenset({("weights", 0, 0), ("weights", 0, 1), ("output", 0, 0)})
+    written = Student(THIRDS, style, decimals, claimed).compute().written
+    return [str(written[place]) for place in sorted(written, key=lambda p: (p[0] != "weights", p))]
+
+
+@pytest.mark.parametrize(
+    ("style", "expected"),
+    [
+        (Style(), ["0.33", "0.67", "16.68"]),
+        (Style(0, None, "half-up", False, 0), ["0.33", "0.67", "16.70"]),
+        (Style(1, None, "half-up", False, 1), ["0.33", "0.67", "16.68"]),  # 3.32 + 13.36
+        (Style(0, None, "cut off", False, 0), ["0.33", "0.66", "16.50"]),
+        (Style(1, None, "cut off", False, 1), ["0.33", "0.66", "16.67"]),  # 3.31 + 13.36
+        (Style(None, 2), ["0.33", "0.67", "16.68"]),  # 1/3.01 and 2.01/3.01
+        (Style(None, None, "half-up", False, 0), ["0.33", "0.67", "16.70"]),
+    ],
+    ids=str,
+)
+def test_numbers_of_a_style_by_hand(style: Style, expected: list[str]) -> None:
+    assert numbers(style) == expected
+
+
+def test_what_is_not_written_is_rounded_as_the_style_says() -> None:
+    # e^0.7 = 2.01375…: 2.01 or 2.014, so that the first weight is 1/3.01 or 1/3.014
+    assert numbers(Style(None, 2), 4)[0] == str(rounded(Decimal(1) / Decimal("3.01"), 4, "half-up"))
+    assert numbers(Style(None, 3), 4)[0] == str(
+        rounded(Decimal(1) / Decimal("3.014"), 4, "half-up")
+    )
+    cut = Style(None, 3, "cut off", True)
+    assert numbers(cut, 4)[0] == str(rounded(Decimal(1) / Decimal("3.013"), 4, "cut off"))
+
+
+@pytest.mark.parametrize("rounding", ["half-up", "half-even", "cut off"])
+def test_what_is_exact_is_not_a_hair_less(rounding: str) -> None:
+    style = Style(None, None, rounding)
+    two = Decimal(2)
+    values = ((Decimal(-6), Decimal("0.5")), (Decimal(1), two))
+    halves = Task({"scaled": ((two, two),), "V": values}, 1)
+    claimed = frozenset({("output", 0, 0), ("output", 0, 1)})
+    written = Student(halves, style, 1, claimed).compute().written
+    tie = {"half-up": "1.3", "half-even": "1.2", "cut off": "1.2"}[rounding]
+    assert [str(written["output", 0, c]) for c in (0, 1)] == ["-2.5", tie]
+    thirds = Task({"scaled": ((two,) * 3,), "V": ((two,),) * 3}, 1)
+    written = Student(thirds, style, 3, frozenset({("output", 0, 0)})).compute().written
+    assert str(written["output", 0, 0]) == "2.000"
+
+
+def test_the_styles_are_all_different() -> None:
+    assert len(set(STYLES) | set(MIXED)) == len(STYLES) + len(MIXED) == 66
+    assert not any(style.mixed for style in STYLES) and all(style.mixed for style in MIXED)
+
+
+def test_every_honest_sheet_is_one_that_a_style_shows() -> None:
+    asked = exercises()
+    for style in (*STYLES, *MIXED):
+        assert shown_by(honest(asked, style)) is not None
+
+
+def test_a_slip_moves_one_number_and_what_follows_from_it() -> None:
+    asked = exercises()
+    kinds = set()
+    for _ in range(200):
+        found = slip(asked.rng, honest(asked, some_style(asked.rng)), asked.rng.choice(SLIPS))
+        if found is None:
+            continue
+        kinds.add(found.kind)
+        before, after = found.before.written, found.sheet.written
+        moved = {place for place in before if before[place] != after[place]}
+        assert found.place in moved
+        assert moved - {found.place} <= reached(found.sheet, frozenset({found.place}))
+        assert found.units >= 1
+    assert kinds == set(SLIPS)
+
+
+def test_slips_that_an_honest_sheet_would_show_are_found() -> None:
+    sheet = Sheet(
+        THIRDS,
+        Style(),
+        2,
+        {
+            ("weights", 0, 0): Decimal("0.33"),
+            ("weights", 0, 1): Decimal("0.67"),
+            ("output", 0, 0): Decimal("16.68"),
+        },
+    )
+    place = ("output", 0, 0)
+    for number, told in (("16.70", False), ("16.69", True), ("16.60", True)):
+        slipped = sheet.with_slip(place, Decimal(number))
+        assert slipped is not None
+        assert (shown_by(slipped) is None) is told
+
+
+def test_a_path_needs_a_coefficient() -> None:
+    zero, one = Decimal(0), Decimal(1)
+    task = Task({"scaled": ((one, zero), (zero, one)), "V": ((one, zero), (zero, one))}, 1)
+    sheet = honest(exercises(), Style())
+    sheet = replace(sheet, task=task, written={("weights", 0, 0): one}, slips=())
+    assert reached(sheet, frozenset({("weights", 0, 0)})) == {("output", 0, 0)}
+    assert reached(sheet, frozenset({("exp", 1, 0)})) == {
+        ("exp_sum", 1, 0),
+        ("weights", 1, 0),
+        ("weights", 1, 1),
+        ("output", 1, 0),
+        ("output", 1, 1),
+    }
+    causal = replace(sheet, task=replace(task, causal=True))
+    assert reached(causal, frozenset({("masked", 0, 1)})) == set()
+    assert ("output", 0, 1) not in reached(causal, frozenset({("V", 1, 1)}))
+
+
+def test_random_numbers_are_wrong_and_alone() -> None:
+    asked = exercises()
+    for _ in range(50):
+        sheet = random_number(asked)
+        wrong = [place for place in sheet.written if not sheet.is_right(place)]
+        assert wrong == list(sheet.slips)
+
+
+MARKERS: tuple[Marker, ...] = (accepts_everything, refuses_everything, carries_everything)
+
+
+@pytest.mark.parametrize("marker", [symattn_marks, *MARKERS])
+def test_marks_name_every_claimed_entry(marker: Marker) -> None:
+    sheet = honest(exercises(), Style(), 6)
+    claimed = {(step, (i, j)) for step, i, j in sheet.written}
+    assert set(marker(sheet.toml, False).verdicts) == claimed
