@@ -14,16 +14,27 @@ import pytest
 
 from symattn.notation.options import Notation
 from symattn.notation.text import width
+from symattn.worksheet.annotations import github_annotations
 from symattn.worksheet.check import Marking, check_worksheet
 from symattn.worksheet.claims import VERDICTS
+from symattn.worksheet.overview import FileReport, Overview
 from symattn.worksheet.read import worksheet_of
-from symattn.worksheet.report import MEANINGS, SIGNS, Report, as_data, conclusion, report
+from symattn.worksheet.report import (
+    MEANINGS,
+    SIGNS,
+    LineReport,
+    Report,
+    as_data,
+    conclusion,
+    report,
+)
 from symattn.worksheet.reporting import (
     _TINTS,
     html_report,
     json_alone,
     json_report,
     markdown_report,
+    text_overview,
     text_report,
 )
 from tests.checking import check, toml
@@ -280,6 +291,34 @@ def test_carried_names_its_guilty_entry(wrong: Marking) -> None:
         assert "Weights kept with three digits." in page
     (entry,) = (e for step in found.steps for e in step.entries if e.verdict == "carried")
     assert entry.because == ("weights[2,1]",)
+
+
+def test_what_follows_is_worked_out_with_the_numbers_written() -> None:
+    claims = {"weights": [["0.73", "0.27"], ["0.2", "0.8"]], "output[2,2]": "3.6"}
+    found = report(check(GIVEN, claims))
+    told = "o_22 = 0.2·2 + 0.8·4 = 3.6"
+    assert f"Your numbers give {told}" in text_report(found)
+    assert "Your numbers give $o_{22} = 0.2" in markdown_report(found)
+    assert "Your numbers give" in html_report(found)
+    assert json.loads(json_alone(found))["steps"]["output"]["own_work"] == told
+
+
+def test_a_sign_that_does_not_hold_is_named(wrong: Marking) -> None:
+    told = "weights[1,1]: 2.72/3.72 is 0.7312, not 0.75"
+    sign = LineReport("weights", "weights[1,1]", told, "wrong", passes=False, line=3, column=7)
+    found = replace(report(wrong), lines=(sign,))
+    for page in (text_report(found), markdown_report(found).replace("\\", ""),
+                 html_report(found)):  # fmt: skip
+        assert f"✗ worked line of {told}" in page
+    assert json.loads(json_alone(found))["lines"] == [
+        {"entry": "weights[1,1]", "told": told, "verdict": "wrong"}
+    ]
+    one = FileReport("x.md", (found,), ())
+    assert "x.md:3:7: " + told in text_overview(Overview((one,)))
+    assert f"::error file=x.md,line=3,col=7,title=weights[1%2C1]%3A worked line::{told}" in (
+        github_annotations(Overview((one,)))
+    )
+    assert "; 1 worked line does not hold" in Overview((one,)).conclusion
 
 
 # ---- large sheets ------------------------------------------------------------------------

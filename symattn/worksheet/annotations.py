@@ -40,6 +40,12 @@ def _of_file(one: FileReport) -> Iterator[str]:
         if index == 0 and reasons:
             told += f"\nConsistent with {reasons[0].name}: {reasons[0].done}"
         yield _command(kind, _at(one, placed), f"{placed.entry}: {placed.verdict}", told)
+    for sign in one.false_lines:
+        kind = "warning" if sign.verdict == "undecided" else "error"
+        at = {"file": one.name} if one.name != "<stdin>" else {}
+        if at and sign.line:
+            at |= {"line": str(sign.line), "col": str(sign.column)}
+        yield _command(kind, at, f"{sign.entry}: worked line", sign.told)
     passing = [each for each in one.placed if each.passes and each.verdict != "right"]
     if passing:
         told = "\n".join(each.told for each in passing[:8])

@@ -11,7 +11,14 @@ from symattn.errors import counted
 from symattn.worksheet import report as sheet_report
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.prose import Checked
-from symattn.worksheet.report import COUNTED, MEANINGS, Report, disagreement, report_data
+from symattn.worksheet.report import (
+    COUNTED,
+    MEANINGS,
+    LineReport,
+    Report,
+    disagreement,
+    report_data,
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,11 @@ class FileReport:
     def failing(self) -> tuple[Placed, ...]:
         """The numbers that do not pass, as they stand in the file."""
         return tuple(one for one in self.placed if not one.passes)
+
+    @property
+    def false_lines(self) -> tuple[LineReport, ...]:
+        """The signs of worked lines that do not hold and are not let pass."""
+        return tuple(sign for one in self.reports for sign in one.lines if not sign.passes)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -127,6 +139,8 @@ class Overview:
         others = [f"{n} {COUNTED[verdict]}" for verdict, n in counts.items() if verdict != "right"]
         told = [f"{counts.get('right', 0)} right", *others]
         words += ", ".join(told) if total else "none claimed"
+        if false := sum(len(one.false_lines) for one in self.files):
+            words += f"; {counted(false, 'worked line')} {'does' if false == 1 else 'do'} not hold"
         if self.problems:
             words += f"; {counted(len(self.problems), 'file')} could not be used"
         return words

@@ -11,10 +11,11 @@ from typing import Any
 
 from symattn.derivation import Evaluation, Place, Step
 from symattn.errors import counted
-from symattn.evaluate.carried import Carried
+from symattn.nodes.rule import Entry, at, parts, rule_of
 from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
+from symattn.step import HEAD
 from symattn.worksheet.check import Marking
 from symattn.worksheet.mark import EntryMark, StepMark, summary, true_digits
 from symattn.worksheet.naming import counted_place, entry_name, listed
@@ -123,6 +124,8 @@ class StepReport:
     findings: tuple[EntryReport, ...]
     left_out: int
     let_pass: tuple[str, ...]
+    #: How the first entry that follows from claimed numbers is worked out from these.
+    own_work: Tree | None = None
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,9 @@ class LineReport:
     told: str
     verdict: str
     passes: bool
+    #: Where its right side stands in the file; 0 where that is not known.
+    line: int = 0
+    column: int = 0
 
 
 @dataclass(frozen=True)
@@ -219,7 +225,15 @@ def report(marking: Marking, notation: Notation | None = None, more: str = "") -
         _sentence(marking.style),
         steps,
         tuple(
-            LineReport(link.step, link.entry, link.told, link.verdict, marking.passes(link))
+            LineReport(
+                link.step,
+                link.entry,
+                link.told,
+                link.verdict,
+                marking.passes(link),
+                link.line,
+                link.column,
+            )
             for link in _links(marking)
         ),
         tuple(note for note in marking.notes if note not in remarks),
@@ -327,13 +341,26 @@ def _worked(marking: Marking, mark: Any, notation: Notation) -> tuple[str, Tree 
 def _source(evaluation: Evaluation, step: Step, place: Place, notation: Notation) -> str:
     """``Row 1 of weights and column 2 of V give``: what an entry is worked out from."""
     reads: dict[str, list[Place]] = {}
-    for letter, read in Carried(evaluation, {}).reads(step.letter, place):
+    for letter, read in dict.fromkeys(_reads(evaluation, step, place)):
         reads.setdefault(letter, []).append(read)
     if not reads or len(reads) > 3:
         return ""
     parts = [_part(evaluation[letter].name, found, notation) for letter, found in reads.items()]
     words = f"{listed(parts)} {'gives' if len(parts) == 1 else 'give'}"
     return words[:1].upper() + words[1:] if words.startswith(("row", "column")) else words
+
+
+def _reads(evaluation: Evaluation, step: Step, place: Place) -> Iterator[tuple[str, Place]]:
+    """The entries of other matrices, by letter, that the rule of an entry names."""
+    i, j = step.indices
+    *head, row, column = place
+    indices = {i: row, j: column} | ({HEAD: head[-1]} if head else {})
+    for part in parts(at(rule_of(step.expr, i, j), indices, evaluation.sizes)):
+        if isinstance(part, Entry):
+            own = getattr(part.matrix, "head", None)
+            inside = (part.row, part.column)
+            index = inside if own is None else (own, *inside)
+            yield part.matrix.name, tuple(map(int, index))
 
 
 def _part(name: str, places: Sequence[Place], notation: Notation) -> str:
@@ -379,7 +406,18 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
         tuple(listed_ones),
         len(failing) - len(listed_ones),
         tuple(_let_pass(entries, notation)),
+        _own_work(marking, mark, notation),
     )
+
+
+def _own_work(marking: Marking, mark: StepMark, notation: Notation) -> Tree | None:
+    """The worked line, with the numbers that were written, of the first entry that follows."""
+    for entry in mark.entries:
+        if entry.verdict in ("carried", "rounded-early"):
+            tree = marking.own_work(entry, notation)
+            if tree is not None:
+                return tree
+    return None
 
 
 def _entry(marking: Marking, mark: StepMark, entry: EntryMark, notation: Notation) -> EntryReport:
@@ -538,6 +576,7 @@ def report_data(found: Report) -> dict[str, Any]:
             step.name: {
                 "verdict": step.verdict,
                 "passes": step.passes,
+                "own_work": None if step.own_work is None else line(step.own_work),
                 "entries": [_entry_data(entry) for entry in step.entries],
             }
             for step in found.steps

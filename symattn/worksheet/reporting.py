@@ -25,7 +25,6 @@ from symattn.worksheet.report import (
     GAP_BELOW,
     SIGNS,
     Cell,
-    FirstWrong,
     Report,
     StepReport,
     Table,
@@ -39,6 +38,9 @@ _INDENT = "   "
 
 #: The sign before a step all of whose numbers are right.
 _RIGHT = "✓"
+
+#: What stands before a line that is worked out with the numbers that somebody wrote.
+_OWN = "Your numbers give"
 
 #: How many cells of a terminal a line takes, where it can be broken.
 _WIDTH = 80
@@ -159,6 +161,7 @@ def _styled(found: Report) -> Iterator[Styled]:
             yield from (("plain", f"{_INDENT}{words}") for words in _grid(table, found))
         for words in _told_of(step, found):
             yield from _told_lines(words)
+        yield from _worked_lines(_OWN, step.own_work, _INDENT)
     for words in _lines(found):
         yield "bad", words
     if found.style:
@@ -176,7 +179,7 @@ def _top(found: Report) -> Iterator[Styled]:
     if found.first is None:
         return
     yield "bad", found.first.sentence
-    yield from _worked_lines(found.first)
+    yield from _worked_lines(found.first.source, found.first.worked)
     if not found.reasons:
         return
     yield "plain", ""
@@ -193,19 +196,20 @@ def _has_table(step: StepReport, found: Report) -> bool:
     return not step.passes or (not found.notation.limit and step.verdict != "right")
 
 
-def _worked_lines(first: FirstWrong) -> Iterator[Styled]:
-    """The worked line of the first wrong number, broken before = and ≈ where it is long."""
-    if first.worked is None:
+def _worked_lines(source: str, tree: Tree | None, indent: str = "") -> Iterator[Styled]:
+    """A worked line and what it is made from, broken before = and ≈ where it is long."""
+    if tree is None:
         return
-    words = line(first.worked)
-    whole = f"{first.source} {words}" if first.source else words
+    words = line(tree)
+    whole = f"{indent}{source} {words}".rstrip() if source else f"{indent}{words}"
     if width(whole) <= _WIDTH:
         yield "formula", whole
         return
-    if first.source:
-        yield "formula", first.source
+    if source:
+        yield "formula", f"{indent}{source}"
+    indent += _INDENT
     left, *links = re.split(r" (?=[=≈] )", words)
-    told = f"{_INDENT}{left}"
+    told = f"{indent}{left}"
     behind = " " * width(told)
     begun = True  # the first link stands behind the left side, however long it is
     for link in links:
@@ -347,6 +351,9 @@ def _of_file(one: FileReport, several: bool, full: bool) -> Iterator[Styled]:
         failing = tuple((mistakes or list(failing))[:_LISTED])
     for placed in failing:
         yield "bad", f"{one.name}:{placed.line}:{placed.column}: {placed.told}"
+    for sign in one.false_lines:
+        place = f"{one.name}:{sign.line}:{sign.column}" if sign.line else one.name
+        yield "bad", f"{place}: {sign.told}"
     if left := [placed for placed in one.failing if placed not in failing]:
         alike = all(placed.verdict == "carried" for placed in left)
         does = COUNTED["carried"] if alike else f"that {_do(len(left))} not pass"
@@ -411,6 +418,8 @@ def _markdown_step(step: StepReport, found: Report) -> Iterator[str]:
     yield from (f"- {_md(words)}" for words in told)
     if told:
         yield ""
+    if step.own_work is not None:
+        yield from (f"{_OWN} ${latex(step.own_work)}$", "")
 
 
 def markdown_overview(found: Overview) -> str:
@@ -600,6 +609,8 @@ def _html_step(step: StepReport, found: Report) -> Iterator[str]:
         yield _html_table(step.name, table, found)
     if told:
         yield _html_list(' class="told"', told)
+    if step.own_work is not None:
+        yield f"{_OWN}{_html_math(step.own_work)}"
 
 
 def _html_list(kind: str, items: Sequence[str] | Iterator[str]) -> str:
