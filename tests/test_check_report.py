@@ -146,8 +146,9 @@ _TOLD = re.compile(r"([a-z_]+\[[\d,]+\]) is claimed (\S+), true is (\S+): ([a-z 
 
 
 def in_prose(page: str) -> set[Told]:
+    joined = page.replace(":\n     ", ": ")  # the verdict of a long line is on a line of its own
     return {(entry, claimed, true, meaning.strip())
-            for entry, claimed, true, meaning in _TOLD.findall(page.replace(":\n     ", ": "))}  # fmt: skip
+            for entry, claimed, true, meaning in _TOLD.findall(joined)}  # fmt: skip
 
 
 def in_data(found: Report) -> set[Told]:
