@@ -33,6 +33,7 @@ from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.naming import entry_name
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.pages.page import anchor
 from symattn.worksheet.prose import check_text
@@ -328,7 +329,8 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
         for entry in step.entries:
             if not marking.passes(entry):
                 true = shown_true(marking, step, entry)
-                _wrong(disagreement(str(entry), entry.claimed.text, true, entry.verdict), location)
+                name = entry_name(entry.step, entry.place, sheet.notation)
+                _wrong(disagreement(name, entry.claimed.text, true, entry.verdict), location)
     for link in marking.lines:
         if not marking.passes(link):
             _wrong(link.told, location)
