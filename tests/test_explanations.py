@@ -523,7 +523,7 @@ def test_other_logits_are_told_from_the_weights() -> None:
     other = np.array([[0.3, -1.2, 0.7, 0.9, 0.1]])
     found = check(given, {"weights": spelled(softmax(other), 4)}, explain=True)
     assert names(found) == ["other-logit"]
-    assert "weights[1,:] belongs to scores[1,3] = 0.7 rather than 1.4" in told(found)[0]
+    assert "weights[1,:] belong to scores[1,3] = 0.7 rather than 1.4" in told(found)[0]
     short = check({"scores": [[0, "1.4"]]}, {"weights": ["0.33", "0.67"]}, explain=True)
     assert names(short) == ["invented"]  # any two weights belong to some logit
     assert "would belong to scores[1,2] = 0.7 rather than 1.4" in told(short)[0]

@@ -24,6 +24,9 @@ UNROUNDED = 15
 #: A tie that floating point missed by this much, in units, is a tie.
 _TIE = 1e-9
 
+#: A product of floats is short by less than this factor.
+_ULP = 1 + 4e-16
+
 #: What is added to the size of a number, in units, before its fraction is dropped; ties that are
 #: rounded to an even digit are put right afterwards.
 ROUNDED, HALF_EVEN, CUT_OFF = 0.5 + _TIE, 0.5 + 2 * _TIE, _TIE
@@ -127,7 +130,7 @@ class ByHand(Arrays):
 def kept(x: Array, powers: Array, offsets: Array) -> Array:
     """Numbers with as many decimals as their power of ten has, rounded or cut off."""
     units = np.abs(x) * powers
-    whole = np.floor(units + offsets)
+    whole = np.floor(units * _ULP + offsets)
     even = offsets == HALF_EVEN
     if even.any():
         tie = even & (np.abs(units - whole + 0.5) <= 2 * _TIE) & (whole % 2 == 1)
