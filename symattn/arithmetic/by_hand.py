@@ -54,6 +54,17 @@ class Between:
     rest: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Manner:
+    """How each way computes where there are two; an entry for each way.
+
+    `shifted`: e^(z − max) for e^z; `inverse`: times 1/√d_k for over √d_k.
+    """
+
+    shifted: Array
+    inverse: Array
+
+
 class ByHand(Arrays):
     """float64, with what comes in between kept to a few decimals, each way its own.
 
@@ -62,16 +73,18 @@ class ByHand(Arrays):
 
     name = "by hand"
 
-    def __init__(self, decimals: Between, offsets: Array) -> None:
+    def __init__(self, decimals: Between, offsets: Array, manner: Manner | None = None) -> None:
         super().__init__()
         self.ways = len(offsets)
         self.decimals, self.offsets = decimals, offsets
+        plain = np.zeros(self.ways, dtype=bool)
+        self.manner = manner or Manner(plain, plain)
 
     @cached_property
     def without_between(self) -> ByHand:
         """The same ways with nothing rounded in between."""
         none = np.full(self.ways, UNROUNDED, float)
-        return ByHand(Between(none, none, none), self.offsets)
+        return ByHand(Between(none, none, none), self.offsets, self.manner)
 
     def between(self, x: Array) -> Array:
         """Numbers as they are kept; those that are the same in every way are left alone."""
@@ -107,7 +120,11 @@ class ByHand(Arrays):
 
     def over(self, x: Array, divisor: sympy.Expr) -> Array:
         self._keeps_minus_infinity(x, divisor)
-        return self.divide(x, self._constant(divisor, x))
+        quotient = self.divide(x, self._constant(divisor, x))
+        inverse = self._each(self.manner.inverse, x)
+        if inverse is None:
+            return quotient
+        return np.where(inverse, self.multiply(x, self._constant(1 / divisor, x)), quotient)
 
     def _constant(self, value: sympy.Expr, x: Array) -> Any:
         number = self.scalar(value)
@@ -116,11 +133,21 @@ class ByHand(Arrays):
         shape = (self.ways, *(1,) * (x.ndim - 1))
         return self.between(np.full(shape, number))
 
+    def _each(self, chosen: Array, x: Array) -> Array | None:
+        """A choice for each way, along the first axis of `x`; None where no way makes it."""
+        if not chosen.any() or x.ndim < 3 or x.shape[0] != self.ways:
+            return None
+        return chosen.reshape(-1, *(1,) * (x.ndim - 1))
+
     def shift(self, x: Array) -> Array:
-        """By hand e^z is taken as it stands; only what leaves the range of floats is moved."""
+        """By hand e^z is mostly taken as it stands; what leaves the range of floats is moved."""
         within = np.minimum(x, 1e300)
         top = self.row_max(within)
-        return np.asarray(within - np.where(top > _HIGHEST, top, 0.0))
+        moved = top > _HIGHEST
+        shifted = self._each(self.manner.shifted, x)
+        if shifted is not None:
+            moved = moved | shifted & np.isfinite(top)
+        return np.asarray(within - np.where(moved, top, 0.0))
 
     def vanishing(self, x: Array) -> Any:
         """A way in which a sum is 0 comes to nothing by itself; the others go on."""

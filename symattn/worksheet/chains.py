@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.by_hand import MOST_TERMS, ROUNDED, UNROUNDED, Between, ByHand, kept
+from symattn.arithmetic.by_hand import MOST_TERMS, ROUNDED, UNROUNDED, Between, ByHand, Manner, kept
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
@@ -271,7 +271,8 @@ class _Ways:
 
         sums, terms, rest = (column(part).astype(float) for part in ("sums", "terms", "rest"))
         self.style, self.count = styles[0], count
-        self.arithmetic = ByHand(Between(sums, terms, rest), column("offset_between"))
+        manner = Manner(column("shifted"), column("inverse"))
+        self.arithmetic = ByHand(Between(sums, terms, rest), column("offset_between"), manner)
         self.offsets = column("offset")[:, None]
         self.cut, self.twice = column("cut")[:, None], column("twice")[:, None]
         self.more = {part: column(part)[:, None].astype(float) for part in ("logits", "weights")}
