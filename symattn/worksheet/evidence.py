@@ -17,6 +17,9 @@ from symattn.arithmetic.base import Array
 ODDS = 20
 LEAST_BITS = log2(ODDS)
 
+#: Two mistakes at once are so much less likely that they have to earn each its own.
+LEAST_BITS_OF_TWO = 2 * LEAST_BITS
+
 #: An exact claim (1/3) counts as written with so many digits of the largest number.
 _EXACT = 1e-6
 

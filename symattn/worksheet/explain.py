@@ -20,7 +20,7 @@ from symattn.arithmetic.base import Array
 from symattn.derivation import Derivation, Evaluation, Place, Step
 from symattn.errors import SymattnError
 from symattn.worksheet.claims import Policy
-from symattn.worksheet.evidence import LEAST_BITS, Field, weighed
+from symattn.worksheet.evidence import LEAST_BITS, LEAST_BITS_OF_TWO, Field, weighed
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions import COMMON, MISCONCEPTIONS, Misconception, Steps
 from symattn.worksheet.misconceptions.inventing import HABITS, Habit, sums_to_one
@@ -551,7 +551,9 @@ class _Sheet:
                 marked += 1
                 ranked = [both.fixed] * (tried + 2)
                 cases_ = self.certified(pair, both, ranked)
-                found.extend(case for case in cases_ if not case.roots and case.bits >= LEAST_BITS)
+                found.extend(
+                    case for case in cases_ if not case.roots and case.bits >= LEAST_BITS_OF_TWO
+                )
             if len(found) > 1 or marked >= self.most_marked:
                 break
         return found
