@@ -20,6 +20,7 @@ from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS, Variant
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
+from symattn.step import Step
 from symattn.worksheet.claims import Policy
 from symattn.worksheet.mark import EntryMark, Marker
 
@@ -40,16 +41,14 @@ def plain(evaluation: Evaluation, held: Mapping[str, Array]) -> dict[str, Array]
     """Every step from those before it, over `held` numbers; what each step itself gives."""
     used: dict[str, Array] = {}
     found: dict[str, Array] = {}
-    for name in evaluation:
-        step = evaluation[name].step
-        if step.letter in evaluation.given:
-            found[step.letter] = evaluation.array(step.letter).astype(float)
+    for item in (*evaluation.inputs, *evaluation.steps):
+        letter = item.letter
+        if not isinstance(item, Step):
+            found[letter] = evaluation.array(letter).astype(float)
         else:
             with np.errstate(all="ignore"):
-                found[step.letter] = evaluation.follow(
-                    step, used.__getitem__, evaluation.arithmetic
-                )
-        used[step.letter] = held.get(step.letter, found[step.letter])
+                found[letter] = evaluation.follow(item, used.__getitem__, evaluation.arithmetic)
+        used[letter] = held.get(letter, found[letter])
     return found
 
 
@@ -96,7 +95,7 @@ class Slip:
 
 
 def slips(name: str) -> list[Slip]:
-    """A slip with every step claimed and two with some; those that leave no numbers are left out."""
+    """A slip with every step claimed and two with some; those that make no sense are left out."""
     rng, found = Random(name), []
     for share in (1.0, 0.5, 0.4):
         try:
