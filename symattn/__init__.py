@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from symattn.notation.mathml import mathml
     from symattn.notation.options import Notation
     from symattn.notation.text import text
+    from symattn.worksheet.checking import check
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,7 @@ _HOMES = {
     "SymattnError": "symattn.errors",
     "Variant": "symattn.attention.variants",
     "capture": "symattn.capturing",
+    "check": "symattn.worksheet.checking",
     "decode": "symattn.attention.decoding",
     "document": "symattn.documents.job",
     "latex": "symattn.notation.latex",
@@ -72,6 +74,7 @@ __all__ = [
     "Variant",
     "__version__",
     "capture",
+    "check",
     "decode",
     "document",
     "equal",

@@ -17,7 +17,7 @@ from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.quote import entries_named
 from symattn.worksheet.read import worksheet_of
 from symattn.worksheet.report import report
-from symattn.worksheet.reporting import markdown_report, text_report
+from symattn.worksheet.reporting import html_report, markdown_report, text_report
 
 
 class Page:
@@ -62,7 +62,7 @@ def cell(line: str, body: str) -> Page:
         notation = sheet.notation.but(**{k: x for k, x in asked.items() if x is not None})
         if told.check:
             found = report(sheet.in_file(check_worksheet, sheet), notation)
-            return Page(text_report(found), markdown_report(found))
+            return Page(text_report(found), markdown_report(found), html_report(found))
         derivation = sheet.in_file(sheet.derivation)
         evaluation = sheet.in_file(sheet.evaluate, derivation)
         page = outline(derivation, evaluation, notation=notation, views=told.view or VIEWS,

@@ -50,6 +50,9 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
             checked = check_text(text, name, explain=False)
             wrong = [one for one in checked.findings if not one.passes] if checked else []
             told = [f"{Path(name)}:{one.line}: {one.told}" for one in wrong]
+            told += (
+                [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links] if checked else []
+            )
             filled = rendered(_plain(text), name)
         except Exception as error:
             _log.warning(failure(error, name).line)
@@ -67,7 +70,14 @@ def _lines_before(source: str, markdown: str) -> int:
 def _plain(text: str) -> str:
     """The page with the number alone where a claim stands, and as many lines."""
     for claim in reversed([found for found in found_in(text) if isinstance(found, Anchor)]):
+        if not claim.inline:
+            continue  # a formula of its own, which a comment marks
         start = text.rindex("{claim}", 0, claim.start)
         end = text.index("`", claim.start + len(claim.number)) + 1
-        text = text[:start] + claim.number + "\n" * text.count("\n", start, end) + text[end:]
+        text = (
+            text[:start]
+            + " ".join(claim.claimed.split())
+            + "\n" * text.count("\n", start, end)
+            + text[end:]
+        )
     return text

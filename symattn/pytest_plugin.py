@@ -64,10 +64,10 @@ class _Item(pytest.Item):
     def runtest(self) -> None:
         if self.checked is None:
             raise NumberWrong(self.problem)
-        wrong = [
-            f"{self.path}:{found.line}:{found.column}: {found.told}"
-            for found in self.checked.findings if not found.passes
-        ]  # fmt: skip
+        checked = self.checked
+        wrong = [f"{self.path}:{found.line}:{found.column}: {found.told}"
+                 for found in checked.findings if not found.passes]  # fmt: skip
+        wrong += [f"{self.path}:{link.line}:{link.column}: {link.told}" for link in checked.links]
         if wrong:
             raise NumberWrong("\n".join(wrong))
 

@@ -33,6 +33,7 @@ from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.naming import entry_name
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.pages.page import anchor
 from symattn.worksheet.prose import check_text
@@ -307,7 +308,7 @@ class ClaimRole(SphinxRole):
         path, _ = self.get_source_info()
         if path != self.env.temp_data.get(_CHECKED):
             self._check()
-        number = re.split(r"=|≈|≃", self.text)[-1].strip()
+        number = re.split(r"=|≈|≃", self.text, maxsplit=1)[-1].strip()
         return [nodes.inline("", number, classes=["symattn-claim"])], []
 
     def _check(self) -> None:
@@ -316,7 +317,7 @@ class ClaimRole(SphinxRole):
             if sheet is None:
                 raise ReadError(f"{shown(self.text)}: no worksheet stands before this claim")
             claim = anchor(self.text, 0, lambda at: 1)
-            warn_of(replace(sheet, claims={claim.key: claim.number}), self.get_location())
+            warn_of(replace(sheet, claims={claim.key: claim.claimed}), self.get_location())
         except Exception as error:
             _wrong(f"claim: {failure(error).line}", self.get_location())
 
@@ -328,7 +329,11 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
         for entry in step.entries:
             if not marking.passes(entry):
                 true = shown_true(marking, step, entry)
-                _wrong(disagreement(str(entry), entry.claimed.text, true, entry.verdict), location)
+                name = entry_name(entry.step, entry.place, sheet.notation)
+                _wrong(disagreement(name, entry.claimed.text, true, entry.verdict), location)
+    for link in marking.lines:
+        if not marking.passes(link):
+            _wrong(link.told, location)
 
 
 def _wrong(told: str, location: Any) -> None:

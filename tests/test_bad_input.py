@@ -106,7 +106,7 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("underscore", entry('"1_0"'), 'Q[1,1]: "1_0" cannot be read'),
     ("Arabic digit", entry('"٣"'), ":2: Q[1,1]: "),
     ("full-width digit", entry('"１"'), ":2: Q[1,1]: "),
-    ("decimal comma", entry('"1,5"'), ':2: Q[1,1]: "1,5" cannot be read'),
+    ("decimal comma", entry('"1,500"'), ":2: Q: 1,500 may be 1500"),
     ("percent", entry('"50%"'), '"%" is not part of a number'),
     ("hexadecimal in quotes", entry('"0x10"'), ":2: Q[1,1]: "),
     ("NUL", entry('"1\\u0000"'), ':2: Q[1,1]: "1\\x00"'),

@@ -236,8 +236,8 @@ def test_a_page_may_hold_long_sentences_and_a_notebook_pictures() -> None:
 ENTRIES = (
     "9^9^9^9", "1e20000000", "1e401", "(" * 300 + "1" + ")" * 300, "(" * 60 + "1" + ")" * 60,
     "٣", "１",
-    "1_0", "sNaN", "NaN", "Infinity", "1/0", "0x10", "1,5", "--", "1e", "__import__('os')",
-    "𝟑", "½", "1" * 201, "0." + "1" * 121, "e^e^e^e", "2^2^2^2^2^2^2", "sqrt(-1)", "ln(0)",
+    "1_0", "sNaN", "NaN", "Infinity", "1/0", "0x10", "1,500", "--", "1e", "__import__('os')",
+    "𝟑", "≈ ½", "1" * 201, "0." + "1" * 121, "e^e^e^e", "2^2^2^2^2^2^2", "sqrt(-1)", "ln(0)",
     "(1-1)^-1",
 )  # fmt: skip
 
@@ -324,7 +324,8 @@ PAGES = {
         *map(big, ("`` ` ", "`a\n", "<!--", "<!-- -", "{claim}`", "{claim}`x\n\n", ">", "> ",
         "- ", "[", "[a](",
                    "*a_", "<a ", "[a]: b\n", "```symattn\n", "\n", "a\n=\n", "a\r", "&#",
-                   "\\", "\\`", "| ")),
+                   "\\", "\\`", "| ", "<!-- claim -->", "<!-- claim -->\n\n", "<!-- claim -->$a",
+                   "<!-- claim -->\\begin{align}")),
         " ".join("`" * i for i in range(1, 1000)), "{claim}`weights[1,1] =" + " " * 500_000 + "`",
         "{claim}`w" + big("[1]") + "`", "{claim}`" + big("w[") + "`",
         "```symattn\n" + big(":a: \n"),
@@ -332,14 +333,16 @@ PAGES = {
     ".rst": [
         *map(big, ("``a", "`` a\n\n", ":claim:`", ":claim:`x", "::", "a::\n", ".. symattn::\n",
                    ".. symattn::\n [given]\n", ".. ", " ", "\t", ".. symattn::\n\n\n", "`",
-                   "``\n")),
+                   "``\n", ".. claim\n", ".. claim\n\n", ".. claim\n\n.. math::\n\n")),
         "\n".join(" " * i + ".. symattn::" for i in range(1000)),
         "\n".join(" " * i + "::" for i in range(1000)), ".. symattn::\n" + big("   :a: b\n"),
     ],
     ".tex": [
         *map(big, ("\\begin{verbatim}", "\\begin{verbatim*}\\begin{minted}", "\\verb",
         "\\begin{symattn}\n",
-                   "\\begin{symattn}" + " " * 999, "\\claim{", "\\claim{a}{", "\\claim{a}", "%",
+                   "\\begin{symattn}" + " " * 999, "\\claim{",
+                   "% claim\n", "% claim\n\n$$", "\\claim{{}",
+                   "\\claim{a}{{}", "\\claim{a}{", "\\claim{a}", "%",
                    "\\",
                    "\\begin{symattn}\n\\end{symattn}\n")),
         "".join("\\verb" + chr(0x4E00 + i % 20_000) for i in range(60_000)),

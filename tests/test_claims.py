@@ -39,7 +39,15 @@ def _places(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
         ("weights", [["1", "2", "3"], ["4", "5", "6"]], {(1, 1): "1", (1, 2): "2", (1, 3): "3",
                                                          (2, 1): "4", (2, 2): "5", (2, 3): "6"}),
         ("weights[2,:]", ["1", "2", "3"], {(2, 1): "1", (2, 2): "2", (2, 3): "3"}),
-        ("weights[2]", None, None),
+        ("weights[2]", ["1", "2", "3"], {(2, 1): "1", (2, 2): "2", (2, 3): "3"}),
+        ("weights[1:2,3]", ["1", "2"], {(1, 3): "1", (2, 3): "2"}),
+        ("weights[2:2,2:3]", [["1", "2"]], {(2, 2): "1", (2, 3): "2"}),
+        ("weights[:,2:]", [["1", "2"], ["3", "4"]], {(1, 2): "1", (1, 3): "2",
+                                                     (2, 2): "3", (2, 3): "4"}),
+        ("weights[: 1, :2]", [["1", "2"]], {(1, 1): "1", (1, 2): "2"}),
+        ("a_23", "1", {(2, 3): "1"}),
+        ("a_{2,3}", "1", {(2, 3): "1"}),
+        ("A₂₃", "1", {(2, 3): "1"}),
         ("weights[:,3]", ["1", "2"], {(1, 3): "1", (2, 3): "2"}),
         ("weights[:,3]", [["1", "2"]], {(1, 3): "1", (2, 3): "2"}),
         ("weights[2,3]", "1", {(2, 3): "1"}),
@@ -50,12 +58,8 @@ def _places(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     ],
     ids=str,
 )  # fmt: skip
-def test_places(key: str, value: Any, places: dict[tuple[int, ...], str] | None) -> None:
-    if places is None:
-        with pytest.raises(ReadError, match="write"):
-            claimed(ROW, **{key: value or ["1", "2", "3"]})
-    else:
-        assert claimed(ROW, **{key: value}) == places
+def test_places(key: str, value: Any, places: dict[tuple[int, ...], str]) -> None:
+    assert claimed(ROW, **{key: value}) == places
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,10 @@ def test_places(key: str, value: Any, places: dict[tuple[int, ...], str] | None)
         ("scores[2]", [["3", "4"]], {(2, 1, 1): "3", (2, 1, 2): "4"}),
         ("scores[2]", ["3", "4"], {(2, 1, 1): "3", (2, 1, 2): "4"}),
         ("scores[2][1,:]", ["3", "4"], {(2, 1, 1): "3", (2, 1, 2): "4"}),
+        ("scores[2][1]", ["3", "4"], {(2, 1, 1): "3", (2, 1, 2): "4"}),
+        ("scores[1:2][1][2]", ["3", "4"], {(1, 1, 2): "3", (2, 1, 2): "4"}),
+        ("s^{(2)}_{12}", "4", {(2, 1, 2): "4"}),
+        ("s_12⁽²⁾", "4", {(2, 1, 2): "4"}),
         ("scores[2,1,2]", "4", {(2, 1, 2): "4"}),
         ("scores[:,1,2]", ["2", "4"], {(1, 1, 2): "2", (2, 1, 2): "4"}),
     ],
@@ -98,6 +106,10 @@ def test_one_row_needs_no_outer_brackets() -> None:
         ("weights[1,]", "1", 'no "" among'),
         ("weights[١,1]", "1", "among 1 to 2"),
         ("weights[1,1,1]", "1", "weights is 2 × 3; write"),
+        ("weights[2:3,1]", "1", 'no "2:3" among 1 to 2'),
+        ("weights[2:1,1]", "1", 'no "2:1" among 1 to 2'),
+        ("weights[0:1,1]", "1", 'no "0:1" among 1 to 2'),
+        ("decimal", ",", "it belongs in [policy]"),
         ("weights[99999999,1]", "1", "among 1 to 2"),
         ("weights[" + "1" * 1000 + ",1]", "1", "names no entry"),
         ("weights[1,1", "1", "names no entry"),

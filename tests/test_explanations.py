@@ -8,11 +8,20 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
+from symattn.arithmetic.written import read_written
 from symattn.worksheet.check import Marking, check_worksheet
+from symattn.worksheet.evidence import LEAST_BITS, Field
 from symattn.worksheet.explain import cannot_tell
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
 from symattn.worksheet.misconceptions.inventing import HABITS
 from symattn.worksheet.read import worksheet_of
+from tests.benchmarks.explaining_rates import (
+    explained,
+    known,
+    named,
+    random_numbers,
+    random_rows,
+)
 from tests.checking import check, toml, verdicts
 
 Array: TypeAlias = Any
@@ -87,6 +96,11 @@ CASES: dict[str, Case] = {
     "softmax-twice": ({}, {"weights": lambda z: softmax(softmax(z))}, USUAL),
     "exponentials-only": ({}, {"weights": np.exp}, USUAL),
     "base-2": ({}, {"weights": lambda z: 2**z / (2**z).sum(1, keepdims=True)}, USUAL),
+    "base-10": ({}, {"weights": lambda z: 10**z / (10**z).sum(1, keepdims=True)}, USUAL),
+    "over-the-largest": ({}, {"weights": lambda z: np.exp(z - z.max(1, keepdims=True))}, USUAL),
+    "softmax-of-unscaled": ({}, {"weights": lambda z: softmax(z * np.sqrt(D))}, USUAL),
+    "softmax-of-unmasked": (MASK, {"weights": lambda z: softmax(Q @ K.T / np.sqrt(D))}, USUAL),
+    "residual-added": ({}, {"output": lambda a, q, k, v: a @ v + q}, USUAL),
     "all-on-the-largest": ({}, {"weights": lambda z: (z == z.max(1, keepdims=True)) * 1.0}, USUAL),
     "keys-as-values": ({}, {"output": lambda a, q, k, v: a @ k}, USUAL),
     "queries-as-values": ({}, {"output": lambda a, q, k, v: a @ q}, USUAL),
@@ -242,6 +256,13 @@ NARROW = {key: value[:, :3] for key, value in W.items()}
 @pytest.mark.parametrize(
     ("name", "w", "ways"),
     [
+        ("query-key-weights-exchanged", W | {"W_Q": W["W_K"], "W_K": W["W_Q"]}, {}),
+        ("keys-from-W_V", W | {"W_K": W["W_V"]}, {}),
+        ("keys-from-W_Q", W | {"W_K": W["W_Q"]}, {}),
+        ("values-from-W_K", W | {"W_V": W["W_K"]}, {}),
+        ("values-from-W_Q", W | {"W_V": W["W_Q"]}, {}),
+        ("queries-from-W_K", W | {"W_Q": W["W_K"]}, {}),
+        ("queries-from-W_V", W | {"W_Q": W["W_V"]}, {}),
         ("projection-transposed", W, {"project": lambda x, w: x @ w.T}),
         ("tokens-as-values", W, {"values": lambda v: X}),
         ("scaled-by-d_model", NARROW, {"root": lambda: 2}),
@@ -250,8 +271,9 @@ NARROW = {key: value[:, :3] for key, value in W.items()}
 def test_a_mistake_with_projections_is_named_first(
     name: str, w: dict[str, Array], ways: Ways
 ) -> None:
-    given = {"X": exactly(X), **{key: exactly(w[key]) for key in ("W_Q", "W_K", "W_V")}}
-    found = check(given, {k: spelled(v) for k, v in single(X, w, {}).items()}, {})
+    own = NARROW if w is NARROW else W
+    given = {"X": exactly(X), **{key: exactly(own[key]) for key in ("W_Q", "W_K", "W_V")}}
+    found = check(given, {k: spelled(v) for k, v in single(X, own, {}).items()}, {})
     assert found.first_wrong is None
     found = check(given, {k: spelled(v) for k, v in single(X, w, ways).items()}, {}, explain=True)
     assert names(found) == [name]
@@ -319,6 +341,19 @@ def test_tiled_groups_are_named_first() -> None:
         assert names(found) == expected
 
 
+@pytest.mark.parametrize("shifted", [True, False])
+def test_exponentials_with_and_without_the_maximum(shifted: bool) -> None:
+    z = Q @ K.T
+    top = z.max(1, keepdims=True)
+    made = {"exp": np.exp(z - top) if shifted else np.exp(z), "weights": softmax(z)}
+    made["exp_sum"] = made["exp"].sum(1, keepdims=True)
+    if not shifted:
+        made["row_max"] = top
+    given = {"scores": exactly(z)}
+    found = check(given, {step: spelled(value) for step, value in made.items()}, explain=True)
+    assert names(found) == ["exponentials-shifted" if shifted else "exponentials-not-shifted"]
+
+
 def test_a_padding_mask_on_the_queries_is_named() -> None:
     weights = softmax(Q @ K.T / np.sqrt(D))
     weights[2] = 1 / 3
@@ -332,7 +367,9 @@ def test_a_padding_mask_on_the_queries_is_named() -> None:
 
 REACHED = {*CASES, *HEAD_CASES, "mask-on-queries", "projection-transposed", "tokens-as-values",
            "scaled-by-d_model", "positions-from-1", "no-positions", "other-rotary-pairs",
-           "groups-tiled"}  # fmt: skip
+           "groups-tiled", "exponentials-shifted", "exponentials-not-shifted",
+           "query-key-weights-exchanged", "queries-from-W_K", "queries-from-W_V", "keys-from-W_Q",
+           "keys-from-W_V", "values-from-W_Q", "values-from-W_K"}  # fmt: skip
 
 
 def test_every_misconception_is_reached() -> None:
@@ -377,10 +414,212 @@ def test_the_broadcast_bug_and_the_invented_softmax_are_told_from_honest_roundin
 
 def test_a_forced_last_digit_is_told() -> None:
     given = {"scores": [[0, 1, "1/2"]]}  # 0.186, 0.506, 0.307
-    found = check(given, {"weights": ["0.186", "0.507", "0.307"]}, explain=True)
+    found = check(given, {"weights": ["0.186", "0.506", "0.308"]}, explain=True)
     assert names(found) == ["last-digit-forced"]
-    found = check(given, {"weights": ["0.186", "0.507", "0.308"]}, explain=True)
+    found = check(given, {"weights": ["0.187", "0.506", "0.308"]}, explain=True)
     assert names(found) == []
+    # 2.72/5.37 = 0.507: whoever keeps e^z with two decimals forces nothing
+    assert check(given, {"weights": ["0.186", "0.507", "0.307"]}, explain=True).passed
+
+
+# ---- slips ---------------------------------------------------------------------------------------
+
+
+def given_usual() -> dict[str, Any]:
+    return dict(zip("QKV", map(exactly, USUAL), strict=True))
+
+
+def claimed(ways: Ways, attention: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    return {step: spelled(value) for step, value in work(attention or {}, ways).items()}
+
+
+def told(found: Marking) -> list[str]:
+    """What is said to be done instead, part by part, of the first explanation."""
+    return [part.instead for part in found.explanations[0].misconceptions]
+
+
+#: Step, row, column, what is written there, and how that is explained.
+SLIPS: tuple[tuple[str, int, int, Callable[[dict[str, Any]], str], str, str], ...] = (
+    ("output", 0, 1, lambda c: f"{float(c['output'][0][1]) - 0.533 * 8:.3f}", "dropped-term",
+     "output[1,2]: the term 0.533·8 is missing"),
+    ("output", 0, 0, lambda c: f"{float(c['output'][0][0]) + 0.299 * 7:.3f}", "term-twice",
+     "output[1,1]: the term 0.299·7 is added twice"),
+    ("output", 2, 2, lambda c: f"{float(c['output'][2][2]) - 2 * 0.92 * 2:.3f}", "sign-of-a-term",
+     "output[3,3]: the term 0.920·2 has the wrong sign"),
+    ("scaled", 0, 1, lambda c: "-" + c["scaled"][0][1], "sign", "scaled[1,2] has the wrong sign"),
+    ("scaled", 2, 0, lambda c: "5.000", "entry-not-scaled", "scaled[3,1] is not divided by √3"),
+    ("output", 1, 0, lambda c: c["output"][2][0], "copied-entry",
+     "output[2,1] holds the number of output[3,1]"),
+    ("output", 1, 0, lambda c: c["output"][1][0][0] + "." + c["output"][1][0][3:1:-1]
+     + c["output"][1][0][4], "swapped-digits", "output[2,1]: two digits are exchanged"),
+    ("weights", 2, 0, lambda c: c["weights"][0][2], "row-for-column", "belongs to weights[1,3]"),
+    ("weights", 1, 2, lambda c: f"{np.exp(2.887):.3f}", "entry-not-divided",
+     "weights[2,3] is e^2.887, not divided by the sum"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("step", "row", "column", "number", "name", "said"), SLIPS)
+def test_a_slip_is_named_with_its_entry_and_numbers(
+    step: str, row: int, column: int, number: Callable[..., str], name: str, said: str
+) -> None:
+    claims = claimed({})
+    claims[step][row][column] = number(claims)
+    found = check(given_usual(), claims, {}, explain=True)
+    assert names(found)[0] == name
+    assert said in told(found)[0]
+    assert found.explanations[0].bits > 4.3
+
+
+def test_an_entry_that_is_not_masked() -> None:
+    claims = claimed({}, MASK)
+    claims["masked"][0][2] = claims["scaled"][0][2]
+    found = check(given_usual(), claims, MASK, explain=True)
+    assert names(found) == ["entry-not-masked"]
+
+
+def test_exchanged_and_copied_numbers() -> None:
+    claims = claimed({})
+    first, second, third = claims["output"]
+    claims["output"] = [[first[1], first[0], first[2]], second, third]
+    found = check(given_usual(), claims, {}, explain=True)
+    assert told(found) == ["output[1,1] and output[1,2] are exchanged"]
+    claims["output"] = [second, second, third]
+    found = check(given_usual(), claims, {}, explain=True)
+    assert told(found) == ["row 1 of output holds the numbers of row 2"]
+    claims["output"] = [second, first, third]
+    found = check(given_usual(), claims, {}, explain=True)
+    assert told(found) == ["rows 1 and 2 of output are exchanged"]
+
+
+def test_a_number_that_was_misread() -> None:
+    misread = V.copy()
+    misread[1, 2] = -4
+    ways: Ways = {"output": lambda a, q, k, v: a @ misread}
+    found = check(given_usual(), claimed(ways), {}, explain=True)
+    assert told(found) == ["output is worked out with V[2,3] = −4 instead of 4"]
+    scores = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 0]]) * (np.sqrt(D) - 1) + 1
+    ways = {"weights": lambda z: softmax(z * scores)}
+    found = check(given_usual(), claimed(ways), {}, explain=True)
+    assert "scaled[2,3] = 5 (not divided by √3) instead of 2.887" in told(found)[0]
+
+
+def test_a_term_missing_in_one_sum() -> None:
+    def shares(z: Array) -> Array:
+        e = np.exp(z)
+        total = e.sum(1, keepdims=True)
+        total[0] -= e[0, 2]
+        return e / total
+
+    found = check(given_usual(), claimed({"weights": shares}), {}, explain=True)
+    assert told(found) == ["row 1 of weights: the term e^2.309 is missing"]
+
+
+def test_other_logits_are_told_from_the_weights() -> None:
+    given = {"scores": [["0.3", "-1.2", "1.4", "0.9", "0.1"]]}
+    other = np.array([[0.3, -1.2, 0.7, 0.9, 0.1]])
+    found = check(given, {"weights": spelled(softmax(other), 4)}, explain=True)
+    assert names(found) == ["other-logit"]
+    assert "belong to scores[1,3] = 0.7 rather than 1.4" in told(found)[0]
+    short = check({"scores": [[0, "1.4"]]}, {"weights": ["0.33", "0.67"]}, explain=True)
+    assert names(short) == ["invented"]  # any two weights belong to some logit
+    assert "would belong to scores[1,2] = 0.7 rather than 1.4" in told(short)[0]
+
+
+def test_a_slip_after_a_misconception_and_before() -> None:
+    ways: Ways = {"scaled": lambda s: s}
+    claims = claimed(ways)
+    claims["output"][0][1] = f"{float(claims['output'][0][1]) - 0.665 * 8:.3f}"
+    found = check(given_usual(), claims, {}, explain=True)
+    assert names(found) == ["not-scaled + dropped-term"]
+    assert found.explanations[0].whole
+    assert told(found)[1] == "output[1,2]: the term 0.665·8 is missing"
+    claims = claimed({"output": lambda a, q, k, v: a.T @ v,
+                      "scaled": lambda s: np.where(s == 4, 4, s / np.sqrt(D))})  # fmt: skip
+    found = check(given_usual(), claims, {}, explain=True)
+    assert names(found) == ["weights-transposed + entry-not-scaled"]
+
+
+def test_a_misconception_in_one_row_only() -> None:
+    def shares(z: Array) -> Array:
+        right = softmax(z)
+        right[1] = softmax(softmax(z))[1]
+        return right
+
+    found = check(given_usual(), claimed({"weights": shares}), {}, explain=True)
+    assert names(found) == ["softmax-twice"]
+    assert told(found) == ["in row 2 only: the softmax is applied twice"]
+    assert found.explanations[0].whole
+
+
+def test_what_is_right_speaks_against_a_misconception() -> None:
+    """One entry that a misconception gives is no sign of it where the others are right."""
+    claims = claimed({})
+    claims["weights"][0][0] = claimed(CASES["softmax-over-columns"][1])["weights"][0][0]
+    found = check(given_usual(), claims, {}, explain=True)
+    assert "softmax-over-columns" not in names(found)
+
+
+def test_a_pair_never_composes_to_what_is_right() -> None:
+    """Where nothing is wrong nothing is explained, and both halves of a pair show."""
+    for name in ("ratio", "softmax-twice", "not-scaled"):
+        attention, ways, given = CASES[name]
+        table = dict(zip("QKV", map(exactly, given), strict=True))
+        claims = {step: spelled(value) for step, value in work(attention, ways, given).items()}
+        found = check(table, claims, attention, explain=True)
+        assert names(found)[0] == name
+        assert len(found.explanations) < 5
+
+
+# ---- evidence ------------------------------------------------------------------------------------
+
+
+def field_of(claims: Any, true: Any, shares: bool = False) -> Field:
+    written = np.vectorize(lambda text: read_written(text, "x"), otypes=[object])(np.array(claims))
+    return Field(written, np.array(true, dtype=float), shares)
+
+
+def test_bits_are_counted_in_units_of_the_claim() -> None:
+    field = field_of([["0.25", "0.75"]], [[0.5, 0.5]], shares=True)
+    assert field.unit((0, 0)) == 0.01
+    assert pytest.approx(20) == 2**LEAST_BITS
+    assert field.chance((0, 0), [0.25], meant=0.5) == pytest.approx(1 / 76, rel=0.3)
+    five = field.chance((0, 0), [0.25, 0.1, 0.2, 0.3, 0.4], meant=0.5)
+    assert five == pytest.approx(5 / 100, rel=0.1)
+    assert field.chance((0, 0), [0.25], meant=0.26) > 0.1  # there are few numbers so near
+    assert field.bits((0, 0), meant=0.24) < 3
+    assert field.bits((0, 0), meant=0.9) > 6
+
+
+def test_whole_numbers_hold_few_bits() -> None:
+    whole = field_of([["7.00", "3.00"]], [[2, 3]])
+    assert whole.unit((0, 0)) == 1
+    assert field_of([["7.25", "3.00"]], [[2, 3]]).unit((0, 0)) == 0.01
+    assert field_of([["7.00", "3.00"]], [[2.3, 3]]).unit((0, 0)) == 0.1
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3, 4])
+def test_random_single_numbers_are_not_explained(digits: int) -> None:
+    found = explained(random_numbers(np.random.default_rng(digits), digits), 30)
+    assert found["any"] <= 0.05 * found["sheets"] + 1
+
+
+def test_random_rows_are_not_explained() -> None:
+    found = explained(random_rows(np.random.default_rng(3), 3), 30)
+    assert found["any"] - found["invented"] <= 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "least"), [("swapped-digits", 12), ("entry-not-scaled", 12), ("sign", 9)]
+)
+def test_most_slips_are_named(kind: str, least: int) -> None:
+    _, right, _ = named(np.random.default_rng(11), kind, 3, 15)
+    assert right >= least
+
+
+def test_most_misconceptions_and_pairs_are_named() -> None:
+    total, hits, missed = known(np.random.default_rng(5), 1, most=24)
+    assert total >= 16
+    assert hits >= total - 1, missed
 
 
 def test_none_is_a_fine_answer() -> None:

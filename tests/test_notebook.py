@@ -256,6 +256,7 @@ def test_the_magic_marks_claims(shell: Any) -> None:
     page = shell.run_cell_magic("symattn", "--check", claims)
     assert "0.4" in page.words
     assert "0.5" in page.markdown
+    assert "you wrote 0.4" in page._repr_mimebundle_()["text/html"]
 
 
 @pytest.mark.parametrize(

@@ -311,7 +311,8 @@ def test_a_wrong_number_fails_the_build_where_check_finds_it(kind: str, tmp_path
         capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert ran.returncode == 1
-    place = ":".join(Path(ran.stdout.splitlines()[0]).name.split(":")[:2])
+    placed = next(line for line in ran.stdout.splitlines() if " is claimed " in line)
+    place = ":".join(Path(placed).name.split(":")[:2])
     line = (title + WRONG[kind]).splitlines().index(WRONG[kind].splitlines()[-1]) + 1
     assert place == f"index.{kind}:{line}"
     assert f"{place}: WARNING: weights[1,2] is claimed 0.40, true is 0.33" in said

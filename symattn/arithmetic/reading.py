@@ -1,8 +1,8 @@
 """Numbers and closed expressions that people write, read exactly and never run as code.
 
 A text is a plain decimal or a closed expression in the language of `symattn.grammar`: fractions,
-powers, ``sqrt ln log exp``, ``e``, ``pi``, ``inf``. A decimal is the exact rational it spells: 0.1
-is 1/10. Length, depth, digits and exponents are bounded before any arithmetic.
+powers, ``sqrt ln log exp sin cos tanh``, ``e``, ``pi``, ``inf``. A decimal is the exact rational it
+spells: 0.1 is 1/10. Length, depth, digits and exponents are bounded before any arithmetic.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ MAX_ENTRIES = 65_536
 
 _DECIMAL = re.compile(r"([+-]?)([0-9]{0,120})(?:\.([0-9]{0,120}))?(?:[eE]([+-]?[0-9]{1,9}))?\Z")
 _MINUS_INFINITY = {"-inf", "-infinity", "-oo", "-∞"}
+_ROUND = {"sin": sympy.sin, "cos": sympy.cos, "tanh": sympy.tanh}
+_MOST_ANGLE = 1_000_000
 _CONSTANTS = {"e": sympy.E, "pi": sympy.pi, "∞": sympy.oo}
 
 
-def read_number(value: Any, where: str) -> sympy.Expr:
+def read_number(value: Any, where: str, most: int = MAX_LENGTH) -> sympy.Expr:
     """One number, exactly; `where` (``K[2,1]``) begins the message of a `ReadError`.
+
+    A text has at `most` so many characters.
 
     >>> read_number("0.10", "x"), read_number("1/3", "x"), read_number("sqrt(2)", "x")
     (1/10, 1/3, sqrt(2))
@@ -50,7 +54,7 @@ def read_number(value: Any, where: str) -> sympy.Expr:
         case Fraction():
             return sympy.Rational(value.numerator, value.denominator)
         case str():
-            return _text(value, where)
+            return _text(value, where, most)
         case sympy.Expr():
             if value in (sympy.oo, sympy.zoo, sympy.nan):
                 raise ReadError(f"{where}: {value} is not a number that attention can use")
@@ -71,10 +75,10 @@ def _integer(value: int, where: str) -> sympy.Expr:
     return sympy.Integer(value)
 
 
-def _text(value: str, where: str) -> sympy.Expr:
+def _text(value: str, where: str, most: int) -> sympy.Expr:
     text = value.strip().replace("−", "-")
-    if len(text) > MAX_LENGTH:
-        raise ReadError(f"{where}: {len(text)} characters are too many; write {MAX_LENGTH} at most")
+    if len(text) > most:
+        raise ReadError(f"{where}: {len(text)} characters are too many; write {most} at most")
     if _DECIMAL.match(text) and any(c.isdigit() for c in text):
         return _decimal(text, where)
     if text in _MINUS_INFINITY:
@@ -84,7 +88,7 @@ def _text(value: str, where: str) -> sympy.Expr:
     except ReadError as error:
         raise ReadError(f"{where}: {error}") from None
     try:
-        result = _value(tree)
+        result = value_of(tree)
     except ReadError as error:
         raise ReadError(f"{where}: {shown(value)} cannot be read: {error}") from None
     return _checked(result, value, where)
@@ -127,29 +131,29 @@ def sympy_power_of_ten() -> Any:
     return ball(sympy.Integer(10) ** MAX_EXPONENT)
 
 
-def _value(tree: Tree) -> sympy.Expr:
-    """The number that a tree without letters is."""
+def value_of(tree: Tree) -> sympy.Expr:
+    """The exact number that a tree without letters is. Raises `ReadError` where it is none."""
     match tree:
         case Number(value):
             return sympy.Rational(value.numerator, value.denominator)
         case Name(name):
             return _CONSTANTS[name]
         case Call(name, (argument,)):
-            return _applied(name, _value(argument))
+            return _applied(name, value_of(argument))
         case Apart("+", parts):
-            return sum((_value(part) for part in parts), sympy.S.Zero)
+            return sum((value_of(part) for part in parts), sympy.S.Zero)
         case Apart("neg", (part,)):
-            return -_value(part)
+            return -value_of(part)
         case Apart("*", parts):
-            return prod((_value(part) for part in parts), start=sympy.S.One)
+            return prod((value_of(part) for part in parts), start=sympy.S.One)
         case Apart("/", (above, below)):
-            return _value(above) / _nonzero(_value(below))
+            return value_of(above) / _nonzero(value_of(below))
         case Apart("inv", (part,)):
-            return 1 / _nonzero(_value(part))
+            return 1 / _nonzero(value_of(part))
         case Apart("^", (base, exponent)):
-            return _raised(_value(base), _value(exponent))
+            return _raised(value_of(base), value_of(exponent))
         case Apart("^", (base,), power):
-            return _raised(_value(base), sympy.Rational(power.numerator, power.denominator))
+            return _raised(value_of(base), sympy.Rational(power.numerator, power.denominator))
     raise ReadError("it is not a number")
 
 
@@ -162,10 +166,11 @@ def _nonzero(value: sympy.Expr) -> sympy.Expr:
 
 
 def _raised(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
-    _bounded(base)
-    _bounded(exponent)
+    if base is not sympy.E:
+        _bounded(base)
+        _bounded(exponent)
     if base is sympy.E:
-        return sympy.exp(exponent)
+        return _applied("exp", exponent)
     if not isinstance(exponent, sympy.Rational) or exponent.q not in (1, 2):
         raise ReadError("only e takes such an exponent; elsewhere write a whole or half number")
     if abs(exponent) > MAX_EXPONENT:
@@ -182,9 +187,16 @@ def _raised(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
 
 
 def _applied(name: str, argument: sympy.Expr) -> sympy.Expr:
+    if name == "exp" and argument is sympy.S.NegativeInfinity:
+        return sympy.S.Zero
     _bounded(argument)
     if name == "exp":
         return sympy.exp(argument)
+    if name in _ROUND:
+        with precision(64):
+            if not bool(ball(argument).abs_upper() < _MOST_ANGLE):
+                raise ReadError(f"the argument of {name} is too large")
+        return _ROUND[name](argument)
     with precision(128):
         value = ball(argument)
         if name == "√":

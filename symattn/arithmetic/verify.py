@@ -81,7 +81,8 @@ class Quantity:
 def rounds_to(x: Quantity, written: Written, accepted: Accepted = "either") -> bool:
     """Whether what is written is a correct rounding of x at its own digits.
 
-    An exact claim has to be x itself; −∞ only −∞. Raises `Undecided`.
+    An exact claim has to be x itself; −∞ only −∞; of a number whose digits go on (``0.33…``) they
+    may be x cut off. Raises `Undecided`.
     """
     if written.hidden or x.hidden:
         return written.hidden and x.hidden
@@ -89,6 +90,8 @@ def rounds_to(x: Quantity, written: Written, accepted: Accepted = "either") -> b
         return x.same(written.value)
     if accepted == "truncated":
         return cuts_to(x, written)
+    if written.continued and cuts_to(x, written):
+        return True
     value = x.ball_at(BITS[0])
     if surely_rounds(value, written):
         return True

@@ -1,13 +1,13 @@
 """Numbers as somebody wrote them: their digits are a claim of their own.
 
-``0.50`` and ``50%`` claim two decimals and ``5e-1`` one; ``12`` claims none, ``1.2e3`` hundreds; a
-fraction or a closed expression (``1/3``, ``e^2/(e^2+2e^4)``) claims exactness.
+``0.50``, ``0,50`` and ``50%`` claim two decimals and ``5e-1`` one; ``12`` claims none, ``1.2e3``
+hundreds; ``0.33…`` says that its digits go on; a fraction or a closed expression (``1/3``, ``½``,
+``e^2/(e^2+2e^4)``) claims exactness. How numbers are spelled: `symattn.arithmetic.spelling`.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from math import inf
@@ -17,16 +17,21 @@ import sympy
 from flint import arb, fmpq, fmpz
 
 from symattn.arithmetic.balls import precision
-from symattn.arithmetic.reading import read_number
+from symattn.arithmetic.reading import MAX_EXPONENT, read_number
+from symattn.arithmetic.spelling import Form, form_of, plain_text, without_lead
 from symattn.errors import ReadError, shown
 
 #: What stands where nothing was claimed.
-BLANKS = ("?", "…", "")
+BLANKS = ("?", "…", "...", "⋯", "")
+
+#: The most characters of a claimed number: exact values are long.
+_MOST = 2000
+
+#: The most digits on either side of a decimal sign.
+_MOST_DIGITS = 120
 
 #: How the decimal module spells what TOML spells -inf.
 _MINUS_INFINITY = {"-Infinity": "-inf"}
-
-_PLAIN = re.compile(r"([+-]?)([0-9]{0,120})(?:\.([0-9]{0,120}))?(?:[eE]([+-]?[0-9]{1,9}))?\Z")
 
 
 @dataclass(frozen=True)
@@ -34,11 +39,13 @@ class Written:
     """A number with the digits it was written with.
 
     `places` counts the decimals, negative for tens and hundreds; None claims the exact `value`.
+    `continued` says that further digits follow (``0.33…``).
     """
 
     text: str
     value: sympy.Expr
     places: int | None
+    continued: bool = field(default=False, repr=False)
 
     @cached_property
     def number(self) -> Any:
@@ -88,8 +95,10 @@ class Written:
         return self.text
 
 
-def read_written(value: Any, where: str) -> Written | None:
+def read_written(value: Any, where: str, decimal: str = "") -> Written | None:
     """A claimed number, None for a blank; `where` begins the message of a `ReadError`.
+
+    `decimal` is the decimal sign of the sheet, "" where that is not known.
 
     >>> read_written("0.50", "x"), read_written("?", "x")
     (Written(text='0.50', value=1/2, places=2), None)
@@ -97,11 +106,15 @@ def read_written(value: Any, where: str) -> Written | None:
     (1, -2)
     >>> read_written("1/3", "x").places is None, read_written("33 %", "x").places
     (True, 2)
+    >>> read_written("0,670", "x").value, read_written("1½", "x").value
+    (67/100, 3/2)
     """
     if isinstance(value, str | Decimal) or type(value) is int:
         text = _MINUS_INFINITY.get(str(value), str(value).strip())
         try:
-            return None if text in BLANKS else _read(text)
+            if text in BLANKS:
+                return None
+            return _read(text, decimal if isinstance(value, str) else ".")
         except ReadError as error:
             raise ReadError(f"{where}: {error}") from None
     if isinstance(value, bool | float) or value is None:
@@ -110,14 +123,38 @@ def read_written(value: Any, where: str) -> Written | None:
 
 
 @lru_cache(maxsize=8192)
-def _read(text: str) -> Written:
-    percent = text.endswith("%")
-    plain = text.removesuffix("%").rstrip()
+def _read(text: str, decimal: str) -> Written:
+    if len(text) > _MOST:
+        raise ReadError(f"{len(text)} characters are too many; write {_MOST} at most")
+    form = form_of(text, decimal)
+    if form is not None:
+        return Written(text, _number(form, text), form.places, bool(form.dots))
+    bare = without_lead(text).strip()
+    if bare != text and "=" not in text[: len(text) - len(bare)]:
+        if not bare:
+            raise ReadError(f"{shown(text)} holds no number; write e.g. 0.47")
+        raise ReadError(f"{shown(text)} does not say its digits; write {bare[:40]} if it is exact, "
+                        "or a decimal such as 0.33")  # fmt: skip
+    percent = bare.endswith("%")
+    plain = plain_text(bare.removesuffix("%").removesuffix("\\").rstrip(), decimal)
     try:
-        value = read_number(plain, "") / (100 if percent else 1)
+        exact = read_number(plain, "", _MOST) / (100 if percent else 1)
     except ReadError as error:
         raise ReadError(str(error).removeprefix(": ")) from None
-    match = _PLAIN.match(plain.replace("−", "-"))
-    if match is None or not (match[2] or match[3]):
-        return Written(text, value, None)
-    return Written(text, value, len(match[3] or "") - int(match[4] or 0) + 2 * percent)
+    return Written(text, exact, None)
+
+
+def _number(form: Form, text: str) -> sympy.Expr:
+    """The decimal that stands there, exactly."""
+    whole, _, fraction = form.plain.partition(".")
+    exponent = form.exponent
+    if abs(exponent) > MAX_EXPONENT:
+        raise ReadError(f"{text[:40]}: keep the exponent within ±{MAX_EXPONENT}")
+    if max(len(whole), len(fraction)) > _MOST_DIGITS:
+        raise ReadError(f"{shown(text)} has too many digits; write at most {_MOST_DIGITS}")
+    units = int(whole + fraction or "0")
+    if form.sign and form.sign != "+":
+        units = -units
+    if form.places <= 0:
+        return sympy.Integer(units * 10**-form.places)
+    return sympy.Rational(units, 10**form.places)

@@ -55,6 +55,7 @@ class Claimed:
         self.decimals = np.array(
             [UNROUNDED if entry.places is None else entry.places for entry in self.written], float
         )
+        self.whole = len(self.places) == claims.size
         self.true = true.ravel()[self.index].astype(float)
         self.near = _PRECISE * float(np.abs(true[np.isfinite(true)]).max(initial=0.0))
         #: Proven: whether each is right, and whether it is the true value cut off.
@@ -118,6 +119,7 @@ class Chains:
         self._work = max(most, min(most * max(self._lengths), MOST_TERMS))
         names = [item.name for item in self.steps]
         at = names.index("weights") if "weights" in names else len(names)
+        self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
         self._after = {item.letter for item in self.steps[at:]}
 
     @cached_property
@@ -168,11 +170,30 @@ class Chains:
         }
         return self._sources(wrong, moved=False)
 
-    @cached_property
-    def operands(self) -> Mapping[Claim, tuple[Claim, ...]]:
-        """For each claim the nearest claimed ones that it depends on at all."""
-        every = {letter: np.arange(len(c.places)) for letter, c in self.claimed.items()}
-        return self._sources(every, moved=True)
+    def operands(self, claim: Claim) -> tuple[Claim, ...]:
+        """The nearest claimed numbers before a claim that it depends on at all."""
+        letter = claim[0]
+        if letter not in self._operands:
+            every = {
+                before: np.arange(len(self.claimed[before].places))
+                for before in self._claimed_before(letter)
+            }
+            self._operands[letter] = self._sources(every, moved=True)
+        return self._operands[letter].get(claim, ())
+
+    def _claimed_before(self, letter: str) -> list[str]:
+        """The nearest claimed matrices that a step is made of, in the order of the derivation."""
+        found: set[str] = set()
+        pending = [letter]
+        while pending:
+            step = self.evaluation.step(pending.pop())
+            for operand in step.operands if step is not None else ():
+                if operand in self.claimed:
+                    found.add(operand)
+                whole = operand in self.claimed and self.claimed[operand].whole
+                if not whole:  # the rest of it is made of what comes before
+                    pending.append(operand)
+        return [each for each in self.claimed if each in found]
 
     @property
     def explained_only(self) -> int:
@@ -310,7 +331,7 @@ class _Run:
                     before = self.computed[step.letter][0].ravel()[reached.index]
                     for source, number in np.argwhere(~_same(now, before, reached.near)):
                         yield (step.letter, int(number)), int(chosen[source])
-                    if len(reached.places) == here[0].size:
+                    if reached.whole:
                         continue
                     here = np.array(here)
                     written = self.kept[step.letter][0].ravel()[reached.index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,6 +12,7 @@ from symattn.notation.options import Notation
 from symattn.notation.tree import Tree
 from symattn.worksheet.claims import Policy, read_claims
 from symattn.worksheet.explain import Explanation, cannot_tell
+from symattn.worksheet.lines import Line, Link, check_lines
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.notes import notes
 from symattn.worksheet.prepared import Prepared, prepared
@@ -29,6 +31,8 @@ class Marking:
     explanations: tuple[Explanation, ...] = ()
     #: How the numbers were kept and rounded, as a sentence; "" where nothing shows it.
     style: str = ""
+    #: The signs of worked lines that do not hold.
+    lines: tuple[Link, ...] = ()
     marker: Marker | None = field(default=None, repr=False, compare=False)
 
     def own_work(self, entry: EntryMark, notation: Notation | None = None) -> Tree | None:
@@ -44,16 +48,16 @@ class Marking:
 
     @property
     def passed(self) -> bool:
-        """Whether the policy lets every entry pass."""
-        return self.first_wrong is None
+        """Whether the policy lets every entry pass, and the signs of worked lines hold."""
+        return self.first_wrong is None and all(map(self.passes, self.lines))
 
     @cached_property
     def first_wrong(self) -> EntryMark | None:
         """The first entry, step by step, that the policy does not let pass."""
         return next((e for step in self.steps for e in step.entries if not self.passes(e)), None)
 
-    def passes(self, entry: EntryMark) -> bool:
-        """Whether the policy lets this entry pass."""
+    def passes(self, entry: EntryMark | Link) -> bool:
+        """Whether the policy lets this entry, or this sign of a worked line, pass."""
         return entry.verdict in self.policy.accept
 
 
@@ -63,18 +67,25 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
         raise ReadError("claims: nothing is claimed; add [claims] with e.g. weights = [[…]]")
     form = prepared(sheet)
     evaluation = form.evaluate(sheet)
-    marker = Marker(evaluation, read_claims(sheet.claims, evaluation), sheet.policy)
-    return mark_claims(sheet.title, form, marker, explain)
+    lines: list[Line] = []
+    claims = read_claims(sheet.claims, evaluation, None, lines, sheet.decimal)
+    marker = Marker(evaluation, claims, sheet.policy)
+    return mark_claims(sheet.title, form, marker, explain, lines)
 
 
-def mark_claims(title: str, form: Prepared, marker: Marker, explain: bool) -> Marking:
+def mark_claims(
+    title: str, form: Prepared, marker: Marker, explain: bool, lines: Sequence[Line] = ()
+) -> Marking:
     """What a marker says of its claims, with what would explain the first wrong one."""
     evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
     marks = marker.marks()
     if not marks:
         raise ReadError("claims: all are blank; put a number where a ? is")
     odd = notes(evaluation, claims, marks, policy)
-    marking = Marking(title, evaluation, policy, marks, odd, style=marker.style, marker=marker)
+    links = check_lines(lines, evaluation, claims)
+    marking = Marking(
+        title, evaluation, policy, marks, odd, style=marker.style, lines=links, marker=marker
+    )
     first = marking.first_wrong
     if not explain or first is None:
         return marking

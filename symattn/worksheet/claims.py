@@ -1,34 +1,40 @@
 """What somebody claims: which entry of which step, and the number as it was written.
 
-A claim is a whole step, one head of it, a row, a column or an entry::
+A claim is a whole step, one head of it, rows, columns or an entry, counted and turned as the
+worksheet's notation prints them::
 
     scores = [[2, 4], [4, 16]]
-    "weights[1,:]" = ["0.12", "?"]
-    "output[2,1]" = "1/3"
+    "weights[1,:]" = ["0.12", "?"]     # or "weights[1]"
+    "V[1:2,:]" = [[1, 2], [3, 4]]      # rows 1 and 2
+    "output[2,1]" = "1/3"              # or o_21
     "scores[2][1,:]" = [1, 0]          # head 2, row 1
+    "scores[1,2]" = "1·0 + 2·4 = 8"    # a worked line
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.spelling import DECIMAL_SIGNS, decimal_shown
 from symattn.arithmetic.verify import Accepted
-from symattn.arithmetic.written import read_written
+from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, nearest, shown
-from symattn.notation.options import SYMBOLS, symbol_of
+from symattn.notation.options import SYMBOLS, Notation, symbol_of
+from symattn.worksheet.lines import Line, is_line, read_line, symbol_key
 
 #: The verdicts, the best first; a step has the worst of its entries'.
 VERDICTS = ("right", "truncated", "rounded-early", "undecided", "last-digit", "carried", "wrong")
 
-_KEY = re.compile(r"([A-Za-z_]{1,40})((?:\[[^\[\]]{1,40}\]){0,3})\Z")
-_INDEX = re.compile(r"[0-9]{1,5}\Z", re.ASCII)
+_KEY = re.compile(r"([A-Za-z_]{1,40})((?:\[[^\[\]]{1,40}\]){0,6})\Z")
+_INDEX = re.compile(r"([0-9]{1,5})\Z", re.ASCII)
+_SLICE = re.compile(r"([0-9]{0,5})\s*:\s*([0-9]{0,5})\Z", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -36,12 +42,14 @@ class Policy:
     """What counts as right, and what is let pass.
 
     `rounding`: ``either`` (half-up and half-even), ``half-up``, ``half-even`` or ``truncated``;
-    `min_digits`: the least number of decimals; `accept`: the verdicts that are nobody's fault.
+    `min_digits`: the least number of decimals; `accept`: the verdicts that are nobody's fault;
+    `decimal`: the sign of decimals, ``.`` or ``,``; "" leaves that to what the numbers show.
     """
 
     rounding: Accepted = "either"
     min_digits: int = 0
     accept: tuple[str, ...] = field(default=("right", "truncated", "rounded-early"))
+    decimal: str = ""
 
     def __post_init__(self) -> None:
         if self.rounding not in get_args(Accepted):
@@ -49,6 +57,8 @@ class Policy:
             raise ReadError(f"rounding = {shown(self.rounding)}: there is none{hint}")
         if type(self.min_digits) is not int or not 0 <= self.min_digits <= 100:
             raise ReadError(f"min_digits = {shown(self.min_digits)}: give a whole number to 100")
+        if self.decimal not in ("", *DECIMAL_SIGNS):
+            raise ReadError(f'decimal = {shown(self.decimal)}: write decimal = "," or "."')
         accept = [self.accept] if isinstance(self.accept, str) else self.accept
         if not isinstance(accept, list | tuple):
             raise ReadError("accept: give a list of verdicts")
@@ -59,13 +69,17 @@ class Policy:
         object.__setattr__(self, "accept", tuple(dict.fromkeys(("right", *accept))))
 
 
-def step_named(key: str) -> str:
+_SETTINGS = tuple(setting.name for setting in fields(Policy))
+
+
+def step_named(key: str, notation: Notation | None = None) -> str:
     """The step that the key of a claim names. Raises `ReadError` for a key that is none."""
-    match = _KEY.match(key)
+    match = _KEY.match(symbol_key(key, SYMBOLS, notation or Notation()) or key)
     if match is None:
         raise ReadError(f'{shown(key)} in [claims] names no entry; write e.g. "weights[2,:]"')
     if symbol_of(match[1]) is None:
         hint = nearest(match[1], SYMBOLS)
+        hint = "; it belongs in [policy]" if match[1] in _SETTINGS else hint
         raise ReadError(f"{shown(key)} in [claims] is not a known step{hint}")
     return match[1]
 
@@ -75,28 +89,50 @@ Origins: TypeAlias = dict[tuple[str, Place], tuple[str, int]]
 
 
 def read_claims(
-    table: Mapping[str, Any], evaluation: Evaluation, origins: Origins | None = None
+    table: Mapping[str, Any],
+    evaluation: Evaluation,
+    origins: Origins | None = None,
+    lines: list[Line] | None = None,
+    decimal: str | None = None,
 ) -> dict[str, Array]:
     """The claims by letter: arrays of `Written` numbers, None where nothing is claimed.
 
-    `origins`, where it is given, is filled with what claims what.
+    `origins` and `lines`, where they are given, are filled with what claims what and with the
+    worked lines among the claims. `decimal` is the sheet's decimal sign; without it, the one that
+    the claims show. Keys count, and matrices are turned, as the evaluation's notation has it.
 
     Raises `ReadError` for a step that the derivation has not, a place that does not exist, or
     a number that cannot be read.
     """
     claims: dict[str, Array] = {}
+    letters = {name: evaluation[name].step.letter for name in evaluation}
+    sign = decimal_shown(texts_of(table)) if decimal is None else decimal
     for key, value in table.items():
-        name = step_named(key)
+        told = symbol_key(key, letters, evaluation.notation) or key
+        name = step_named(told)
         if name not in evaluation:
             raise ReadError(f"{key}: {_absent(name, tuple(evaluation))}")
         item = evaluation[name]
-        if len(item.shape) > 3:
-            raise ReadError(f"{key}: several batches cannot be claimed; give one calculation")
         claimed = claims.setdefault(item.step.letter, np.full(item.shape, None, dtype=object))
-        for place, number in _put(claimed, key, name, value):
+        claim = _Claim(key, told, name, claimed, evaluation.notation, sign, letters)
+        for place, number, line in claim.put(value):
             if origins is not None:
                 origins[item.step.letter, place] = key, number
+            if lines is not None and line is not None:
+                lines.append(replace(line, letter=item.step.letter, place=place))
     return claims
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """The texts in a table or in nested lists."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from texts_of(part)
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from texts_of(part)
 
 
 def _absent(name: str, names: Sequence[str]) -> str:
@@ -114,50 +150,122 @@ def _absent(name: str, names: Sequence[str]) -> str:
     return f"this attention has no such step; it has {', '.join(names)}"
 
 
-def _put(claimed: Array, key: str, name: str, value: Any) -> Iterator[tuple[Place, int]]:
-    """Put what a key claims where it belongs; the places, and which number each is of the key's."""
-    index = _selected(key, name, claimed.shape)
-    free = tuple(size for i, size in zip(index, claimed.shape, strict=False)
-                 if isinstance(i, slice)) + claimed.shape[len(index) :]  # fmt: skip
-    value = _levelled(value, free)
-    _check_shape(value, free, key, name, claimed.shape)
-    for number, inner in enumerate(np.ndindex(*free)):
-        entry = value
-        for step in inner:
-            entry = entry[step]
-        if isinstance(entry, list | tuple | Mapping):
-            raise ReadError(f"{key}: {_dims(free)} entries are needed, not more brackets")
-        where = key if not inner else f"{key}, entry {','.join(str(i + 1) for i in inner)}"
-        written = read_written(entry, where)
-        if written is None:
-            continue
-        rest = iter(inner)
-        fixed = [next(rest) if isinstance(i, slice) else i for i in index]
-        place = (*fixed, *rest)
-        if claimed[place] is not None:
-            raise ReadError(f"{where}: is claimed twice; keep one")
-        claimed[place] = written
-        yield place, number
+@dataclass(frozen=True)
+class _Claim:
+    """A key, its spelling with brackets, the step it names, and what is claimed of that so far."""
 
+    key: str
+    told: str
+    name: str
+    claimed: Array
+    notation: Notation
+    decimal: str
+    letters: Mapping[str, str]
 
-def _selected(key: str, name: str, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """The index that a key's brackets mean, from 0."""
-    match = _KEY.match(key)
-    assert match is not None
-    words = [word.strip() for word in match[2].strip("[]").replace("][", ",").split(",")]
-    words = [] if words == [""] else words
-    if len(words) not in (0, len(shape)) and not (len(shape) == 3 and len(words) == 1):
-        example = f'"{name}[1,:]"' if len(shape) == 2 else f'"{name}[1]" or "{name}[1][2,:]"'
-        raise ReadError(f"{key}: {name} is {_dims(shape)}; write {example}")
-    index: list[Any] = []
-    for word, size in zip(words, shape, strict=False):
+    @property
+    def printed(self) -> Array:
+        """The claims as the notation prints the matrix: tokens as rows, or as columns."""
+        turned = self.notation.convention == "columns"
+        return self.claimed.swapaxes(-1, -2) if turned else self.claimed
+
+    def put(self, value: Any) -> Iterator[tuple[Place, int, Line | None]]:
+        """Put what is claimed where it belongs.
+
+        Yields the places, which number each is of the key's, and the worked line it stands in.
+        """
+        printed, key, name = self.printed, self.key, self.name
+        index = self._index(printed.shape)
+        free = tuple(len(range(*i.indices(size)))
+                     for i, size in zip(index, printed.shape, strict=True)
+                     if isinstance(i, slice))  # fmt: skip
+        value = _levelled(value, free)
+        _check_shape(value, free, key, name, printed.shape)
+        base = self.notation.index_base
+        for number, inner in enumerate(np.ndindex(*free)):
+            entry = value
+            for step in inner:
+                entry = entry[step]
+            if isinstance(entry, list | tuple | Mapping):
+                raise ReadError(f"{key}: {_dims(free)} entries are needed, not more brackets")
+            where = key if not inner else f"{key}, entry {','.join(str(i + base) for i in inner)}"
+            rest = iter(inner)
+            seen = tuple((i.start or 0) + next(rest) if isinstance(i, slice) else i for i in index)
+            written, line = self._read(entry, where, seen)
+            if written is None:
+                continue
+            if printed[seen] is not None:
+                raise ReadError(f"{where}: is claimed twice; keep one")
+            printed[seen] = written
+            turned = self.notation.convention == "columns"
+            yield ((*seen[:-2], seen[-1], seen[-2]) if turned else seen), number, line
+
+    def _read(self, entry: Any, where: str, seen: Place) -> tuple[Written | None, Line | None]:
+        """A claimed number, and the worked line that ends with it, or the expression it is."""
+        if is_line(entry):
+            written, sides = read_line(
+                entry, where, self.decimal, lambda side: self._is_named(side, seen)
+            )
+            return written, Line("", (), sides)
+        found = read_written(entry, where, self.decimal)
+        if found is None or found.places is not None or not isinstance(entry, str) or found.hidden:
+            return found, None
+        _, sides = read_line(entry, where, self.decimal)
+        return found, Line("", (), sides)
+
+    def _is_named(self, side: str, seen: Place) -> bool | None:
+        """Whether a side names the entry claimed here; None if it names none."""
+        key = symbol_key(side, self.letters, self.notation)
+        if key is None:
+            match = _KEY.match(side.strip())
+            key = side.strip() if match is not None and match[2] and symbol_of(match[1]) else None
+        if key is None:
+            return None
+        other = replace(self, key=key, told=key, name=step_named(key))
+        if self.letters.get(other.name, other.name) != self.letters[self.name]:
+            return False
+        try:
+            return other._index(self.printed.shape) == seen
+        except ReadError:
+            return False
+
+    def _index(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
+        """The index that the key's brackets mean, from 0; what they leave out is free."""
+        match = _KEY.match(self.told)
+        assert match is not None
+        groups = [group.split(",") for group in re.findall(r"\[([^\]]*)\]", match[2])]
+        words = [word.strip() for group in groups for word in group]
+        words = [] if words == [""] else words
+        joined = any(len(group) > 1 for group in groups)
+        if len(words) > len(shape) or (joined and len(words) < len(shape)):
+            raise ReadError(f"{self.key}: {self.name} is {_dims(shape)}; {self._example(shape)}")
+        index = [self._one(word, size) for word, size in zip(words, shape, strict=False)]
+        return (*index, *(slice(None) for _ in shape[len(index) :]))
+
+    def _example(self, shape: tuple[int, ...]) -> str:
+        base, name = self.notation.index_base, self.name
+        if len(shape) == 2:
+            return f'write "{name}[{base},:]"'
+        leads = "".join(f"[{base}]" for _ in shape[:-2])
+        return f'write "{name}[{base}]" or "{name}{leads}[{base + 1},:]"'
+
+    def _one(self, word: str, size: int) -> int | slice:
+        """A row, column or head that a word names, or a range of them, its last one included."""
+        base = self.notation.index_base
+        last = size - 1 + base
+        among = f"among {base} to {last}; count from {base}"
         if word == ":":
-            index.append(slice(None))
-        elif _INDEX.match(word) and 1 <= int(word) <= size:
-            index.append(int(word) - 1)
-        else:
-            raise ReadError(f"{key}: there is no {shown(word)} among 1 to {size}; count from 1")
-    return tuple(index)
+            return slice(None)
+        span = _SLICE.match(word)
+        if span is not None:
+            start = int(span[1]) if span[1] else base
+            stop = int(span[2]) if span[2] else last
+            if not base <= start <= stop <= last:
+                raise ReadError(f"{self.key}: there is no {shown(word)} {among}, "
+                                "the last one included")  # fmt: skip
+            return slice(start - base, stop - base + 1)
+        if _INDEX.match(word) and base <= int(word) <= last:
+            return int(word) - base
+        raise ReadError(f"{self.key}: there is no {shown(word)} {among}")
 
 
 def _levelled(value: Any, shape: tuple[int, ...]) -> Any:

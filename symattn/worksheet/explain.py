@@ -1,51 +1,80 @@
-"""Explanations: which misconceptions would produce the wrong numbers.
+"""Explanations: what somebody may have done that gives the wrong numbers, with the evidence.
 
-From the first wrong step on, each row of `MISCONCEPTIONS` that applies is tried, then each pair.
-NumPy screens: the changed steps are recomputed and those far from what was claimed are dropped.
-What is left is certified: the worksheet is marked again, by the same marker, against the changed
-derivation, and fits where every claim is a right, cut-off or early-rounded number of it.
+Two kinds of hypothesis are tried: misconceptions (the formula of a step is another one) and slips
+(one entry, or one row, is worked out wrongly), alone and together. NumPy screens misconceptions;
+what is left is marked again, by the same marker, against the changed derivation. What a hypothesis
+reproduces counts by the digits that were claimed, less what was tried: see
+`symattn.worksheet.evidence`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import log2
 
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.derivation import Derivation, Evaluation, Step
+from symattn.derivation import Derivation, Evaluation, Place, Step
 from symattn.errors import SymattnError
 from symattn.worksheet.claims import Policy
-from symattn.worksheet.mark import Marker, StepMark
-from symattn.worksheet.misconceptions import MISCONCEPTIONS, Misconception, Steps
-from symattn.worksheet.misconceptions.inventing import HABITS, Habit
+from symattn.worksheet.evidence import LEAST_BITS, Field, weighed
+from symattn.worksheet.mark import EntryMark, Marker, StepMark
+from symattn.worksheet.misconceptions import COMMON, MISCONCEPTIONS, Misconception, Steps
+from symattn.worksheet.misconceptions.inventing import HABITS, Habit, sums_to_one
+from symattn.worksheet.misconceptions.slipping import Entries, Slipped, slipped, would_belong
+from symattn.worksheet.misconceptions.slips import Numbers, Rules, Slip
+from symattn.worksheet.mistakes import InRows
 
-#: Verdicts that a claim has when it follows from a changed derivation.
+#: Verdicts that a claim has when it follows from a changed derivation, and when it is a mistake
+#: of its own rather than one that follows from another.
 _FITTING = ("right", "truncated", "rounded-early")
+_MISTAKEN = ("wrong", "last-digit")
 
 #: How far from a claim a screened number may be, in units of its last digit: recomputed from what
 #: is given, and from the claims before it (with a share of the largest number in its matrix).
 _FROM_GIVEN, _FROM_CLAIMS, _SHARE = 1.05, 2.05, 0.02
 
+#: A claim that follows from rounded numbers might as well be a unit more or less: log₂ 3 bits.
+_ROUNDED = log2(3)
+
+#: How many hypotheses are marked again, how many pairs are screened, and how many explanations
+#: are reported.
+_MOST_MARKED, _MOST_PARTLY, _MOST_PAIRS, _MOST_SHOWN = 6, 2, 600, 4
+
+#: So many mistaken entries may be slips, even where a misconception explains some of them.
+_FEW = 6
+
+#: From so many claimed entries on, fewer are marked again.
+_LARGE = 512
+
 
 @dataclass(frozen=True)
 class Explanation:
-    """Misconceptions that together would produce what was claimed.
+    """Misconceptions and slips that together would produce what was claimed.
 
     `fits` names the claimed steps, from the first wrong one on, that they reproduce; `whole` says
-    whether those are all of them.
+    whether those are all of them. `bits` is the evidence: those of the digits reproduced less
+    those of what was tried.
     """
 
-    misconceptions: tuple[Misconception | Habit, ...]
+    misconceptions: tuple[Misconception | Habit | Slip, ...]
     fits: tuple[str, ...]
     whole: bool
+    bits: float = 0.0
 
     @property
     def name(self) -> str:
         """The names, joined by ``+``."""
-        return " + ".join(each.name for each in self.misconceptions)
+        return " + ".join(dict.fromkeys(each.name for each in self.misconceptions))
+
+
+class Explanations(tuple[Explanation, ...]):
+    """The explanations that were found, and whether all that there is was tried."""
+
+    complete: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +92,11 @@ class Explainer:
         sizes = {s: n for s, n in evaluation.sizes.items() if s.name not in ("h", "g")}
         heads = {s: n for s, n in evaluation.sizes.items() if s.name in ("h", "g")}
         self.derivation = replace(derivation.subs(sizes), sizes=heads)
+        self.rules = Rules()
         self.singles = tuple(self._singles())
         self._pairs: dict[tuple[_Changed, _Changed], tuple[_Changed, ...]] = {}
         self._first: dict[_Changed, Evaluation] = {}
+        self._shown: dict[tuple[_Changed, frozenset[str]], str | None] = {}
 
     def _singles(self) -> Iterator[_Changed]:
         steps = Steps(self.derivation)
@@ -94,6 +125,32 @@ class Explainer:
         (misconception,) = other.misconceptions
         return {**one.steps, **changed} if (changed := _made(steps, misconception)) else {}
 
+    def shown(self, changed: _Changed, claimed: frozenset[str]) -> str | None:
+        """The first claimed step that depends on what is changed; None where there is none."""
+        key = changed, claimed
+        if key not in self._shown:
+            reached: set[str] = set()
+            self._shown[key] = None
+            for step in self.derivation.steps:
+                operands = changed.steps.get(step.name, step).operands
+                if step.name not in changed.steps and reached.isdisjoint(operands):
+                    continue
+                reached.add(step.letter)
+                if step.letter in claimed:
+                    self._shown[key] = step.letter
+                    break
+        return self._shown[key]
+
+    def in_rows(self, changed: _Changed, rows: tuple[int, ...], said: str) -> _Changed | None:
+        """A misconception in some rows only; the others are done rightly."""
+        (misconception,) = changed.misconceptions
+        steps = {}
+        for name, step in changed.steps.items():
+            right = next(s for s in self.derivation.steps if s.name == name)
+            steps[name] = replace(step, expr=InRows(step.expr, right.expr, rows))
+        only = replace(misconception, instead=f"in {said} only: {misconception.instead}")
+        return _Changed((only,), steps)
+
     def explain(
         self,
         evaluation: Evaluation,
@@ -101,58 +158,21 @@ class Explainer:
         policy: Policy,
         marks: Sequence[StepMark],
         first: str,
-    ) -> tuple[Explanation, ...]:
-        """The misconceptions that fit from the step `first` on, the simplest first."""
-        claimed = [mark.name for mark in marks]
-        later = claimed[claimed.index(first) :]
-        screen = _Screen(self.derivation, evaluation, claims, later)
-        found: list[Explanation] = []
-        seen = {single: screen.compare(single) for single in self.singles}
-        for single, compared in seen.items():
-            if compared.first is True:
-                found.extend(self._certified(single, evaluation, claims, policy, later))
-        if not any(explanation.whole for explanation in found):
-            for one, other in combinations(self.singles, 2):
-                if not seen[one].may_join(seen[other]):
-                    continue
-                for pair in self.pairs(one, other):
-                    if screen.compare(pair).whole:
-                        found.extend(self._certified(pair, evaluation, claims, policy, later))
-        whole = [explanation for explanation in found if explanation.whole]
-        found = whole or sorted(found, key=lambda e: -len(e.fits))
-        if not whole:
-            (mark,) = (mark for mark in marks if mark.name == first)
-            item = evaluation[first].step
-            habits = [habit for habit in HABITS if habit.shows(item, mark)]
-            found += [Explanation((habit,), (first,), whole=False) for habit in habits]
-        return tuple(found)
+    ) -> Explanations:
+        """What fits from the step `first` on, the simplest first."""
+        sheet = _Sheet(self, evaluation, claims, policy, marks, first)
+        found = Explanations(sheet.explanations())
+        found.complete = sheet.complete
+        return found
 
-    def _certified(
-        self,
-        changed: _Changed,
-        evaluation: Evaluation,
-        claims: Mapping[str, Array],
-        policy: Policy,
-        later: Sequence[str],
-    ) -> Iterator[Explanation]:
-        given = {item.name: evaluation.given[item.letter] for item in self.derivation.inputs}
-        try:
-            marks = Marker(self._evaluated(changed, given), claims, policy).marks()
-        except SymattnError:
-            return  # it makes no sense with these numbers
-        fitting = [mark.name for mark in marks if mark.verdict in _FITTING]
-        before = [mark.name for mark in marks if mark.name not in later]
-        if later[0] in fitting and all(name in fitting for name in before):
-            fits = tuple(name for name in later if name in fitting)
-            yield Explanation(changed.misconceptions, fits, len(fits) == len(later))
-
-    def _evaluated(self, changed: _Changed, given: Mapping[str, Array]) -> Evaluation:
+    def evaluated(self, changed: _Changed, given: Mapping[str, Array]) -> Evaluation:
         """The changed derivation with these numbers."""
         if changed not in self._first:
             steps = [changed.steps.get(step.name, step) for step in self.derivation.steps]
-            self._first[changed] = Evaluation(
-                self.derivation.inputs, steps, given, self.derivation.sizes, {}
-            )
+            evaluation = Evaluation(self.derivation.inputs, steps, given, self.derivation.sizes, {})
+            if any(isinstance(step.expr, InRows) for step in changed.steps.values()):
+                return evaluation  # made for one sheet
+            self._first[changed] = evaluation
         return self._first[changed].again(**given)
 
 
@@ -166,53 +186,399 @@ def _made(steps: Steps, misconception: Misconception) -> dict[str, Step]:
 
 
 def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
-    """A note where these numbers cannot tell two mistakes apart."""
-    whole = [explanation.name for explanation in found if explanation.whole]
-    if len(whole) < 2:
-        return ()
-    listed = f"{', '.join(whole[:-1])} and {whole[-1]}"
-    return (f"these numbers cannot tell {listed} apart; other numbers would",)
+    """Notes: where these numbers cannot tell mistakes apart, and where not all was tried."""
+    notes = []
+    whole = list(dict.fromkeys(explanation.name for explanation in found if explanation.whole))
+    if len(whole) > 1:
+        listed = f"{', '.join(whole[:-1])} and {whole[-1]}"
+        notes.append(f"these numbers cannot tell {listed} apart; other numbers would")
+    if isinstance(found, Explanations) and not found.complete:
+        notes.append("not every combination of mistakes was tried on so many numbers")
+    return tuple(notes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Compared:
     """How near a changed derivation comes to the claims.
 
-    `first`: whether to those on the first wrong step, None if it leaves that step as it is;
-    `whole`: whether to all claims from there on; `contradicts`: whether it changes a step before
-    that, whose claims are right.
+    `fixed`: the mistaken entries that it reproduces, with its numbers there; `broken`: entries
+    that are right and that it would change, by letter; `direct`: whether one of these is in a step
+    that it changes itself; `rows`: the rows of its first claimed step in which it alone fits.
     """
 
-    first: bool | None
-    whole: bool
-    contradicts: bool
+    fixed: Mapping[tuple[str, Place], float]
+    broken: int
+    direct: bool
+    rows: tuple[int, ...]
+    touches: bool
+    #: Every step that it changes, where it is claimed.
+    values: tuple[Array, ...] = ()
+    #: Whether all its numbers, recomputed from what is given, round to what is claimed.
+    exact: bool = False
 
-    def may_join(self, other: _Compared) -> bool:
-        """Whether the two together could explain the first wrong step."""
-        if self.contradicts or other.contradicts:
-            return False
-        if self.first is None or other.first is None:
-            return self.first is True or other.first is True
-        return True
+    def same(self, other: _Compared) -> bool:
+        """Whether two hypotheses change every claimed number alike."""
+        return len(self.values) == len(other.values) and all(
+            one.shape == two.shape and np.allclose(one, two, rtol=1e-9, atol=1e-12)
+            for one, two in zip(self.values, other.values, strict=True)
+        )
 
 
-class _Screen:
-    """Compares changed derivations with the claims, in floating point."""
+_NO_SENSE = _Compared({}, 1, True, (), touches=True)
+_UNTOUCHED = _Compared({}, 0, False, (), touches=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """The sheet as marked against a derivation: the right one, or a changed one."""
+
+    changed: _Changed | None
+    evaluation: Evaluation
+    marks: tuple[StepMark, ...]
+    bits: float
+    #: Whether every claim is right there; then `marks` are still those of the right derivation.
+    whole: bool = False
+
+    @property
+    def roots(self) -> list[tuple[str, EntryMark]]:
+        """The entries that are mistakes of their own, with their letters."""
+        if self.whole:
+            return []
+        return [(mark.letter, entry) for mark in self.marks for entry in mark.entries
+                if entry.verdict in _MISTAKEN]  # fmt: skip
+
+
+class _Sheet:
+    """One sheet's claims, and what is tried on them."""
 
     def __init__(
         self,
-        derivation: Derivation,
+        explainer: Explainer,
         evaluation: Evaluation,
         claims: Mapping[str, Array],
-        later: Sequence[str],
+        policy: Policy,
+        marks: Sequence[StepMark],
+        first: str,
     ) -> None:
-        self.evaluation, self.steps = evaluation, derivation.steps
-        self.claims = {letter: _Floats(claimed) for letter, claimed in claims.items()}
-        self.first = evaluation[later[0]].step.letter
-        self._taken: dict[str, Array] = {}
+        self.explainer, self.evaluation = explainer, evaluation
+        self.claims, self.policy, self.first = claims, policy, first
+        self.base = _Case(None, evaluation, tuple(marks), 0.0)
+        claimed = [mark.name for mark in marks]
+        self.later = claimed[claimed.index(first) :]
+        self.complete = True
+        self.claimed = frozenset(mark.letter for mark in marks)
+        self.verdicts = {(mark.letter, entry.place): entry.verdict
+                         for mark in marks for entry in mark.entries}  # fmt: skip
+        with np.errstate(all="ignore"):
+            self.fields = {
+                mark.letter: Field(
+                    claims[mark.letter],
+                    evaluation.array(mark.letter),
+                    sums_to_one(evaluation[mark.name].step),
+                )
+                for mark in marks
+            }
+        self.mistaken: dict[str, Array] = {}
+        self.right: dict[str, Array] = {}
+        for mark in marks:
+            shape = self.fields[mark.letter].shape
+            wrong, fine = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+            for entry in mark.entries:
+                wrong[entry.place] = entry.verdict in _MISTAKEN
+                fine[entry.place] = entry.verdict in _FITTING
+            self.mistaken[mark.letter], self.right[mark.letter] = wrong, fine
+        self.fine = {letter for letter, field in self.fields.items()
+                     if (self.right[letter] | ~field.there).all()}  # fmt: skip
+        many = sum(int(field.there.sum()) for field in self.fields.values())
+        self.most_marked = _MOST_MARKED if many < _LARGE else 2
+        self.most_partly = _MOST_PARTLY if many < _LARGE else 1
+        self.most_pairs = _MOST_PAIRS if many < _LARGE else 0
+        self.numbers = Numbers(evaluation, claims, own=True)
+
+    # ---- what is tried, the simplest first --------------------------------------------------
+
+    def explanations(self) -> list[Explanation]:
+        """What would produce the numbers, with enough evidence."""
+        if not self.base.roots:
+            return []
+        compared = {single: self.compare(single) for single in self.explainer.singles}
+        cases = self.singles(compared)
+        whole = _simplest([case for case in cases if not case.roots])
+        if whole:
+            return [self.told(case, ()) for case in whole[:_MOST_SHOWN]]
+        tried = self.tried(compared)
+        few = not cases or len(self.base.roots) <= _FEW
+        slips = slipped(self.entries(self.base, tried)) if few else Slipped((), complete=False)
+        if slips.complete and not cases:
+            return self.by_slips(slips)
+        rows = self.rows(compared)
+        for case in rows:
+            if not case.roots:
+                return [self.told(case, ())]
+        if slips.complete:
+            return self.by_slips(slips)
+        cases = sorted((*cases, *rows), key=lambda case: -case.bits)
+        spread = [case for case in cases if len({(x, e.place[:-1]) for x, e in case.roots}) > 1]
+        if spread and (pairs := self.pairs(compared, cases)):
+            return [self.told(case, ()) for case in pairs[:_MOST_SHOWN]]
+        for case in cases[:2]:
+            with_slips = slipped(self.entries(case, {}))
+            if with_slips.complete:
+                return [self.told(case, with_slips.parts)]
+        pairs = [] if spread else self.pairs(compared, cases)
+        if pairs:
+            return [self.told(case, ()) for case in pairs[:_MOST_SHOWN]]
+        if cases:
+            case = cases[0]
+            return [self.told(case, slipped(self.entries(case, {})).parts)]
+        if slips.parts:
+            return [self.told(self.base, slips.parts)]
+        return self.habits()
+
+    def by_slips(self, slips: Slipped) -> list[Explanation]:
+        """Explanations by slips alone."""
+        alternatives = (slips.parts, *((other,) for other in slips.others))
+        return [self.told(self.base, parts) for parts in alternatives]
+
+    def told(self, case: _Case, slips: Iterable[Slip]) -> Explanation:
+        """An explanation by a changed derivation and slips."""
+        slips = tuple(slips)
+        covered = {(slip.step, place) for slip in slips for place in slip.places}
+        fits, whole = [], True
+        for mark in case.marks:
+            if mark.name not in self.later and not case.roots:
+                continue
+            left = not case.whole and any(
+                entry.verdict in (*_MISTAKEN, "undecided")
+                and (mark.name, entry.place) not in covered
+                for entry in mark.entries
+            )
+            reproduced = (
+                case.whole or covered or any(entry.verdict in _FITTING for entry in mark.entries)
+            )
+            whole = whole and not left
+            if reproduced and not left and mark.name in self.later:
+                fits.append(mark.name)
+        changed = case.changed.misconceptions if case.changed else ()
+        bits = case.bits + sum(slip.bits for slip in slips)
+        return Explanation((*changed, *slips), tuple(fits), whole, bits)
+
+    def habits(self) -> list[Explanation]:
+        """What no formula and no slip reproduces."""
+        (mark,) = (mark for mark in self.base.marks if mark.name == self.first)
+        item = self.evaluation[self.first].step
+        shown = [habit for habit in HABITS if habit.shows(item, mark)]
+        if shown and mark.verdict == "wrong":
+            meant = would_belong(self.entries(self.base, {}), mark.letter)
+            shown = [replace(habit, instead=habit.instead + (meant and f"; {meant}"))
+                     for habit in shown]  # fmt: skip
+        return [Explanation((habit,), (self.first,), whole=False) for habit in shown]
+
+    # ---- misconceptions ---------------------------------------------------------------------
+
+    def singles(self, compared: Mapping[_Changed, _Compared]) -> list[_Case]:
+        """The misconceptions with enough evidence, marked again, the simplest first."""
+        viable = [(changed, c) for changed, c in compared.items() if c.fixed and not c.direct]
+        effects: list[Mapping[tuple[str, Place], float]] = []
+        ranks: dict[_Changed, int] = {}
+        for changed, found in sorted(viable, key=lambda pair: _plausibility(pair[0])):
+            if not any(_alike(found.fixed, known) for known in effects):
+                effects.append(found.fixed)
+            ranks[changed] = len(effects)
+        every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
+        whole = [(changed, c) for changed, c in viable if len(c.fixed) == every and not c.broken]
+        partly = sorted(
+            (pair for pair in viable if pair not in whole),
+            key=lambda pair: pair[1].broken - len(pair[1].fixed),
+        )
+        cases: list[_Case] = []
+        for some, most in ((whole, self.most_marked), (partly, self.most_partly)):
+            known: list[tuple[_Compared, list[_Case]]] = []
+            for changed, found in some:
+                tried = effects[: ranks[changed]]
+                same = next((c for other, c in known if found.same(other)), None)
+                if same is not None:  # its verdicts are the same as well
+                    cases.extend(replace(case, changed=changed) for case in same)
+                elif len(known) < most and self.evidence(found.fixed, tried) >= LEAST_BITS:
+                    known.append((found, list(self.certified(changed, found, tried))))
+                    cases.extend(known[-1][1])
+            if any(not case.roots for case in cases):
+                break
+        order = {changed: k for k, (changed, _) in enumerate(viable)}
+        return sorted(cases, key=lambda case: order[case.changed] if case.changed else 0)
+
+    def evidence(
+        self,
+        fixed: Mapping[tuple[str, Place], float],
+        effects: Sequence[Mapping[tuple[str, Place], float]],
+        more: float = 0.0,
+    ) -> float:
+        """Bits of the entries reproduced, less those of the effects that were tried."""
+        if len(fixed) == 1:
+            ((letter, place),) = fixed
+            tried = [effect[letter, place] for effect in effects if (letter, place) in effect]
+            meant = float(self.numbers.computed(letter)[place])
+            return weighed(self.fields[letter].chance(place, tried, meant)) - more
+        return self.bits(fixed) - log2(max(len(effects), 1)) - more
+
+    def bits_of(self, letter: str, place: Place) -> float:
+        """The bits of one claimed entry."""
+        meant = float(self.numbers.computed(letter)[place])
+        return self.fields[letter].bits(place, meant)
+
+    def bits(self, fixed: Iterable[tuple[str, Place]]) -> float:
+        """The bits of claimed entries; the last of a row that sums to 1 tells nothing."""
+        rows: dict[tuple[str, Place], list[Place]] = {}
+        for letter, place in fixed:
+            rows.setdefault((letter, place[:-1]), []).append(place)
+        total = 0.0
+        for (letter, _), places in rows.items():
+            bits = [self.bits_of(letter, place) for place in places]
+            total += sum(bits) - (max(bits) if self.fields[letter].sums_to_one(places) else 0)
+        return total
+
+    def certified(
+        self,
+        changed: _Changed,
+        found: _Compared,
+        effects: Sequence[Mapping[tuple[str, Place], float]],
+    ) -> Iterator[_Case]:
+        """The sheet marked against a changed derivation; as it is where every number rounds to it.
+
+        With the policy's own way of rounding, the marker decides.
+        """
+        if found.exact and self.policy.rounding == "either":
+            bits = self.evidence(found.fixed, effects)
+            yield _Case(changed, self.evaluation, self.base.marks, bits, whole=True)
+            return
+        yield from self.marked(changed, len(effects), effects)
+
+    def marked(
+        self,
+        changed: _Changed,
+        rank: int,
+        effects: Sequence[Mapping[tuple[str, Place], float]] = (),
+        more: float = 0.0,
+    ) -> Iterator[_Case]:
+        """The sheet marked against a changed derivation, where the evidence is enough."""
+        derivation = self.explainer.derivation
+        given = {i.name: self.evaluation.given[i.letter] for i in derivation.inputs}
+        try:
+            evaluation = self.explainer.evaluated(changed, given)
+            marks = Marker(evaluation, self.claims, self.policy).marks()
+        except SymattnError:
+            return  # it makes no sense with these numbers
+        fixed: dict[tuple[str, Place], float] = {}
+        loss, rounded = 0.0, 0
+        for mark in marks:
+            if mark.name in changed.steps and not self.mostly(mark):
+                return
+            for entry in mark.entries:
+                key, before = (mark.letter, entry.place), self.verdicts[mark.letter, entry.place]
+                if before in _MISTAKEN and entry.verdict in (*_FITTING, "carried"):
+                    fixed[key] = float(evaluation.array(mark.letter)[entry.place])
+                    rounded += entry.verdict != "right"
+                elif before in _FITTING and entry.verdict in _MISTAKEN:
+                    if mark.name in changed.steps:
+                        return  # it would change what is right
+                    loss += self.bits_of(mark.letter, entry.place)
+        if not fixed:
+            return
+        if len(fixed) > 1:
+            bits = self.bits(fixed) - log2(max(rank, 1)) - rounded * _ROUNDED - more
+        else:
+            bits = self.evidence(fixed, (*effects, fixed), more + rounded * _ROUNDED)
+        if bits - loss >= LEAST_BITS:
+            yield _Case(changed, evaluation, marks, bits - loss)
+
+    def mostly(self, mark: StepMark) -> bool:
+        """Whether a step that is done otherwise leaves few mistakes, which may be slips."""
+        before = [e for e in mark.entries if self.verdicts[mark.letter, e.place] in _MISTAKEN]
+        left = sum(entry.verdict in _MISTAKEN for entry in before)
+        return 4 * left <= len(before)
+
+    def rows(self, compared: Mapping[_Changed, _Compared]) -> list[_Case]:
+        """Misconceptions in some rows only."""
+        able = [(changed, c) for changed, c in compared.items() if c.rows]
+        cases: list[_Case] = []
+        for k, (changed, found) in enumerate(able):
+            if len(cases) + k >= 2 * self.most_marked:
+                self.complete = False
+                break
+            said = _listed("row", [row + 1 for row in found.rows])
+            only = self.explainer.in_rows(changed, found.rows, said)
+            if only is None:
+                continue
+            try:
+                again = self.compare(only)
+            except SymattnError:
+                continue
+            if again.fixed and not again.broken:
+                cases.extend(self.marked(only, len(able), [again.fixed], log2(len(able)) + 1))
+        return cases
+
+    def pairs(self, compared: Mapping[_Changed, _Compared], cases: list[_Case]) -> list[_Case]:
+        """Two misconceptions that only together reproduce everything."""
+        singles = self.explainer.singles
+        touching = [s for s in singles if compared[s].touches]
+        alone = [case.changed for case in cases if case.changed in compared][:3]
+        left = {(letter, entry.place) for case in cases[:1] for letter, entry in case.roots}
+        likely = [other for other in touching if left & compared[other].fixed.keys()]
+        first = [(one, other) for one in alone if one for other in likely if other is not one]
+        second = [(one, other) for one in alone if one for other in touching
+                  if other is not one and other not in likely]  # fmt: skip
+        rest = [] if alone else list(combinations(touching, 2))
+        every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
+        found: list[_Case] = []
+        seen: set[frozenset[_Changed]] = set()
+        marked = 0
+        for tried, (one, other) in enumerate((*first, *second, *rest)):
+            if found and tried >= len(first):
+                break
+            if tried >= self.most_pairs:
+                self.complete = False
+                break
+            if frozenset((one, other)) in seen:
+                continue
+            seen.add(frozenset((one, other)))
+            for pair in self.explainer.pairs(one, other):
+                both = self.compare(pair)
+                if both.broken or len(both.fixed) < every:
+                    continue
+                if any(_alike(both.fixed, compared[half].fixed) for half in (one, other)):
+                    continue  # the other half changes nothing that is claimed
+                marked += 1
+                ranked = [both.fixed] * (tried + 2)
+                cases_ = self.certified(pair, both, ranked)
+                found.extend(case for case in cases_ if not case.roots and case.bits >= LEAST_BITS)
+            if len(found) > 1 or marked >= self.most_marked:
+                break
+        return found
+
+    def tried(self, compared: Mapping[_Changed, _Compared]) -> dict[tuple[str, Place], list[float]]:
+        """The numbers that misconceptions give single mistaken entries, all else being right."""
+        found: dict[tuple[str, Place], list[float]] = {}
+        for one in compared.values():
+            if len(one.fixed) == 1 and not one.direct:
+                for key, value in one.fixed.items():
+                    found.setdefault(key, []).append(value)
+        return found
+
+    def entries(self, case: _Case, tried: Mapping[tuple[str, Place], list[float]]) -> Entries:
+        """What slips are looked for in: the mistaken entries of a case."""
+        evaluation = case.evaluation
+        own = Numbers(evaluation, self.claims, own=True)
+        true = Numbers(evaluation, self.claims, own=False)
+        roots: dict[str, list[Place]] = {}
+        for letter, entry in case.roots:
+            roots.setdefault(letter, []).append(entry.place)
+        return Entries(own, true, self.explainer.rules, self.fields, self.claims, roots,
+                       {key: tuple(values) for key, values in tried.items()})  # fmt: skip
+
+    # ---- screening --------------------------------------------------------------------------
 
     def compare(self, changed: _Changed) -> _Compared:
-        """How near the changed derivation comes to the claims, step by step."""
+        """How near a changed derivation comes to the claims, in floating point."""
         given: dict[str, Array] = {}  # what it changes, recomputed from what is given
         taken: dict[str, Array] = {}  # and from the claims before
 
@@ -220,64 +586,131 @@ class _Screen:
             return given[letter] if letter in given else self.evaluation.array(letter)
 
         def from_claims(letter: str) -> Array:
-            return taken[letter] if letter in taken else self._as_claimed(letter)
+            return taken[letter] if letter in taken else self.numbers.taken(letter)
 
         follow, arithmetic = self.evaluation.follow, self.evaluation.arithmetic
-        first, whole, reached = None, True, False
+        fixed: dict[tuple[str, Place], float] = {}
+        broken, direct, touches = 0, False, False
+        values: list[Array] = []
+        exact, visited = True, set()
+        if self.is_past(changed):
+            return _UNTOUCHED
+        rows: tuple[int, ...] | None = None
         with np.errstate(all="ignore"):
-            for step in self.steps:
-                reached = reached or step.letter == self.first
+            for step in self.explainer.derivation.steps:
                 if step.name not in changed.steps and not any(x in given for x in step.operands):
                     continue
                 other = changed.steps.get(step.name, step)
+                letter = step.letter
                 try:
-                    given[step.letter] = follow(other, from_given, arithmetic)
+                    given[letter] = follow(other, from_given, arithmetic)
                     again = follow(other, from_claims, arithmetic)
                 except SymattnError:  # no sense on its own; with another change it may have
-                    return _Compared(False, whole=False, contradicts=False)
-                claimed = self.claims.get(step.letter)
-                taken[step.letter] = again if claimed is None else claimed.put_in(again)
-                near = claimed is None or claimed.near(given[step.letter], again)
-                if not (near or reached):
-                    return _Compared(False, whole=False, contradicts=True)
-                if step.letter == self.first:
-                    first = near
-                whole = whole and near
-        return _Compared(first, bool(first) and whole, contradicts=False)
+                    return _NO_SENSE
+                field = self.fields.get(letter)
+                taken[letter] = again if field is None else field.put_in(again)
+                if field is None:
+                    continue
+                near = _near(field, given[letter], again)
+                fits = near & self.mistaken[letter]
+                off = self.right[letter] & ~near
+                value = np.where(_closer(field, given[letter], again), again, given[letter])
+                values.append(value)
+                visited.add(letter)
+                exact = exact and _exact(field, given[letter])
+                if not touches:
+                    different = np.abs(value - field.true) > 1e-9 * max(1.0, field.largest)
+                    touches = bool(((different | ~np.isfinite(value)) & field.there).any())
+                if rows is None:
+                    rows = self._rows_alone(letter, near) if off.any() and fits.any() else ()
+                if off.any():
+                    broken += int(off.sum())
+                    direct = direct or step.name in changed.steps
+                    if not fits.any() and (direct or not fixed):
+                        break
+                for place in map(tuple, np.argwhere(fits)):
+                    where: Place = tuple(map(int, place))
+                    fixed[letter, where] = float(value[where])
+        exact = exact and not broken and self.claimed - visited <= self.fine
+        return _Compared(fixed, broken, direct, rows or (), touches, tuple(values), exact)
 
-    def _as_claimed(self, letter: str) -> Array:
-        """A matrix that is not changed, with the claims put in."""
-        if letter not in self._taken:
-            value, claimed = self.evaluation.array(letter), self.claims.get(letter)
-            self._taken[letter] = value if claimed is None else claimed.put_in(value)
-        return self._taken[letter]
+    def is_past(self, changed: _Changed) -> bool:
+        """Whether the first claimed step that a change shows in is right, entry for entry.
+
+        So it is with a change to what comes before the first mistake, where all is claimed.
+        """
+        shown = self.explainer.shown(changed, self.claimed)
+        if shown is None:
+            return True
+        field = self.fields[shown]
+        return bool(field.there.all() and self.right[shown].all())
+
+    def _rows_alone(self, letter: str, near: Array) -> tuple[int, ...]:
+        """The rows with mistakes, where all of them are as a misconception has them."""
+        there, wrong = self.fields[letter].there, self.mistaken[letter]
+        if there.ndim != 2:
+            return ()
+        rows = wrong.any(axis=-1)
+        fitting = (near | ~there).all(axis=-1)
+        if rows.all() or not (fitting | ~rows).all():
+            return ()
+        return tuple(int(row) for row in np.flatnonzero(rows))
 
 
-class _Floats:
-    """The claims on a step as floats: which are there, their numbers and their units."""
+def _simplest(cases: Sequence[_Case]) -> list[_Case]:
+    """Without those for which a simpler one is told that fits as well."""
+    listed = [(case, case.changed.misconceptions) for case in cases if case.changed]
+    names = {part.name for _, parts in listed for part in parts}
+    return [case for case, parts in listed if not any(part.rather in names for part in parts)]
 
-    def __init__(self, claimed: Array) -> None:
-        self.there = np.array([written is not None for written in claimed.ravel()])
-        written = [entry for entry in claimed.ravel() if entry is not None]
-        self.numbers = np.array([entry.nearest for entry in written])
-        self.units = np.array([entry.nearest_unit for entry in written])
-        self.hidden = np.isneginf(self.numbers)
 
-    def put_in(self, value: Array) -> Array:
-        """The value with the claims in their places."""
-        out = np.array(value, dtype=float)
-        out.ravel()[self.there] = self.numbers
-        return out
+def _near(field: Field, value: Array, again: Array) -> Array:
+    """Which claims are near one of the two values of their entries."""
+    value, again = np.broadcast_to(value, field.shape), np.broadcast_to(again, field.shape)
+    hidden = field.hidden
+    largest = np.abs(value[np.isfinite(value)]).max(initial=0.0)
+    slack = 1e-9 * largest
+    first = np.abs(value - field.numbers) <= _FROM_GIVEN * field.units + slack
+    rounded = (field.units > 0) * _SHARE * largest
+    second = np.abs(again - field.numbers) <= _FROM_CLAIMS * field.units + rounded + slack
+    finite = np.isfinite(value)
+    out: Array = field.there & np.where(hidden, np.isneginf(value), finite & (first | second))
+    return out
 
-    def near(self, value: Array, again: Array) -> bool:
-        """Whether each claim is near one of the two values of its entry."""
-        one, two = value.ravel()[self.there], again.ravel()[self.there]
-        finite = ~self.hidden
-        if (np.isneginf(one) != self.hidden).any() or not np.isfinite(one[finite]).all():
-            return False
-        largest = np.abs(one[finite]).max(initial=0.0)
-        slack = 1e-9 * largest
-        first = np.abs(one - self.numbers) <= _FROM_GIVEN * self.units + slack
-        rounded = (self.units > 0) * _SHARE * largest
-        second = np.abs(two - self.numbers) <= _FROM_CLAIMS * self.units + rounded + slack
-        return bool((first | second)[finite].all())
+
+def _exact(field: Field, value: Array) -> bool:
+    """Whether every claim is a correct rounding of its number, and not by a hair."""
+    if value.shape != field.shape:
+        return False
+    claims, units = field.numbers[field.there], field.units[field.there]
+    numbers, hidden = value[field.there], field.hidden[field.there]
+    off = np.abs(numbers - claims)
+    return bool(np.where(hidden, np.isneginf(numbers), off < 0.499999 * units).all())
+
+
+def _closer(field: Field, value: Array, again: Array) -> Array:
+    """Where the number recomputed from the claims is the nearer one."""
+    out: Array = np.abs(again - field.numbers) < np.abs(value - field.numbers)
+    return out
+
+
+def _plausibility(changed: _Changed) -> int:
+    """The place of a misconception among those that are seen most."""
+    name = changed.misconceptions[0].name
+    return COMMON.index(name) if name in COMMON else len(COMMON)
+
+
+def _alike(
+    one: Mapping[tuple[str, Place], float], other: Mapping[tuple[str, Place], float]
+) -> bool:
+    """Whether two hypotheses give the same numbers."""
+    return one.keys() == other.keys() and all(
+        abs(value - other[key]) <= 1e-9 * max(1.0, abs(value)) for key, value in one.items()
+    )
+
+
+def _listed(what: str, numbers: Sequence[int]) -> str:
+    """Row 2; rows 2 and 3."""
+    if len(numbers) == 1:
+        return f"{what} {numbers[0]}"
+    return f"{what}s {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"

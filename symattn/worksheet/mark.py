@@ -226,7 +226,7 @@ class Marker:
         remark = _NO_HABIT if alone else ""
         if self._claimed[letter].cut[number] and chains.best.style.cut:
             return "truncated", remark, ()
-        return "rounded-early", remark, chains.operands.get(key, ())
+        return "rounded-early", remark, chains.operands(key)
 
 
 def true_value(evaluation: Evaluation, letter: str, place: Place) -> Quantity:

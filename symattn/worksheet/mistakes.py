@@ -13,7 +13,7 @@ import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
-from symattn.nodes.rule import Cases, Const, Index, Plus, Rule, rule_of
+from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -182,3 +182,34 @@ class SplitByReshape(_OfHeads):
         heads: Array = args[0]
         joined = np.concatenate(list(np.moveaxis(heads, -3, 0)), axis=-1)
         return joined.reshape(heads.shape)
+
+
+class InRows(Node):
+    """Some rows of one matrix and the others of another: a mistake made in these rows only."""
+
+    word: ClassVar[str] = "rows"
+
+    def __new__(cls, mistaken: Any, right: Any, rows: Any) -> Self:
+        parts = as_matrix(mistaken, "InRows"), as_matrix(right, "InRows")
+        return super().__new__(cls, *parts, sympy.Tuple(*rows))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of both."""
+        return shape_of(self.args[1])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        mistaken, right, rows = self.args
+        places = Ordinal(sympy.FiniteSet(*rows))
+        return Cases(Ordinal(i), "∈", places, rule_of(mistaken, i, j), rule_of(right, i, j))
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident(self.word, roman=True), *map(speller.matrix, self.args[:2]))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        mistaken, right, rows = args
+        out = np.array(np.broadcast_to(right, np.broadcast_shapes(mistaken.shape, right.shape)))
+        chosen = [int(row) for row in rows]
+        out[..., chosen, :] = np.broadcast_to(mistaken, out.shape)[..., chosen, :]
+        return out

@@ -16,6 +16,7 @@ from symattn.nodes.normaliser import Normaliser
 from symattn.worksheet.claims import Policy
 from symattn.worksheet.mark import EntryMark, StepMark
 from symattn.worksheet.misconceptions.inventing import full_rows, row_sum, sums_to_one
+from symattn.worksheet.naming import entry_name, line_name
 
 #: How many notes of one kind are written out.
 _MOST = 6
@@ -30,7 +31,7 @@ def notes(
     for kind in (_sums, _orders, _ranges, _remarks):
         found += _shortened([line for mark in odd for line in kind(evaluation, claims, mark)])
     found += _shortened([line for mark in marks for line in _few_digits(evaluation, mark)])
-    found += _shortened(list(_too_few(marks, policy)))
+    found += _shortened(list(_too_few(evaluation, marks, policy)))
     return tuple(dict.fromkeys(found))
 
 
@@ -40,8 +41,12 @@ def _shortened(lines: list[str]) -> list[str]:
     return [*lines[:_MOST], f"… and {len(lines) - _MOST} more of this kind"]
 
 
-def _row_name(mark: StepMark, entry: EntryMark) -> str:
-    return f"{mark.name}[{','.join(str(i + 1) for i in entry.place[:-1])},:]"
+def _row_name(evaluation: Evaluation, entry: EntryMark) -> str:
+    return line_name(entry.step, entry.place, evaluation.notation)
+
+
+def _name(evaluation: Evaluation, entry: EntryMark) -> str:
+    return entry_name(entry.step, entry.place, evaluation.notation)
 
 
 def _sums(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
@@ -53,7 +58,7 @@ def _sums(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -
         if total == 0 and all(entry.verdict == "right" for entry in row):
             continue  # a row with nothing to attend to
         if abs(total - 1) > spread:
-            yield f"{_row_name(mark, row[0])} sums to {_decimal(total, row)}, not to 1"
+            yield f"{_row_name(evaluation, row[0])} sums to {_decimal(total, row)}, not to 1"
 
 
 def _decimal(total: Fraction, row: list[EntryMark]) -> str:
@@ -70,7 +75,7 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
     if not isinstance(expr, Normaliser) or not isinstance(expr.args[0], sympy.MatrixSymbol):
         return
     logits, before = str(expr.args[0].name), claims.get(str(expr.args[0].name))
-    name = evaluation[logits].name
+    name, base = evaluation[logits].name, evaluation.notation.index_base
     if before is None and logits not in evaluation.given:
         return
     for row in full_rows(mark):
@@ -82,12 +87,12 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
         for j in known:
             for k in (k for k in known if k > j):
                 higher, apart = values[j] - values[k], weights[j] - weights[k]
-                where = _row_name(mark, row[0])
+                where, keys = _row_name(evaluation, row[0]), f"keys {j + base} and {k + base}"
                 if higher == 0 and apart != 0:
-                    yield (f"{where}: keys {j + 1} and {k + 1} have equal {name}, but weights "
+                    yield (f"{where}: {keys} have equal {name}, but weights "
                            f"{row[j].claimed} and {row[k].claimed}")  # fmt: skip
                 elif higher * apart < 0:
-                    yield (f"{where}: of keys {j + 1} and {k + 1} the one with the higher {name} "
+                    yield (f"{where}: of {keys} the one with the higher {name} "
                            "has the lower weight")  # fmt: skip
 
 
@@ -112,15 +117,15 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
             continue
         claimed, unit = entry.claimed.nearest, entry.claimed.nearest_unit
         if not own.min() - unit <= claimed <= own.max() + unit:
-            yield (f"{entry}: {entry.claimed} is outside the range of the values it averages, "
-                   f"{own.min():.6g} to {own.max():.6g}")  # fmt: skip
+            yield (f"{_name(evaluation, entry)}: {entry.claimed} is outside the range of the "
+                   f"values it averages, {own.min():.6g} to {own.max():.6g}")  # fmt: skip
 
 
 def _remarks(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
     """Why a claim that follows earns nothing, and why one is undecided."""
     for entry in mark.entries:
         if entry.remark:
-            yield f"{entry}: {entry.remark}"
+            yield f"{_name(evaluation, entry)}: {entry.remark}"
 
 
 def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
@@ -131,13 +136,14 @@ def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
              if e.verdict == "right" and e.claimed.places is not None and e.claimed.places < 1
              and e.claimed.nearest != evaluation.array(mark.letter)[e.place]]  # fmt: skip
     if vague:
-        listed = ", ".join(map(str, vague[:_MOST]))
+        listed = ", ".join(_name(evaluation, entry) for entry in vague[:_MOST])
         yield f"too few digits to tell: {listed} without decimals would be right for many weights"
 
 
-def _too_few(marks: Sequence[StepMark], policy: Policy) -> Iterator[str]:
+def _too_few(evaluation: Evaluation, marks: Sequence[StepMark], policy: Policy) -> Iterator[str]:
     for mark in marks:
         for entry in mark.entries:
             places = entry.claimed.places
             if places is not None and max(places, 0) < policy.min_digits:
-                yield f"{entry}: {entry.claimed} has fewer decimals than {policy.min_digits}"
+                few = f"{entry.claimed} has fewer decimals than {policy.min_digits}"
+                yield f"{_name(evaluation, entry)}: {few}"

@@ -29,8 +29,8 @@ class Prepared:
         self._first: Evaluation = sheet.evaluate(self.derivation)
 
     def evaluate(self, sheet: Worksheet) -> Evaluation:
-        """The derivation with a sheet's numbers."""
-        return self._first.again(**sheet.numbers)
+        """The derivation with a sheet's numbers, shown in its notation."""
+        return self._first.again(**sheet.numbers).spelled(sheet.notation)
 
     @cached_property
     def explainer(self) -> Explainer:

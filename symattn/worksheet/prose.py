@@ -7,24 +7,28 @@ with every other byte of the file as it was.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError
 from symattn.worksheet.check import Marking, mark_claims
-from symattn.worksheet.claims import Origins, read_claims
+from symattn.worksheet.claims import Origins, read_claims, texts_of
+from symattn.worksheet.lines import Line, Link, last_side
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
+from symattn.worksheet.naming import entry_name
 from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.report import disagreement, shown_true
 from symattn.worksheet.rewrite import rewritten
 from symattn.worksheet.source import MAX_BYTES, parse, read_source
-from symattn.worksheet.spans import table_spans
+from symattn.worksheet.spans import Span, table_spans
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,14 @@ class Checked:
 
     @property
     def passes(self) -> bool:
-        """Whether the policy of its worksheets lets every number pass."""
-        return all(finding.passes for finding in self.findings)
+        """Whether the policy of its worksheets lets every number pass, and worked lines hold."""
+        return all(finding.passes for finding in self.findings) and not self.links
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The signs of worked lines that are not let pass, with their lines and columns."""
+        return tuple(link for marking in self.markings for link in marking.lines
+                     if not marking.passes(link))  # fmt: skip
 
     def mended(self) -> str:
         """The text with the wrong numbers put right, everything else as it was."""
@@ -195,37 +205,61 @@ class _Sheet:
         self.anchors = anchors
         self.origins: Origins = {}
         self.claimed: list[tuple[Anchor, str, Place, Written]] = []
+        shown = [anchor.claimed for anchor in anchors]
+        self.decimal = sheet.policy.decimal or (
+            decimal_shown([*texts_of(sheet.claims), *shown]) if shown else sheet.decimal
+        )
 
     def marking(self, explain: bool) -> Marking:
         """The marking of its own claims and of the first claim in prose of every other entry."""
         form = prepared(self.sheet)
         evaluation = form.evaluate(self.sheet)
-        claims = read_claims(self.sheet.claims, evaluation, self.origins)
+        lines: list[Line] = []
+        claims = read_claims(self.sheet.claims, evaluation, self.origins, lines, self.decimal)
+        lines = [self._placed(line) for line in lines]
         for anchor in self.anchors:
-            letter, place, claimed = self._in_prose(anchor, evaluation)
+            letter, place, claimed, line = self._in_prose(anchor, evaluation)
             written = claimed[place]
             self.claimed.append((anchor, letter, place, written))
+            lines += line
             if claims.setdefault(letter, claimed)[place] is None:
                 claims[letter][place] = written
         self.marker = Marker(evaluation, claims, self.sheet.policy)
-        return mark_claims(self.sheet.title, form, self.marker, explain)
+        return mark_claims(self.sheet.title, form, self.marker, explain, lines)
 
-    def _in_prose(self, anchor: Anchor, evaluation: Evaluation) -> tuple[str, Place, Array]:
-        """The entry that a claim in prose means, and its step's claims with that one in it."""
+    @cached_property
+    def spans(self) -> Mapping[str, list[Span]]:
+        """Where the numbers of its own claims stand in its text."""
+        return table_spans(self.block.text, "claims")
+
+    def _placed(self, line: Line) -> Line:
+        """A line of its own claims, with where it begins in the file."""
+        if self.block.file:
+            return replace(line, where=place_of(self.text, self.block.start))
+        key, number = self.origins[line.letter, line.place]
+        start = self.block.place(self.spans[key][number].start)
+        return replace(line, where=place_of(self.text, start))
+
+    def _in_prose(
+        self, anchor: Anchor, evaluation: Evaluation
+    ) -> tuple[str, Place, Array, list[Line]]:
+        """The entry that a claim in prose means, its step's claims with that one, and its line."""
         origins: Origins = {}
+        lines: list[Line] = []
+        where = place_of(self.text, anchor.begins if anchor.line else anchor.start)
         try:
-            claims = read_claims({anchor.key: anchor.number}, evaluation, origins)
+            claimed = {anchor.key: anchor.claimed}
+            claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
             if len(origins) != 1:
                 raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
         except SymattnError as error:
-            line, column = place_of(self.text, anchor.start)
+            line, column = where
             raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
         ((letter, place),) = origins
-        return letter, place, claims[letter]
+        return letter, place, claims[letter], [replace(line, where=where) for line in lines]
 
     def findings(self, marking: Marking) -> Iterator[Finding]:
         """Every claimed number where it stands in the file."""
-        spans = table_spans(self.block.text, "claims")
         marks = {mark.letter: mark for mark in marking.steps}
         for mark in marking.steps:
             for entry in mark.entries:
@@ -236,9 +270,10 @@ class _Sheet:
                 if self.block.file:
                     yield self._finding(marking, mark, entry, self.block.start, str(entry.claimed))
                     continue
-                span = spans[key][number]
-                start = self.block.place(span.start)
-                yield self._finding(marking, mark, entry, start, span.text)
+                span = self.spans[key][number]
+                text, offset = last_side(span.text)
+                start = self.block.place(span.start + offset)
+                yield self._finding(marking, mark, entry, start, text)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
             verdict, remark = self.marker.judge(letter, place, written)
@@ -255,4 +290,5 @@ class _Sheet:
         if found and not passes:
             mend = rewritten(marking.evaluation, mark.letter, entry, text, marking.policy.rounding)
         true = shown_true(marking, mark, entry)
-        return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
+        name = entry_name(entry.step, entry.place, marking.evaluation.notation)
+        return Finding(line, column, name, text, true, entry.verdict, passes, start, mend)

@@ -7,15 +7,19 @@ label. Whatever cannot be used is one `SymattnError` that says where, what and h
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import sympy
 
 from symattn.arithmetic.reading import MAX_ENTRIES, as_lists
+from symattn.arithmetic.spelling import decimal_shown, plain_text
+from symattn.arithmetic.written import read_written
 from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.meaning import PER_HEAD
 from symattn.attention.plan import PLAIN, SHIFTED
@@ -24,13 +28,24 @@ from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, counted, nearest, shown
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
-from symattn.worksheet.claims import Policy, step_named
+from symattn.worksheet.claims import Policy, step_named, texts_of
 from symattn.worksheet.labels import LABELS, depth, label_of, labels_of, words_of
+from symattn.worksheet.lines import last_side
 from symattn.worksheet.source import parse, read_source, where
 
 Made = TypeVar("Made")
 
-_TABLES = ("title", "schema", "gradient", "attention", "given", "claims", "policy", "notation")
+_TABLES = (
+    "title",
+    "schema",
+    "decimal",
+    "gradient",
+    "attention",
+    "given",
+    "claims",
+    "policy",
+    "notation",
+)
 _AXES = tuple(axis.name for axis in fields(Attention))
 _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
 _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_past", "W_DQ",
@@ -39,6 +54,7 @@ _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_
 _POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients",
              "layout")  # fmt: skip
+_ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
 
@@ -59,6 +75,8 @@ class Worksheet:
     source: str = field(default="", repr=False)
     upstream: Mapping[str, Any] = field(default_factory=dict)
     wrt: tuple[str, ...] | None = None
+    #: The decimal sign of its numbers: as its policy says, or as they show; "" if they do not.
+    decimal: str = ""
 
     def in_file(self, make: Callable[..., Made], *args: Any) -> Made:
         """``make(*args)``, with the file and line put before what it refuses."""
@@ -156,9 +174,14 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings = _spec(attention, given)
     labels = labels_of(settings, given)
-    claims, policy = _table(data, "claims"), _table(data, "policy")
-    _known(policy, _POLICY, "policy")
-    spec = _unfolded(spec, {*given, *map(step_named, claims)})
+    claims, policy = _table(data, "claims"), _policy(data)
+    notation = _notation(_table(data, "notation"))
+    named = {key: step_named(key, notation) for key in claims}
+    decimal = policy.decimal or decimal_shown([*texts_of(claims), *texts_of(given)])
+    given = {name: _with_points(value, name, decimal) for name, value in given.items()}
+    spec = _unfolded(
+        spec, {*given, *named.values()}, _exponentials(claims, named, notation, decimal)
+    )
     sizes = {name: settings[name] for name in _SIZES if name in settings}
     return Worksheet(
         label_of(data.get("title", ""), "title", 500),
@@ -166,23 +189,92 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
         given,
         sizes,
         labels,
-        _notation(_table(data, "notation")),
+        notation,
         claims,
-        Policy(**policy),
+        policy,
+        decimal=decimal,
         chunks=_chunks(settings),
         upstream=upstream,
         wrt=wrt,
     )
 
 
-def _unfolded(spec: Attention, named: Collection[str]) -> Attention:
+def _policy(data: Mapping[str, Any]) -> Policy:
+    """What counts as right; the decimal sign may be said at the top of the file too."""
+    told = _table(data, "policy")
+    _known(told, _POLICY, "policy")
+    if "decimal" in data:
+        if told.get("decimal", data["decimal"]) != data["decimal"]:
+            raise ReadError("decimal: is said twice, at the top and in [policy]; keep one")
+        told = {**told, "decimal": data["decimal"]}
+    return Policy(**told)
+
+
+def _with_points(value: Any, where: str, decimal: str) -> Any:
+    """What is given, its texts with decimal points, and with fractions for ½."""
+    if isinstance(value, list):
+        return [_with_points(part, where, decimal) for part in value]
+    if not isinstance(value, str) or not (_ODD.search(value) or (decimal == "," and "." in value)):
+        return value
+    try:
+        return plain_text(value, decimal)
+    except ReadError as error:
+        raise ReadError(f"{where}: {error}") from None
+
+
+def _unfolded(spec: Attention, named: Collection[str], exponentials: Sequence[Any]) -> Attention:
     """With the softmax in steps where one of them is named.
 
-    Exponentials without a row maximum beside them are e^z, as one computes them by hand.
+    Exponentials without a row maximum beside them are e^z, as one computes them by hand, unless
+    they show that the maximum was taken off.
     """
     if not {"row_max", "exp", "exp_sum"} & set(named) or isinstance(spec.unfold, str):
         return spec
-    return replace(spec, unfold=SHIFTED if "row_max" in named else PLAIN)
+    shifted = "row_max" in named or _are_shifted(exponentials)
+    return replace(spec, unfold=SHIFTED if shifted else PLAIN)
+
+
+def _exponentials(
+    claims: Mapping[str, Any], named: Mapping[str, str], notation: Notation, decimal: str
+) -> list[list[Any]]:
+    """The claimed exponentials of each query, as far as whole rows of them are claimed."""
+    rows: list[list[Any]] = []
+    columns = notation.convention == "columns"
+    for key, value in claims.items():
+        if named[key] != "exp":
+            continue
+        inside = key.partition("[")[2].rstrip("]").replace("][", ",").split(",")
+        last = inside[-2 if columns else -1].strip() if len(inside) > 1 else ":"
+        for one in value if depth(value) == 3 else [value]:
+            if depth(one) < 2 and (not isinstance(one, list) or (columns and inside == [""])
+                                   or last != ":"):  # fmt: skip
+                rows.append([one, None])  # part of a row: it does not show the whole
+            elif depth(one) < 2:
+                rows.append(one)
+            else:
+                lines = [line if isinstance(line, list) else [line] for line in one]
+                rows += [list(row) for row in zip_longest(*lines)] if columns else lines
+    return [[_claimed_number(entry, decimal) for entry in row] for row in rows]
+
+
+def _claimed_number(entry: Any, decimal: str) -> sympy.Expr | None:
+    """A claimed number; None for a blank, and for what is refused later."""
+    try:
+        text, _ = last_side(entry) if isinstance(entry, str) else (entry, 0)
+        written = read_written(text, "", decimal)
+    except ReadError:
+        return None
+    return None if written is None else written.value
+
+
+def _are_shifted(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether each row of exponentials has a 1 and nothing above it: e^(z − max).
+
+    A row of e^z looks like that only where its maximum is 0, and there both are the same.
+    """
+    return bool(rows) and all(
+        row and None not in row and all(value <= 1 for value in row) and 1 in row for row in rows
+    )
 
 
 def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -200,6 +292,7 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         where = f" in [{table}]" if table else ""
         hint = nearest(key, names)
         for home, keys in (
+            ("policy", _POLICY),
             ("attention", (*_AXES, "chunks", *LABELS, *_SIZES)),
             ("given", SYMBOLS),
         ):
@@ -221,7 +314,8 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         match = _HEAD.match(key)
         name = match[1] if match else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
-            raise ReadError(f"{shown(key)} in [given] is not a known name{nearest(name, SYMBOLS)}")
+            hint = "; it belongs in [policy]" if name in _POLICY else nearest(name, SYMBOLS)
+            raise ReadError(f"{shown(key)} in [given] is not a known name{hint}")
         start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
         held = value
         if isinstance(value, str) and not start:

@@ -1,16 +1,24 @@
-"""What a marking says to people, before any format; and the same as data for programs."""
+"""What a marking says to people, before any format; and the same as data for programs.
+
+A `Report` holds all that is said about one worksheet; every writer and the JSON are made from it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symattn.derivation import Step
+from symattn.derivation import Evaluation, Place, Step
+from symattn.errors import counted
+from symattn.nodes.rule import Entry, at, parts, rule_of
 from symattn.notation.options import Notation
+from symattn.notation.text import line
 from symattn.notation.tree import Tree
+from symattn.step import HEAD
 from symattn.worksheet.check import Marking
 from symattn.worksheet.mark import EntryMark, StepMark, summary, true_digits
+from symattn.worksheet.naming import counted_place, entry_name, listed
 
 #: The sign of each verdict beside a number, and what it is called in a sentence.
 SIGNS = {"right": " ", "truncated": "⌊", "rounded-early": "≈", "undecided": "?",
@@ -26,13 +34,50 @@ MEANINGS = {
     "wrong": "wrong",
 }
 
-#: How many entries are listed under a table unless all are asked for.
-_LISTED = 8
+#: What numbers of one verdict are, after how many they are.
+COUNTED = {**MEANINGS, "truncated": "cut off", "rounded-early": "rounded early",
+           "undecided": "undecided", "last-digit": "off in the last digit",
+           "carried": "carried on"}  # fmt: skip
+
+#: How many entries are listed under a table, of those of their own and of those that follow from
+#: others; how many heads and explanations are shown; how many rows and columns with wrong numbers,
+#: in multiples of the limit. Without a limit all are.
+_LISTED, _LISTED_CARRIED, _HEADS, _EXPLANATIONS, _MOST_WRONG = 8, 3, 4, 3, 2
 
 
 def disagreement(entry: str, claimed: str, true: str, verdict: str) -> str:
     """What every report says of a number that is not right."""
     return f"{entry} is claimed {claimed}, true is {true}: {verdict}"
+
+
+@dataclass(frozen=True)
+class EntryReport:
+    """A claimed number and its verdict; `index` as the worksheet counts, `place` from 0."""
+
+    entry: str
+    index: tuple[int, ...]
+    place: Place
+    claimed: str
+    true: str
+    verdict: str
+    passes: bool
+    because: tuple[str, ...] = ()
+    remark: str = ""
+
+    @property
+    def meaning(self) -> str:
+        """The verdict in words; of what is carried on, from which entries."""
+        words = MEANINGS[self.verdict]
+        if self.remark and self.verdict == "truncated":
+            return self.remark  # that it is cut off, and what else it may be
+        if self.because and self.verdict == "carried":
+            words = f"follows from {listed(self.because)}"
+        return f"{words} ({self.remark})" if self.remark else words
+
+    @property
+    def told(self) -> str:
+        """What is claimed, what is true, and the verdict."""
+        return disagreement(self.entry, self.claimed, self.true, self.meaning)
 
 
 @dataclass(frozen=True)
@@ -43,82 +88,196 @@ class Cell:
     verdict: str
 
 
+#: What stands for columns, or for a row's numbers, that are left out; and for rows.
+GAP, GAP_BELOW = Cell("⋯", "gap"), Cell("", "gap")
+
+
 @dataclass(frozen=True)
 class Table:
-    """The claimed numbers of a step, or of one of its heads, with the rows' and columns' names."""
+    """The claimed numbers of a step, or of one of its heads, with the rows' and columns' names.
+
+    Where rows or columns are left out, a row or a column of `GAP` stands for them.
+    """
 
     caption: str
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     columns: tuple[str, ...]
-    left_out: int = 0
-
-
-@dataclass(frozen=True)
-class Finding:
-    """An entry that is not right: what was claimed, and what is true."""
-
-    entry: str
-    claimed: str
-    true: str
-    verdict: str
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    left_out: str = ""
 
 
 @dataclass(frozen=True)
 class StepReport:
-    """A step's tables and findings."""
+    """A step's marks: all `entries`, and what is shown of them.
+
+    `findings` are the first entries that do not pass, and `left_out` how many more there are;
+    `let_pass` says which are not exactly right and pass all the same.
+    """
 
     name: str
     verdict: str
     passes: bool
     counts: tuple[tuple[str, int], ...]
+    conclusion: str
+    entries: tuple[EntryReport, ...]
     tables: tuple[Table, ...]
-    findings: tuple[Finding, ...]
+    heads_left_out: int
+    findings: tuple[EntryReport, ...]
     left_out: int
+    let_pass: tuple[str, ...]
+    #: How the first entry that follows from claimed numbers is worked out from these.
+    own_work: Tree | None = None
+
+
+@dataclass(frozen=True)
+class FirstWrong:
+    """The first number that does not pass, in a sentence, and how it is worked out."""
+
+    step: str
+    entry: EntryReport
+    sentence: str
+    #: What it is worked out from, as in "Row 1 of scaled gives"; "" for what is given.
+    source: str
     worked: Tree | None
 
 
 @dataclass(frozen=True)
+class LineReport:
+    """A sign of a worked line that does not hold, in a sentence."""
+
+    step: str
+    entry: str
+    told: str
+    verdict: str
+    passes: bool
+    #: Where its right side stands in the file; 0 where that is not known.
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Misconceptions or slips that would explain the numbers, of which steps, and what to tell."""
+
+    name: str
+    instead: str
+    tell: str
+    fits: tuple[str, ...]
+    whole: bool
+
+    @property
+    def done(self) -> str:
+        """What was done instead, and how much of the sheet that explains."""
+        return self.instead if self.whole else f"{self.instead} (explains {listed(self.fits)} only)"
+
+
+@dataclass(frozen=True)
 class Report:
-    """All that is said about a worksheet."""
+    """All that is said about a worksheet.
+
+    `shown_reasons` of the `reasons` are written out. `more` says how what is left out is seen.
+    """
 
     title: str
     conclusion: str
     passes: bool
+    first: FirstWrong | None
+    reasons: tuple[Reason, ...]
+    shown_reasons: int
+    style: str
     steps: tuple[StepReport, ...]
-    explanations: tuple[tuple[str, str, str], ...]
+    lines: tuple[LineReport, ...]
     notes: tuple[str, ...]
     notation: Notation
+    more: str = ""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many numbers have each verdict."""
+        totals: dict[str, int] = {}
+        for step in self.steps:
+            for verdict, count in step.counts:
+                totals[verdict] = totals.get(verdict, 0) + count
+        return {verdict: totals[verdict] for verdict in MEANINGS if verdict in totals}
 
 
-def report(marking: Marking, notation: Notation | None = None) -> Report:
-    """The report on a marking; `notation.limit` 0 leaves nothing out."""
-    notation = notation or Notation()
-    first = marking.first_wrong
+def report(marking: Marking, notation: Notation | None = None, more: str = "") -> Report:
+    """The report on a marking; `notation.limit` 0 leaves nothing out.
+
+    Entries are named as the notation counts and turns them: as the worksheet's own, if none is
+    given.
+    """
+    notation = notation or marking.evaluation.notation
+    steps = tuple(_step(marking, mark, notation) for mark in marking.steps)
+    reasons = tuple(_reasons(marking))
+    told = marking.evaluation.notation
+    remarks = {
+        f"{entry_name(entry.step, entry.place, told)}: {entry.remark}"
+        for entry in marking.entries
+        if entry.remark
+    }
     return Report(
         marking.title,
         conclusion(marking),
-        first is None,
-        tuple(_step(marking, mark, notation) for mark in marking.steps),
-        tuple(_explanations(marking)),
-        marking.notes,
+        marking.passed,
+        _first(marking, steps, notation),
+        reasons,
+        min(len(reasons), _EXPLANATIONS) if notation.limit else len(reasons),
+        _sentence(marking.style),
+        steps,
+        tuple(
+            LineReport(
+                link.step,
+                link.entry,
+                link.told,
+                link.verdict,
+                marking.passes(link),
+                link.line,
+                link.column,
+            )
+            for link in _links(marking)
+        ),
+        tuple(note for note in marking.notes if note not in remarks),
         notation,
+        more,
     )
 
 
+def _links(marking: Marking) -> Sequence[Any]:
+    """The signs of worked lines that do not hold."""
+    links: Sequence[Any] = marking.lines
+    return links
+
+
 def conclusion(marking: Marking) -> str:
-    """One sentence: how many numbers are right, and which is wrong first."""
+    """One sentence: how many numbers are right, and what the others are."""
     counts = summary(marking.steps)
     total = sum(counts.values())
-    first = marking.first_wrong
-    if first is None:
-        others = [f"{n} {MEANINGS[v]}" for v, n in counts.items() if v != "right"]
-        if not others:
-            return f"All {total} numbers are right." if total > 1 else "The number is right."
-        return f"{counts.get('right', 0)} of {total} numbers are right; {', '.join(others)}."
-    mark = next(mark for mark in marking.steps if mark.name == first.step)
-    true = shown_true(marking, mark, first)
-    return (f"{counts.get('right', 0)} of {total} numbers are right. First wrong: {first} is "
-            f"claimed {first.claimed}, true is {true}.")  # fmt: skip
+    false = sum(not marking.passes(link) for link in _links(marking))
+    if false and marking.first_wrong is None:
+        signs = (
+            f"{counted(false, 'sign')} of worked lines {'does' if false == 1 else 'do'} not hold"
+        )
+        return f"{counted(total, 'number')} {'passes' if total == 1 else 'pass'}, but {signs}."
+    if counts.get("right") == total:
+        return f"All {total} numbers are right." if total > 1 else "The number is right."
+    right = counts.pop("right", 0)
+    told = _told(counts, () if marking.passed else marking.policy.accept)
+    if not marking.passed:
+        return f"{right} of {counted(total, 'number')} right, {told}."
+    return (
+        f"All {total} numbers pass: {right} right, {told}."
+        if total > 1
+        else (f"The number passes: {told.removeprefix('1 ')}.")
+    )
+
+
+def _told(counts: Mapping[str, int], accept: Collection[str]) -> str:
+    """How many are right, and how many are anything else; which of that the policy accepts."""
+    out = []
+    for verdict, count in counts.items():
+        passing = " (passes)" if verdict in accept and verdict != "right" else ""
+        out.append(f"{count} {COUNTED[verdict]}{passing}")
+    return ", ".join(out)
 
 
 def shown_true(marking: Marking, mark: StepMark, entry: EntryMark) -> str:
@@ -127,89 +286,329 @@ def shown_true(marking: Marking, mark: StepMark, entry: EntryMark) -> str:
     return digits.text if digits.proven or digits.text == "?" else f"{digits.text}?"
 
 
-def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
-    wrong = [entry for entry in mark.entries if entry.verdict != "right"]
-    listed = wrong if not notation.limit else wrong[:_LISTED]
-    findings = tuple(
-        Finding(str(e), e.claimed.text, shown_true(marking, mark, e), e.verdict) for e in listed
+def _sentence(words: str) -> str:
+    words = words.strip()
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
+
+
+# ---- the first wrong number --------------------------------------------------------------
+
+
+def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) -> FirstWrong | None:
+    first = marking.first_wrong
+    if first is None:
+        return next(_false_signs(marking, notation), None)
+    (entry,) = (
+        entry
+        for step in steps
+        for entry in step.entries
+        if step.name == first.step and entry.place == first.place
     )
-    first = next((entry for entry in wrong if not marking.passes(entry)), None)
-    step = marking.evaluation[mark.name].step
-    worked = None
-    if first is not None and isinstance(step, Step):
-        *heads, row, column = (i + notation.index_base for i in first.place)
-        head = heads[0] if heads else None
-        worked = marking.evaluation[mark.name].worked(row, column, head, notation)
-    counts = tuple(summary((mark,)).items())
-    tables = tuple(_tables(marking, mark, notation))
-    passes = all(marking.passes(entry) for entry in mark.entries)
-    left_out = len(wrong) - len(listed)
-    return StepReport(mark.name, mark.verdict, passes, counts, tables, findings, left_out, worked)
+    wrote = f"{entry.entry}: you wrote {entry.claimed}"
+    if entry.verdict == "undecided":
+        sentence = f"The first number that is not settled is {wrote}; {entry.meaning}."
+    elif entry.verdict in ("wrong", "last-digit"):
+        sentence = f"Your first wrong number is {wrote}, but it is {entry.true}."
+    else:
+        sentence = (
+            f"Your first number that does not pass is {wrote}, but it is {entry.true}: "
+            f"{entry.meaning}."
+        )
+    return FirstWrong(first.step, entry, sentence, *_worked(marking, first, notation))
 
 
-def _tables(marking: Marking, mark: StepMark, notation: Notation) -> Iterator[Table]:
-    """A table a head; of many rows only those with something to see."""
-    by_place = {entry.place: entry for entry in mark.entries}
-    item = marking.evaluation[mark.name].step
-    names = [marking.evaluation.labels.get(size, ()) for size in item.shape]
-    rows, columns = mark.shape[-2:]
-    limit = notation.limit
-    across = list(range(columns if not limit else min(columns, limit)))
-    for head in [()] if len(mark.shape) == 2 else [(h,) for h in range(mark.shape[0])]:
-        claimed = [i for i in range(rows) if any((*head, i, j) in by_place for j in range(columns))]
-        if not claimed:
+def _false_signs(marking: Marking, notation: Notation) -> Iterator[FirstWrong]:
+    """The signs of worked lines that do not pass, each as the first wrong thing of a sheet."""
+    for link in _links(marking):
+        if not marking.passes(link):
+            index = counted_place(link.place, notation)
+            entry = EntryReport(link.entry, index, link.place, link.right, link.value,
+                                link.verdict, passes=False)  # fmt: skip
+            sentence = f"In the worked line of {link.told}."
+            yield FirstWrong(link.step, entry, sentence, *_worked(marking, link, notation))
+
+
+def _worked(marking: Marking, mark: Any, notation: Notation) -> tuple[str, Tree | None]:
+    """What an entry is worked out from, and how; nothing of what is given."""
+    item = marking.evaluation[mark.step]
+    if not isinstance(item.step, Step):
+        return "", None
+    *heads, row, column = counted_place(mark.place, notation)
+    tree = item.worked(row, column, heads[0] if heads else None, notation)
+    return _source(marking.evaluation, item.step, mark.place, notation), tree
+
+
+def _source(evaluation: Evaluation, step: Step, place: Place, notation: Notation) -> str:
+    """``Row 1 of weights and column 2 of V give``: what an entry is worked out from."""
+    reads: dict[str, list[Place]] = {}
+    for letter, read in dict.fromkeys(_reads(evaluation, step, place)):
+        reads.setdefault(letter, []).append(read)
+    if not reads or len(reads) > 3:
+        return ""
+    parts = [_part(evaluation[letter].name, found, notation) for letter, found in reads.items()]
+    words = f"{listed(parts)} {'gives' if len(parts) == 1 else 'give'}"
+    return words[:1].upper() + words[1:] if words.startswith(("row", "column")) else words
+
+
+def _reads(evaluation: Evaluation, step: Step, place: Place) -> Iterator[tuple[str, Place]]:
+    """The entries of other matrices, by letter, that the rule of an entry names."""
+    i, j = step.indices
+    *head, row, column = place
+    indices = {i: row, j: column} | ({HEAD: head[-1]} if head else {})
+    for part in parts(at(rule_of(step.expr, i, j), indices, evaluation.sizes)):
+        if isinstance(part, Entry):
+            own = getattr(part.matrix, "head", None)
+            inside = (part.row, part.column)
+            index = inside if own is None else (own, *inside)
+            yield part.matrix.name, tuple(map(int, index))
+
+
+def _part(name: str, places: Sequence[Place], notation: Notation) -> str:
+    """What these places are of a matrix: an entry, a row, a column, or all of it."""
+    if len(places) == 1:
+        return entry_name(name, places[0], notation)
+    rows, columns = {place[-2] for place in places}, {place[-1] for place in places}
+    heads = {place[:-2] for place in places}
+    if len(heads) > 1 or (len(rows) > 1 and len(columns) > 1):
+        return name
+    turned = notation.convention == "columns"
+    line = next(iter(rows if len(rows) == 1 else columns)) + notation.index_base
+    word = "row" if (len(rows) == 1) is not turned else "column"
+    (head,) = heads
+    inside = f" in head {head[0] + notation.index_base}" if head else ""
+    return f"{word} {line} of {name}{inside}"
+
+
+# ---- step by step ------------------------------------------------------------------------
+
+
+def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
+    entries = tuple(_entry(marking, mark, entry, notation) for entry in mark.entries)
+    failing = [entry for entry in entries if not entry.passes]
+    carried = [entry for entry in failing if entry.verdict == "carried"]
+    own = [entry for entry in failing if entry.verdict != "carried"]
+    listed_ones = [*own[:_LISTED], *carried[:_LISTED_CARRIED]] if notation.limit else failing
+    counts = summary((mark,))
+    total = sum(counts.values())
+    told = (
+        f"{total} right" if counts.get("right") == total else _told(counts, marking.policy.accept)
+    )
+    tables, heads_left_out = _tables(marking, mark, notation)
+    return StepReport(
+        mark.name,
+        mark.verdict,
+        not failing,
+        tuple(counts.items()),
+        told,
+        entries,
+        tables,
+        heads_left_out,
+        tuple(listed_ones),
+        len(failing) - len(listed_ones),
+        tuple(_let_pass(entries, notation)),
+        _own_work(marking, mark, notation),
+    )
+
+
+def _own_work(marking: Marking, mark: StepMark, notation: Notation) -> Tree | None:
+    """The worked line, with the numbers that were written, of the first entry that follows."""
+    for entry in mark.entries:
+        if entry.verdict in ("carried", "rounded-early"):
+            tree = marking.own_work(entry, notation)
+            if tree is not None:
+                return tree
+    return None
+
+
+def _entry(marking: Marking, mark: StepMark, entry: EntryMark, notation: Notation) -> EntryReport:
+    return EntryReport(
+        entry_name(mark.name, entry.place, notation),
+        counted_place(entry.place, notation),
+        entry.place,
+        entry.claimed.text,
+        shown_true(marking, mark, entry),
+        entry.verdict,
+        marking.passes(entry),
+        tuple(entry_name(other.step, other.place, notation) for other in entry.because),
+        entry.remark,
+    )
+
+
+def _let_pass(entries: Sequence[EntryReport], notation: Notation) -> Iterator[str]:
+    """A line for each verdict that is let pass, with the first entries that have it."""
+    for verdict in MEANINGS:
+        found = [entry for entry in entries if entry.passes and entry.verdict == verdict]
+        if verdict == "right" or not found:
             continue
-        worst = [i for i in claimed
-                 if any(by_place[*head, i, j].verdict != "right"
-                        for j in range(columns) if (*head, i, j) in by_place)]  # fmt: skip
-        chosen = claimed if not limit or len(claimed) <= limit else (worst or claimed)[:limit]
-        lines = []
-        for i in chosen:
-            cells = [by_place.get((*head, i, j)) for j in across]
-            label = names[0][i] if names[0] else str(i + notation.index_base)
-            lines.append((label, tuple(Cell(e.claimed.text, e.verdict) if e else Cell("", "")
-                                       for e in cells)))  # fmt: skip
-        top = tuple(names[1][j] if names[1] else str(j + notation.index_base) for j in across)
-        caption = f"head {head[0] + notation.index_base}" if head else ""
-        yield Table(caption, tuple(lines), top, len(claimed) - len(chosen))
+        if len(found) == 1:
+            (one,) = found
+            why = f"{one.claimed} for {one.true}, {one.meaning}"
+            yield f"{SIGNS[verdict]} {one.entry} passes: {why}"
+            continue
+        shown = [f"{entry.entry} ({entry.claimed} for {entry.true})" for entry in found]
+        most = 2 if notation.limit else len(found)
+        yield f"{SIGNS[verdict]} {listed(shown, most)} pass: {COUNTED[verdict]}"
 
 
-def _explanations(marking: Marking) -> Iterator[tuple[str, str, str]]:
-    """Name, what is done instead, what to tell the learner."""
-    for explanation in marking.explanations:
+def _tables(marking: Marking, mark: StepMark, notation: Notation) -> tuple[tuple[Table, ...], int]:
+    """A table for each head with something to see, and how many such heads are left out."""
+    heads: list[tuple[int, ...]] = sorted({entry.place[:-2] for entry in mark.entries})
+    if notation.limit:
+        odd = {e.place[:-2] for e in mark.entries if not marking.passes(e)}
+        heads = [head for head in heads if head in odd] or heads[:1]
+    shown = heads[:_HEADS] if notation.limit else heads
+    tables = tuple(_table(marking, mark, head, notation) for head in shown)
+    return tables, len(heads) - len(shown)
+
+
+def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: Notation) -> Table:
+    """The claims of a step or a head; of many rows and columns those with something to see."""
+    turned = notation.convention == "columns"
+    by_place: dict[tuple[int, int], EntryMark] = {}
+    for entry in mark.entries:
+        if entry.place[:-2] == head:
+            row, column = entry.place[-2:]
+            by_place[(column, row) if turned else (row, column)] = entry
+    wrong = [place for place, entry in by_place.items() if not marking.passes(entry)]
+    sizes = marking.evaluation[mark.name].step.shape
+    names = [marking.evaluation.labels.get(size, ()) for size in sizes]
+    shape = mark.shape[-2:]
+    if turned:
+        names, shape = names[::-1], shape[::-1]
+    claimed = sorted({i for i, _ in by_place})
+    columns = list(range(shape[1]))
+    if notation.limit and len(columns) > notation.limit:
+        columns = sorted({j for _, j in by_place})
+    limit = notation.limit
+    down = _chosen(claimed, {i for i, _ in wrong}, limit, filled=not wrong)
+    across = _chosen(columns, {j for _, j in wrong}, limit, filled=True)
+
+    def label(names: Sequence[str], index: int) -> str:
+        return names[index] if names else str(index + notation.index_base)
+
+    def cell(i: int | None, j: int | None) -> Cell:
+        if i is None or j is None:
+            return GAP if i is not None else GAP_BELOW
+        entry = by_place.get((i, j))
+        return Cell(entry.claimed.text, entry.verdict) if entry else Cell("", "")
+
+    rows = tuple(
+        ("⋮" if i is None else label(names[0], i), tuple(cell(i, j) for j in across)) for i in down
+    )
+    top = tuple(GAP.text if j is None else label(names[1], j) for j in across)
+    hidden = sum(1 for i, j in wrong if i not in down or j not in across)
+    left_out = _left_out(
+        len(claimed) - sum(i is not None for i in down),
+        len(columns) - sum(j is not None for j in across),
+        hidden,
+    )
+    caption = f"head {head[0] + notation.index_base}" if head else ""
+    return Table(caption, top, rows, left_out)
+
+
+def _chosen(every: Sequence[int], wrong: set[int], limit: int, filled: bool) -> list[int | None]:
+    """The rows or columns that are shown, None for those between that are not.
+
+    All that hold a wrong number, up to a bound; and those beside them, where these are few and the
+    table is to be `filled`.
+    """
+    if not limit or len(every) <= limit:
+        return list(every)
+    kept = set([k for k in every if k in wrong][: _MOST_WRONG * limit])
+    near = sorted(every, key=lambda k: min((abs(k - other) for other in kept), default=k))
+    kept |= set(near[: limit // 2] if filled and len(kept) < limit // 2 else ())
+    out: list[int | None] = []
+    for k in every:
+        if k in kept:
+            out.append(k)
+        elif not out or out[-1] is not None:
+            out.append(None)
+    return out
+
+
+def _left_out(rows: int, columns: int, wrong: int) -> str:
+    """``4 rows and 8 columns left out``; with how many wrong numbers, if there are any."""
+    parts = [counted(n, noun) for n, noun in ((rows, "row"), (columns, "column")) if n]
+    if not parts:
+        return ""
+    inside = f", with {counted(wrong, 'number')} that {'does' if wrong == 1 else 'do'} not pass"
+    return f"{' and '.join(parts)} left out{inside if wrong else ''}"
+
+
+# ---- what would explain it ---------------------------------------------------------------
+
+
+def _reasons(marking: Marking) -> Iterator[Reason]:
+    """What explains the whole first, and of that the simplest."""
+    for explanation in sorted(
+        marking.explanations, key=lambda e: (not e.whole, len(e.misconceptions))
+    ):
         parts = explanation.misconceptions
         instead = "; and ".join(part.instead for part in parts)
-        if not explanation.whole:
-            instead += f" (explains {', '.join(explanation.fits)} only)"
-        yield explanation.name, instead, " ".join(part.tell for part in parts)
+        tell = " ".join(part.tell for part in parts)
+        yield Reason(explanation.name, instead, tell, explanation.fits, explanation.whole)
+
+
+# ---- as data -----------------------------------------------------------------------------
 
 
 def as_data(marking: Marking) -> dict[str, Any]:
-    """The marking as plain data; ``index`` counts from 1, as in worksheets."""
-    first = marking.first_wrong
+    """The marking's report as plain data; ``index`` counts as the worksheet does."""
+    return report_data(report(marking))
+
+
+def report_data(found: Report) -> dict[str, Any]:
+    """A report as plain data: dictionaries, lists, strings, numbers and truth values."""
     return {
         "schema": 1,
-        "title": marking.title,
-        "steps": {mark.name: _step_data(marking, mark) for mark in marking.steps},
-        "first_wrong": None if first is None else {
-            "step": first.step, "index": list(first.index), "entry": str(first),
-            "verdict": first.verdict,
-        },
+        "title": found.title,
+        "index_base": found.notation.index_base,
+        "convention": found.notation.convention,
+        "conclusion": found.conclusion,
+        "first_wrong": None if found.first is None else _first_data(found.first),
         "explanations": [
-            {"name": e.name, "fits": list(e.fits), "whole": e.whole,
-             "instead": "; and ".join(part.instead for part in e.misconceptions),
-             "tell": " ".join(part.tell for part in e.misconceptions)}
-            for e in marking.explanations
+            {"name": reason.name, "fits": list(reason.fits), "whole": reason.whole,
+             "instead": reason.instead, "tell": reason.tell}
+            for reason in found.reasons
         ],
-        "notes": list(marking.notes),
-        "passes": first is None,
+        "style": found.style,
+        "steps": {
+            step.name: {
+                "verdict": step.verdict,
+                "passes": step.passes,
+                "own_work": None if step.own_work is None else line(step.own_work),
+                "entries": [_entry_data(entry) for entry in step.entries],
+            }
+            for step in found.steps
+        },
+        "lines": [
+            {"entry": each.entry, "told": each.told, "verdict": each.verdict}
+            for each in found.lines
+        ],
+        "notes": list(found.notes),
+        "passes": found.passes,
     }  # fmt: skip
 
 
-def _step_data(marking: Marking, mark: StepMark) -> dict[str, Any]:
-    entries = []
-    for entry in mark.entries:
-        data = {"index": list(entry.index), "claimed": entry.claimed.text,
-                "true": shown_true(marking, mark, entry), "verdict": entry.verdict}  # fmt: skip
-        entries.append(data | ({"remark": entry.remark} if entry.remark else {}))
-    return {"verdict": mark.verdict, "entries": entries}
+def _first_data(first: FirstWrong) -> dict[str, Any]:
+    return {
+        "step": first.step,
+        "entry": first.entry.entry,
+        **_entry_data(first.entry),
+        "sentence": first.sentence,
+        "worked": None if first.worked is None else line(first.worked),
+    }
+
+
+def _entry_data(entry: EntryReport) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "index": list(entry.index),
+        "claimed": entry.claimed,
+        "true": entry.true,
+        "verdict": entry.verdict,
+    }
+    if entry.because:
+        data["because"] = list(entry.because)
+    if entry.remark:
+        data["remark"] = entry.remark
+    return data

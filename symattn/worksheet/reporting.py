@@ -1,34 +1,58 @@
-"""A report on a marking as terminal text, Markdown, HTML and JSON; all say the same."""
+"""A report as terminal text, Markdown, HTML and JSON; all say the same.
+
+Each format has a writer for one worksheet's `Report` and one for the `Overview` of several files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any
+from itertools import pairwise
 
 from symattn.documents.data import written
-from symattn.errors import counted
 from symattn.notation.latex import escape_controls, latex
 from symattn.notation.markdown import words as in_markdown
 from symattn.notation.mathml import math
-from symattn.notation.text import Charset, box, in_ascii, line, width
+from symattn.notation.text import Charset, in_ascii, line, width
+from symattn.notation.tree import APPROX, EQUALS, Row, Tree
 from symattn.worksheet.check import Marking
+from symattn.worksheet.overview import FileReport, Overview, overview_data
 from symattn.worksheet.report import (
-    MEANINGS,
+    COUNTED,
+    GAP,
+    GAP_BELOW,
     SIGNS,
     Cell,
     Report,
     StepReport,
     Table,
     as_data,
-    disagreement,
+    report_data,
 )
 
-_ASCII_SIGNS = {"⌊": "_", "≈": "~", "?": "?", "±": "+", "→": ">", "✗": "x", " ": " "}
+_ASCII_SIGNS = {"⌊": "_", "≈": "~", "?": "?", "±": "+", "→": ">", "✗": "x", " ": " ",
+                "✓": "v", "⋯": "..", "⋮": ":", "·": "."}  # fmt: skip
 _INDENT = "   "
 
-#: What is told of a number where it stands in a file.
-_PLACED = ("line", "column", "entry", "claimed", "true", "verdict", "passes")
+#: The sign before a step all of whose numbers are right.
+_RIGHT = "✓"
+
+#: What stands before a line that is worked out with the numbers that somebody wrote.
+_OWN = "Your numbers give"
+
+#: How many cells of a terminal a line takes, where it can be broken.
+_WIDTH = 80
+
+#: How many numbers of a file are listed where its report is shortened.
+_LISTED = 8
+
+#: What the overview says of a file with something wrong.
+_COLUMNS = ("file", "first wrong", "wrote", "true", "consistent with")
+
+#: A line and the style that a terminal shows it in.
+Styled = tuple[str, str]
 
 
 def json_report(marking: Marking) -> str:
@@ -36,67 +60,69 @@ def json_report(marking: Marking) -> str:
     return written(as_data(marking)) + "\n"
 
 
-def json_reports(
-    markings: Mapping[str, Sequence[Marking]],
-    findings: Mapping[str, Sequence[Any]] | None = None,
-    problems: Sequence[str] = (),
-) -> str:
-    """Several files' markings as one JSON object: by file name, a list of its worksheets.
+def json_alone(found: Report) -> str:
+    """A worksheet's report as indented JSON."""
+    return written(report_data(found)) + "\n"
 
-    `findings` are the claimed numbers of each file where they stand, by line and column; `problems`
-    a line for each file that could not be used, which lets nothing pass.
-    """
-    files = {name: [as_data(one) for one in found] for name, found in markings.items()}
-    placed = {
-        name: [{key: getattr(one, key) for key in _PLACED} for one in found]
-        for name, found in (findings or {}).items()
-    }
-    passes = not problems and all(one["passes"] for found in placed.values() for one in found)
-    told = {"files": files, "findings": placed, "problems": list(problems), "passes": passes}
-    return written({"schema": 1, **told}) + "\n"
+
+def json_overview(found: Overview) -> str:
+    """Several files' reports as one JSON object: by file name, a list of its worksheets."""
+    return written(overview_data(found)) + "\n"
+
+
+def _headline(step: StepReport) -> str:
+    """The sign and the counts of a step: ``✓ 9 right``, ``✗ 7 right, 2 wrong``."""
+    sign = SIGNS[step.verdict].strip() or _RIGHT
+    return f"{sign} {step.conclusion}"
+
+
+def _told_of(step: StepReport, found: Report) -> list[str]:
+    """What is said under a step's tables: of its wrong numbers, and of those that pass."""
+    told = [f"{SIGNS[entry.verdict]} {entry.told}" for entry in step.findings]
+    return [*told, *_left_out(step, found), *step.let_pass]
+
+
+def _left_out(step: StepReport, found: Report) -> Iterator[str]:
+    """What of a step is not shown, and how to see it."""
+    more = f"; {found.more}" if found.more else ""
+    if step.left_out:
+        yield f"and {step.left_out} more that {_do(step.left_out)} not pass{more}"
+    if step.heads_left_out:
+        heads = "head" if step.heads_left_out == 1 else "heads"
+        yield f"{step.heads_left_out} more {heads} with wrong numbers{more}"
+
+
+def _do(count: int) -> str:
+    return "does" if count == 1 else "do"
+
+
+def _lines(found: Report) -> list[str]:
+    """The signs of worked lines that do not hold."""
+    return [f"{SIGNS[each.verdict]} worked line of {each.told}" for each in found.lines]
+
+
+def _other_reasons(found: Report) -> str:
+    """How many explanations are not written out."""
+    rest = len(found.reasons) - found.shown_reasons
+    if not rest:
+        return ""
+    more = f"; {found.more}" if found.more else ""
+    return f"and {rest} more{more}"
 
 
 # ---- terminal ----------------------------------------------------------------------------
 
 
-def styled_report(found: Report, charset: Charset = "unicode") -> Iterator[tuple[str, str]]:
+def styled_report(found: Report, charset: Charset = "unicode") -> Iterator[Styled]:
     """The report line by line, each with the style that a terminal shows it in."""
-    for style, words in _styled(found, charset):
-        yield style, words if charset == "unicode" else in_ascii(words)
+    return _in_charset(_styled(found), charset)
 
 
-def _styled(found: Report, charset: Charset) -> Iterator[tuple[str, str]]:
-    if found.title:
-        title = escape_controls(found.title)
-        yield "title", title
-        yield "title", ("─" if charset == "unicode" else "-") * width(title)
-    yield ("good" if found.passes else "bad"), found.conclusion
-    yield "plain", ""
-    longest = max((len(step.name) for step in found.steps), default=0)
-    for step in found.steps:
-        style = "good" if step.verdict == "right" else "plain" if step.passes else "bad"
-        yield style, f"{step.name:<{longest}}  {_counted(step)}"
-        for table in step.tables if step.verdict != "right" else ():
-            yield from (("plain", f"{_INDENT}{words}") for words in _grid(table, charset))
-        for entry in step.findings:
-            told = disagreement(entry.entry, entry.claimed, entry.true, MEANINGS[entry.verdict])
-            yield "note", f"{_INDENT}{told}"
-        if step.left_out:
-            yield "note", f"{_INDENT}({step.left_out} more; --full lists them)"
-        if step.worked is not None:
-            for words in box(step.worked, charset).lines:
-                yield "formula", f"{_INDENT}{words.rstrip()}"
-    if found.explanations:
-        yield "plain", ""
-        yield "heading", "Consistent with"
-        for name, instead, tell in found.explanations:
-            yield "bad", f"{_INDENT}{name}: {instead}"
-            yield "note", f"{_INDENT}{_INDENT}{tell}"
-    if found.notes:
-        yield "plain", ""
-        yield "heading", "Notes"
-        for note in found.notes:
-            yield "note", f"{_INDENT}{note}"
+def styled_overview(
+    found: Overview, charset: Charset = "unicode", full: bool = False
+) -> Iterator[Styled]:
+    """The overview and the files with something wrong; `full`: the whole reports of all files."""
+    return _in_charset(_overview(found, full), charset)
 
 
 def text_report(found: Report, charset: Charset = "unicode") -> str:
@@ -104,81 +130,330 @@ def text_report(found: Report, charset: Charset = "unicode") -> str:
     return "\n".join(words for _, words in styled_report(found, charset)) + "\n"
 
 
-def _counted(step: StepReport) -> str:
-    """``wrong (7 of 9 right, 2 wrong)``."""
-    counts = dict(step.counts)
-    total = sum(counts.values())
-    if counts.get("right") == total:
-        return f"right ({counted(total, 'number')})"
-    others = ", ".join(f"{n} {verdict}" for verdict, n in step.counts if verdict != "right")
-    return f"{step.verdict} ({counts.get('right', 0)} of {total} right, {others})"
+def text_overview(found: Overview, charset: Charset = "unicode", full: bool = False) -> str:
+    """The overview of several files as plain text."""
+    return "\n".join(words for _, words in styled_overview(found, charset, full)) + "\n"
 
 
-def _grid(table: Table, charset: Charset) -> Iterator[str]:
-    """A table with the sign of its verdict before each number."""
-    signs = SIGNS if charset == "unicode" else {v: _ASCII_SIGNS[s] for v, s in SIGNS.items()}
+def _in_charset(lines: Iterator[Styled], charset: Charset) -> Iterator[Styled]:
+    for style, words in lines:
+        plain = "".join(_ASCII_SIGNS.get(sign, sign) for sign in words)
+        yield style, words if charset == "unicode" else in_ascii(plain)
+
+
+def _styled(found: Report) -> Iterator[Styled]:
+    if found.title:
+        title = escape_controls(found.title)
+        yield "title", title
+        yield "title", "─" * width(title)
+    yield from _top(found)
+    if found.first is not None:
+        yield "plain", ""
+        yield "heading", found.conclusion
+    else:
+        yield "good", found.conclusion
+    yield "plain", ""
+    longest = max((len(step.name) for step in found.steps), default=0)
+    for step in found.steps:
+        style = "good" if step.verdict == "right" else "plain" if step.passes else "bad"
+        yield style, f"{step.name:<{longest}}  {_headline(step)}"
+        for table in step.tables if _has_table(step, found) else ():
+            yield from (("plain", f"{_INDENT}{words}") for words in _grid(table, found))
+        for words in _told_of(step, found):
+            yield from _told_lines(words)
+        yield from _worked_lines(_OWN, step.own_work, _INDENT)
+    for words in _lines(found):
+        yield "bad", words
+    if found.style:
+        yield "plain", ""
+        yield "note", found.style
+    if found.notes:
+        yield "plain", ""
+        yield "heading", "Notes"
+        for note in found.notes:
+            yield from _paragraph("note", note)
+
+
+def _top(found: Report) -> Iterator[Styled]:
+    """The first wrong number, how it is worked out, and what would explain the numbers."""
+    if found.first is None:
+        return
+    yield "bad", found.first.sentence
+    yield from _worked_lines(found.first.source, found.first.worked)
+    if not found.reasons:
+        return
+    yield "plain", ""
+    yield "heading", "Consistent with"
+    for reason in found.reasons[: found.shown_reasons]:
+        yield from _paragraph("bad", f"{reason.name}: {reason.done}")
+        yield from _paragraph("note", reason.tell, _INDENT * 2)
+    if rest := _other_reasons(found):
+        yield "note", f"{_INDENT}{rest}"
+
+
+def _has_table(step: StepReport, found: Report) -> bool:
+    """Whether a step's numbers are shown in full: what passes is said in a line."""
+    return not step.passes or (not found.notation.limit and step.verdict != "right")
+
+
+def _worked_lines(source: str, tree: Tree | None, indent: str = "") -> Iterator[Styled]:
+    """A worked line and what it is made from, broken before = and ≈ where it is long."""
+    if tree is None:
+        return
+    words = line(tree)
+    whole = f"{indent}{source} {words}".rstrip() if source else f"{indent}{words}"
+    if width(whole) <= _WIDTH:
+        yield "formula", whole
+        return
+    if source:
+        yield "formula", f"{indent}{source}"
+    indent += _INDENT
+    left, *links = re.split(r" (?=[=≈] )", words)
+    told = f"{indent}{left}"
+    behind = " " * width(told)
+    begun = True  # the first link stands behind the left side, however long it is
+    for link in links:
+        wide = width(f"{behind} {link}") > _WIDTH
+        for number, piece in enumerate(_terms(link) if wide else [link]):
+            new = wide and number == 0
+            if not begun and (new or width(f"{told} {piece}") > _WIDTH):
+                yield "formula", told
+                told = behind
+            told, begun = f"{told} {piece}", False
+    yield "formula", told
+
+
+def _terms(link: str) -> list[str]:
+    """A link before whose plus signs a line may end."""
+    return re.split(r" (?=\+ )", link)
+
+
+def _told_lines(words: str) -> Iterator[Styled]:
+    """A line on a number; where it is long, its verdict on a line of its own."""
+    before, colon, verdict = words.rpartition(": ")
+    if colon and width(_INDENT + words) > _WIDTH:
+        yield from _paragraph("note", f"{before}:", hanging="  ")
+        yield from _paragraph("note", verdict, f"{_INDENT}  ")
+    else:
+        yield from _paragraph("note", words, hanging="  ")
+
+
+def _paragraph(
+    style: str, words: str, indent: str = _INDENT, hanging: str = ""
+) -> Iterator[Styled]:
+    """Words broken between them, where a terminal ends; "follows from" keeps its entry."""
+    kept = escape_controls(words).replace("follows from ", "follows\u00a0from\u00a0")
+    for each in textwrap.wrap(
+        kept,
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        yield style, each.replace("\u00a0", " ")
+
+
+def _grid(table: Table, found: Report) -> Iterator[str]:
+    """A table with the sign of its verdict before each number; columns in blocks that fit."""
     if table.caption:
         yield table.caption
-    blank = "·" if charset == "unicode" else "."
-    cells = [
-        [f"{signs.get(c.verdict, ' ')} {c.text or blank}" for c in row] for _, row in table.rows
-    ]
     labels = [escape_controls(label) for label, _ in table.rows]
-    top = [escape_controls(label) for label in table.columns]
-    sizes = [
-        max(width(top[k]), *(width(row[k]) for row in cells)) for k in range(len(top))
-    ]  # fmt: skip
     left = max((width(label) for label in labels), default=0)
-    padded = (" " * (size - width(word)) + word for size, word in zip(sizes, top, strict=True))
-    yield (" " * left + "  " + "  ".join(padded)).rstrip()
-    for label, row in zip(labels, cells, strict=True):
-        words = "  ".join(" " * (size - width(word)) + word
-                          for size, word in zip(sizes, row, strict=True))  # fmt: skip
-        yield f"{label}{' ' * (left - width(label))}  {words}".rstrip()
+    top = [escape_controls(label) for label in table.columns]
+    columns = [
+        _padded([label, *(_told(cells[k]) for _, cells in table.rows)])
+        for k, label in enumerate(top)
+    ]
+    names = [" " * left, *(label + " " * (left - width(label)) for label in labels)]
+    room = _WIDTH - len(_INDENT) - left
+    for block in _blocks(columns, room):
+        for name, *cells in zip(names, *block, strict=True):
+            yield "  ".join([name, *cells]).rstrip()
     if table.left_out:
-        yield f"({table.left_out} more rows)"
+        more = f"; {found.more}" if found.more else ""
+        yield f"({table.left_out}{more})"
+
+
+def _told(cell: Cell) -> str:
+    if cell in (GAP, GAP_BELOW):
+        return cell.text
+    return f"{SIGNS.get(cell.verdict, ' ')} {cell.text or '·'}"
+
+
+def _padded(cells: list[str]) -> list[str]:
+    most = max(map(width, cells))
+    return [" " * (most - width(cell)) + cell for cell in cells]
+
+
+def _blocks(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
+    """The columns in as many blocks as it takes for each to fit."""
+    block: list[list[str]] = []
+    taken = 0
+    for column in columns:
+        size = width(column[0]) + 2
+        if block and taken + size > room:
+            yield block
+            block, taken = [], 0
+        block.append(column)
+        taken += size
+    yield block
+
+
+def _overview(found: Overview, full: bool) -> Iterator[Styled]:
+    several = len(found.files) + len(found.problems) > 1
+    total = "good" if found.passes else "bad"
+    if several and found.rows:
+        yield total, found.conclusion
+        yield "plain", ""
+        yield from (("plain", words) for words in _rows(found))
+        if found.all_right:
+            yield "note", found.all_right
+        yield "plain", ""
+    for one in found.files:
+        if full:
+            for each in one.reports:
+                yield "heading", f"{one.name}:"
+                yield from _styled(each)
+                yield "plain", ""
+        if not one.passes:
+            yield from _of_file(one, several, full)
+            yield "plain", ""
+    yield total, found.conclusion
+
+
+def _rows(found: Overview) -> Iterator[str]:
+    """A line for each file with something wrong."""
+    table: list[tuple[str, ...]] = [_COLUMNS]
+    for row in found.rows:
+        told = row.file, row.first_wrong, row.claimed, row.true, row.explanation
+        table.append(tuple(map(escape_controls, told)))
+    sizes = [max(width(line[k]) for line in table) for k in range(len(table[0]))]
+    for cells in table:
+        padded = (
+            cell + " " * (size - width(cell)) for size, cell in zip(sizes, cells, strict=True)
+        )
+        yield "  ".join(padded).rstrip()
+
+
+def _of_file(one: FileReport, several: bool, full: bool) -> Iterator[Styled]:
+    """What is wrong in a file, and where."""
+    if several and not full:
+        yield "heading", escape_controls(one.name)
+    for each in one.reports if not full else ():
+        if each.first is not None:
+            if len(one.reports) > 1 and each.title:
+                yield "plain", escape_controls(each.title)
+            yield from _top(each)
+    failing = one.failing
+    if not full:
+        mistakes = [placed for placed in failing if placed.verdict != "carried"]
+        failing = tuple((mistakes or list(failing))[:_LISTED])
+    for placed in failing:
+        yield "bad", f"{one.name}:{placed.line}:{placed.column}: {placed.told}"
+    for sign in one.false_lines:
+        place = f"{one.name}:{sign.line}:{sign.column}" if sign.line else one.name
+        yield "bad", f"{place}: {sign.told}"
+    if left := [placed for placed in one.failing if placed not in failing]:
+        alike = all(placed.verdict == "carried" for placed in left)
+        does = COUNTED["carried"] if alike else f"that {_do(len(left))} not pass"
+        yield "note", f"and {len(left)} more {does}; --full lists them"
 
 
 # ---- Markdown ----------------------------------------------------------------------------
 
 
-def markdown_report(found: Report) -> str:
-    """The report as Markdown, with a table a step and formulas between dollars."""
-    out = [f"## {_md(found.title)}", ""] if found.title else []
-    out += [f"**{_md(found.conclusion)}**", ""]
+def markdown_report(found: Report, level: int = 2) -> str:
+    """The report as Markdown, with a table a step and formulas between dollars.
+
+    `level` is that of its heading.
+    """
+    mark = "#" * level
+    out = [f"{mark} {_md(found.title)}", ""] if found.title else []
+    if found.first is not None:
+        out += [f"**{_md(found.first.sentence)}**", ""]
+        if found.first.worked is not None:
+            before = f"{_md(found.first.source)}\n\n" if found.first.source else ""
+            out += [f"{before}$${latex(found.first.worked)}$$", ""]
+    if found.reasons:
+        out += [f"{mark}# Consistent with", ""]
+        for reason in found.reasons[: found.shown_reasons]:
+            out.append(f"- **{_md(reason.name)}**: {_md(reason.done)}. {_md(reason.tell)}")
+        if rest := _other_reasons(found):
+            out.append(f"- {_md(rest)}")
+        out.append("")
+    if found.first is not None:
+        out += [f"{mark}# Step by step", "", _md(found.conclusion), ""]
+    else:
+        out += [f"**{_md(found.conclusion)}**", ""]
     for step in found.steps:
-        out += [f"### {step.name}: {_md(_counted(step))}", ""]
-        for table in step.tables if step.verdict != "right" else ():
-            if table.caption:
-                out += [f"*{table.caption}*", ""]
-            out.append("| | " + " | ".join(map(_md, table.columns)) + " |")
-            out.append("|---|" + "---:|" * len(table.columns))
-            for label, row in table.rows:
-                out.append(f"| {_md(label)} | " + " | ".join(map(_md_cell, row)) + " |")
-            out += ["", f"({table.left_out} more rows)", ""] if table.left_out else [""]
-        for entry in step.findings:
-            numbers = _md(entry.claimed), _md(entry.true)
-            out.append(f"- {disagreement(f'`{entry.entry}`', *numbers, MEANINGS[entry.verdict])}")
-        if step.left_out:
-            out.append(f"- {step.left_out} more")
-        if step.worked is not None:
-            out += ["", f"$${latex(step.worked)}$$"]
+        shown = list(_markdown_step(step, found))
+        gap = [""] if shown and out[-1] else []  # right steps stand together in a list
+        out += [*gap, f"- **{_md(step.name)}** {_md(_headline(step))}"]
+        out += ["", *shown] if shown else []
+    if out[-1]:
         out.append("")
-    if found.explanations:
-        out += ["### Consistent with", ""]
-        out += [f"- **{name}**: {_md(instead)}. {_md(tell)}"
-                for name, instead, tell in found.explanations]  # fmt: skip
-        out.append("")
+    if found.lines:
+        out += [*(f"- {_md(words)}" for words in _lines(found)), ""]
+    if found.style:
+        out += [_md(found.style), ""]
     if found.notes:
-        out += ["### Notes", "", *(f"- {_md(note)}" for note in found.notes), ""]
+        out += [f"{mark}# Notes", "", *(f"- {_md(note)}" for note in found.notes), ""]
     return "\n".join(out).rstrip() + "\n"
 
 
-def markdown_problems(problems: Sequence[str]) -> str:
-    """The files that could not be used, as Markdown."""
-    if not problems:
-        return ""
-    return "\n".join(["## Could not be used", "", *(f"- {_md(told)}" for told in problems)]) + "\n"
+def _markdown_step(step: StepReport, found: Report) -> Iterator[str]:
+    for table in step.tables if _has_table(step, found) else ():
+        if table.caption:
+            yield from (f"*{table.caption}*", "")
+        yield "| | " + " | ".join(map(_md, table.columns)) + " |"
+        yield "|---|" + "---:|" * len(table.columns)
+        for label, row in table.rows:
+            yield f"| {_md(label)} | " + " | ".join(map(_md_cell, row)) + " |"
+        yield ""
+        if table.left_out:
+            more = f"; {found.more}" if found.more else ""
+            yield from (f"({_md(table.left_out + more)})", "")
+    told = _told_of(step, found)
+    yield from (f"- {_md(words)}" for words in told)
+    if told:
+        yield ""
+    if step.own_work is not None:
+        yield from (f"{_OWN} ${latex(step.own_work)}$", "")
+
+
+def markdown_overview(found: Overview) -> str:
+    """The overview of several files and the reports of those with something wrong."""
+    several = len(found.files) + len(found.problems) > 1
+    out = []
+    if several:
+        out += ["# Overview", "", f"**{_md(found.conclusion)}**", ""]
+        if found.rows:
+            out += [
+                "| file | first wrong | wrote | true | consistent with |",
+                "|---|---|---:|---:|---|",
+            ]
+            for row in found.rows:
+                cells = row.file, row.first_wrong, row.claimed, row.true, row.explanation
+                out.append(f"| {' | '.join(map(_md, cells))} |")
+            out += ["", found.all_right, ""] if found.all_right else [""]
+    for one in found.files:
+        shown = _worth_showing(one, several)
+        if several and shown:
+            out += [f"# {_md(one.name)}", ""]
+        out += [markdown_report(each) for each in shown]
+        if one.is_page and one.failing:
+            out += ["### Where", ""]
+            out += [f"- {_md(f'{one.name}:{p.line}:{p.column}: {p.told}')}" for p in one.failing]
+            out.append("")
+    if found.problems:
+        out += ["# Could not be used", "", *(f"- {_md(told)}" for told in found.problems), ""]
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _worth_showing(one: FileReport, several: bool) -> tuple[Report, ...]:
+    """The reports that are written out: among several files only those that do not pass."""
+    return tuple(each for each in one.reports if not several or not each.passes)
 
 
 def _md(text: str) -> str:
@@ -186,7 +461,7 @@ def _md(text: str) -> str:
 
 
 def _md_cell(cell: Cell) -> str:
-    if cell.verdict in ("", "right"):
+    if cell.verdict in ("", "right", "gap"):
         return _md(cell.text)
     return f"{SIGNS[cell.verdict]} **{_md(cell.text)}**"
 
@@ -198,71 +473,187 @@ _TINTS = {"truncated": "#fff3c4", "rounded-early": "#fff3c4", "undecided": "#e5e
           "last-digit": "#ffe0b3", "carried": "#ffe0b3", "wrong": "#ffc9c9"}  # fmt: skip
 
 _STYLE = """
-.symattn-report{font:1rem/1.5 system-ui,sans-serif;max-width:60rem}
+.symattn-report{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;color:#1a1a1a;background:#fff;
+margin:0 auto;padding:.5rem 1rem}
+.symattn-report h1,.symattn-report h2{line-height:1.25}
+.symattn-report h3{margin:1.5rem 0 .25rem}
+.symattn-report h4{margin:1rem 0 .25rem}
+.symattn-report .first{border-left:.35rem solid #b00020;padding:.25rem .75rem;margin:1rem 0}
+.symattn-report .first strong{font-size:1.125rem}
+.symattn-report .passes{border-color:#1b6e3c}
+.symattn-report .wide{overflow-x:auto}
 .symattn-report table{border-collapse:collapse;margin:.5rem 0}
+.symattn-report caption{text-align:left}
 .symattn-report td,.symattn-report th{padding:.2rem .6rem;text-align:right;
 border:1px solid #767676}
-.symattn-report td{font-variant-numeric:tabular-nums;color:#000;background:#fff}
+.symattn-report thead th,.symattn-report thead td{border-width:0 0 1px}
+.symattn-report tbody th{border-width:0 1px 0 0;text-align:left;font-weight:600}
+.symattn-report td{font-variant-numeric:tabular-nums;color:#000;background:#fff;white-space:nowrap}
+.symattn-report td.gap{color:#595959;border:0;text-align:center}
+.symattn-report .files td,.symattn-report .files th{text-align:left;border-width:0 0 1px}
+.symattn-report .worked{line-height:2.5}
+.symattn-report .worked math{math-style:normal}
+.symattn-report h1{font-size:1.5rem;overflow-wrap:anywhere}
+.symattn-report h2{font-size:1.25rem}
+.symattn-report ul.told{list-style:none;padding:0}
+.symattn-report li{overflow-wrap:anywhere}
+.symattn-report .files tbody th{overflow-wrap:anywhere;min-width:8rem}
+.symattn-report td .told{position:absolute;width:1px;height:1px;overflow:hidden;
+clip-path:inset(50%);white-space:nowrap}
+.symattn-report ul{padding-left:1.25rem;margin:.25rem 0}
 """ + "".join(f".symattn-report td.{verdict}{{background:{tint}}}\n"
               for verdict, tint in _TINTS.items())  # fmt: skip
 
 
 def html_report(found: Report) -> str:
     """The report as an HTML section with its own style, to stand alone or inside a page."""
-    out = ['<section class="symattn-report">', f"<style>{_STYLE}</style>"]
-    if found.title:
-        out.append(f"<h2>{_html(found.title)}</h2>")
-    out.append(f"<p><strong>{_html(found.conclusion)}</strong></p>")
-    for step in found.steps:
-        out.append(f"<h3>{_html(step.name)}: {_html(_counted(step))}</h3>")
-        for table in step.tables if step.verdict != "right" else ():
-            out.append(_html_table(step.name, table))
-        told = (
-            disagreement(
-                f"<code>{_html(e.entry)}</code>", _html(e.claimed), _html(e.true),
-                MEANINGS[e.verdict],
-            )
-            for e in step.findings
+    return _section(_html_report(found))
+
+
+def html_overview(found: Overview, page: bool = True) -> str:
+    """The overview of several files, and the reports of those with something wrong.
+
+    A single worksheet has its report alone. `page`: as a whole page, not as a section of one.
+    """
+    several = len(found.files) + len(found.problems) > 1
+    out = []
+    if several:
+        out += [
+            "<h1>Overview</h1>",
+            _html_first(f"<strong>{_html(found.conclusion)}</strong>", found.passes),
+        ]
+        if found.rows:
+            out.append(_html_rows(found))
+        if found.all_right:
+            out.append(f"<p>{_html(found.all_right)}</p>")
+    for index, one in enumerate(found.files):
+        shown = _worth_showing(one, several)
+        if several and (shown or one.failing):
+            out.append(f'<h1 id="file-{index + 1}">{_html(one.name)}</h1>')
+        for each in shown:
+            out += _html_report(each)
+        if one.is_page and one.failing:
+            places = (f"{one.name}:{p.line}:{p.column}: {p.told}" for p in one.failing)
+            out.append(f"<h3>Where</h3>{_html_list('', places)}")
+    if found.problems:
+        out += ["<h1>Could not be used</h1>", _html_list("", found.problems)]
+    if not page:
+        return _section(out)
+    title = next((each.title for one in found.files for each in one.reports if each.title), "")
+    title = "Overview" if several else title or "Report"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"/>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
+        f"<title>{_html(title)}</title></head><body>\n{_section(out)}</body></html>\n"
+    )
+
+
+def _section(parts: Sequence[str]) -> str:
+    body = "\n".join(parts)
+    return f'<section class="symattn-report">\n<style>{_STYLE}</style>\n{body}\n</section>\n'
+
+
+def _html_report(found: Report) -> list[str]:
+    out = [f"<h2>{_html(found.title)}</h2>"] if found.title else []
+    if found.first is None:
+        out.append(_html_first(f"<strong>{_html(found.conclusion)}</strong>", passes=True))
+    else:
+        worked = found.first.worked
+        inside = f"<strong>{_html(found.first.sentence)}</strong>"
+        if worked is not None:
+            inside += f"<br/>{_html(found.first.source)}{_html_math(worked)}"
+        out.append(_html_first(inside, passes=False))
+    if found.reasons:
+        items = "".join(
+            f"<li><strong>{_html(reason.name)}</strong>: {_html(reason.done)}. "
+            f"{_html(reason.tell)}</li>" for reason in found.reasons[: found.shown_reasons]
         )  # fmt: skip
-        items = [f"<li>{words}</li>" for words in told]
-        if step.left_out:
-            items.append(f"<li>{step.left_out} more</li>")
-        if items:
-            out.append(f"<ul>{''.join(items)}</ul>")
-        if step.worked is not None:
-            out.append(f"<p>{math(step.worked, alttext=line(step.worked))}</p>")
-    if found.explanations:
-        out.append("<h3>Consistent with</h3><ul>")
-        out += [f"<li><strong>{_html(name)}</strong>: {_html(instead)}. {_html(tell)}</li>"
-                for name, instead, tell in found.explanations]  # fmt: skip
-        out.append("</ul>")
+        rest = _other_reasons(found)
+        items += f"<li>{_html(rest)}</li>" if rest else ""
+        out.append(f"<h3>Consistent with</h3><ul>{items}</ul>")
+    if found.first is not None:
+        out.append(f"<h3>Step by step</h3><p>{_html(found.conclusion)}</p>")
+    for step in found.steps:
+        out += _html_step(step, found)
+    if found.lines:
+        out.append(_html_list(' class="told"', _lines(found)))
+    if found.style:
+        out.append(f"<p>{_html(found.style)}</p>")
     if found.notes:
-        items = [f"<li>{_html(note)}</li>" for note in found.notes]
-        out.append(f"<h3>Notes</h3><ul>{''.join(items)}</ul>")
-    return "\n".join([*out, "</section>"]) + "\n"
+        out.append(f"<h3>Notes</h3>{_html_list('', found.notes)}")
+    return out
 
 
-def html_problems(problems: Sequence[str]) -> str:
-    """The files that could not be used, as an HTML section."""
-    if not problems:
-        return ""
-    items = "".join(f"<li>{_html(told)}</li>" for told in problems)
-    return f'<section class="symattn-report"><h2>Could not be used</h2><ul>{items}</ul></section>\n'
+def _html_first(inside: str, passes: bool) -> str:
+    return f'<div class="first{" passes" if passes else ""}">{inside}</div>'
 
 
-def _html_table(name: str, table: Table) -> str:
-    caption = _html(f"{name}, {table.caption}" if table.caption else name)
+def _html_math(tree: Tree) -> str:
+    """A worked line, each of its links a formula of its own, so that a narrow page can break it."""
+    links = (math(link, alttext=line(link), display=False) for link in _links(tree))
+    return f'<div class="worked wide" tabindex="0">{" ".join(links)}</div>'
+
+
+def _links(tree: Tree) -> Iterator[Tree]:
+    """The left side of a chain of equations, then each = or ≈ with what stands behind it."""
+    items = tree.items if isinstance(tree, Row) else (tree,)
+    starts = [k for k, item in enumerate(items) if item in (EQUALS, APPROX)]
+    for start, end in pairwise([0, *starts, len(items)]):
+        yield Row(items[start:end])
+
+
+def _html_step(step: StepReport, found: Report) -> Iterator[str]:
+    told = _told_of(step, found)
+    yield f"<h4>{_html(step.name)} <small>{_html(_headline(step))}</small></h4>"
+    for table in step.tables if _has_table(step, found) else ():
+        yield _html_table(step.name, table, found)
+    if told:
+        yield _html_list(' class="told"', told)
+    if step.own_work is not None:
+        yield f"{_OWN}{_html_math(step.own_work)}"
+
+
+def _html_list(kind: str, items: Sequence[str] | Iterator[str]) -> str:
+    inside = "".join(f"<li>{_html(words)}</li>" for words in items)
+    return f"<ul{kind}>{inside}</ul>"
+
+
+def _html_table(name: str, table: Table, found: Report) -> str:
+    title = f"{name}, {table.caption}" if table.caption else name
+    caption = f"<caption>{_html(table.caption)}</caption>" if table.caption else ""
     head = "".join(f'<th scope="col">{_html(label)}</th>' for label in table.columns)
     rows = []
     for label, cells in table.rows:
-        inside = "".join(
-            f'<td class="{cell.verdict or "blank"}">{SIGNS.get(cell.verdict, " ").strip()} '
-            f"{_html(cell.text)}</td>" for cell in cells
-        )  # fmt: skip
+        inside = "".join(map(_html_cell, cells))
         rows.append(f'<tr><th scope="row">{_html(label)}</th>{inside}</tr>')
-    more = f"<p>({table.left_out} more rows)</p>" if table.left_out else ""
-    return (f"<table><caption>{caption}</caption><thead><tr><td></td>{head}</tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table>{more}")  # fmt: skip
+    more = f"; {found.more}" if found.more else ""
+    left_out = f"<p>({_html(table.left_out + more)})</p>" if table.left_out else ""
+    return (f'<div class="wide" tabindex="0" role="region" aria-label="{_html(title)}"><table>'
+            f"{caption}<thead><tr><td></td>{head}</tr></thead>"
+            f"<tbody>{''.join(rows)}</tbody></table></div>{left_out}")  # fmt: skip
+
+
+def _html_cell(cell: Cell) -> str:
+    """A number with the sign of its verdict, and its name for those who hear the page."""
+    if cell.verdict in ("", "right", "gap"):
+        return f'<td class="{cell.verdict or "blank"}">{_html(cell.text)}</td>'
+    sign = SIGNS[cell.verdict]
+    return (f'<td class="{cell.verdict}"><span aria-hidden="true">{sign}</span>'
+            f'<span class="told">{cell.verdict}</span> {_html(cell.text)}</td>')  # fmt: skip
+
+
+def _html_rows(found: Overview) -> str:
+    names = {one.name: index + 1 for index, one in enumerate(found.files)}
+    head = "".join(f'<th scope="col">{word}</th>' for word in _COLUMNS)
+    rows = []
+    for row in found.rows:
+        link = f'<a href="#file-{names[row.file]}">{_html(row.file)}</a>'
+        cells = (row.first_wrong, row.claimed, row.true, row.explanation)
+        inside = "".join(f"<td>{_html(cell)}</td>" for cell in cells)
+        rows.append(f'<tr><th scope="row">{link}</th>{inside}</tr>')
+    return (f'<div class="wide" tabindex="0" role="region" aria-label="Overview">'
+            f'<table class="files"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{''.join(rows)}</tbody></table></div>")  # fmt: skip
 
 
 def _html(words: str) -> str:

@@ -6,13 +6,16 @@ import re
 
 import sympy
 
+from symattn.arithmetic.spelling import Form, form_of
 from symattn.arithmetic.verify import Accepted, Quantity, cuts_to
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation
+from symattn.errors import ReadError
 from symattn.notation.options import MAX_DIGITS, Notation, Rounding
 from symattn.worksheet.mark import EntryMark, true_value
 
-_FORM = re.compile(r"[+-]?[0-9]*(?:\.([0-9]*))?(?:([eE])([+-]?[0-9]+))?\Z")
+#: An exact number that a fraction may stand for.
+_PLAIN_EXACT = re.compile(r"[-+−]?[0-9]+(?:/[0-9]+)?\Z")
 
 #: Decimals of a number that stands where −∞ was claimed.
 _DEFAULT_DIGITS = 4
@@ -32,11 +35,11 @@ def rewritten(
     >>> rewritten(values, "A", claim, "0.30")
     '0.33'
     """
-    if text.rstrip().endswith("%"):
-        return None
+    form = _form(entry.claimed, text)
     minus = "−" if "−" in text else "-"
-    form = _FORM.match(text.strip().replace("−", "-"))
     if entry.claimed.places is None and not entry.claimed.hidden:
+        if "%" in text or not _PLAIN_EXACT.match(text.strip()):
+            return None
         value = evaluation.exact(letter)[entry.place]
         return str(value).replace("-", minus) if isinstance(value, sympy.Rational) else None
     places = _DEFAULT_DIGITS if entry.claimed.places is None else entry.claimed.places
@@ -51,12 +54,21 @@ def rewritten(
     if "e" in digits.text:
         return None
     units = _units(digits.text, places)
-    if accepted == "truncated":
+    if accepted == "truncated" or (form is not None and form.dots):
         units = _cut(true_value(evaluation, letter, entry.place), units, places)
-    if form is not None and form[2]:
-        after, exponent = len(form[1] or ""), form[3]
-        return (_fixed(units, after) + form[2] + exponent).replace("-", minus, units < 0)
-    return _fixed(units, places).replace("-", minus)
+    return _fixed(units, places).replace("-", minus) if form is None else form.spelled(units)
+
+
+def _form(claimed: Written, text: str) -> Form | None:
+    """How the number is spelled where it stands; as it was read, if that is its own text."""
+    for decimal in ("", ".", ","):
+        try:
+            form = form_of(text, decimal)
+        except ReadError:
+            continue
+        if form is None or form.places == claimed.places:
+            return form
+    return None
 
 
 def _cut(x: Quantity, rounded: int, places: int) -> int:

@@ -11,7 +11,18 @@ from symattn.worksheet.misconceptions.placing import PLACING
 from symattn.worksheet.misconceptions.steps import Change, Misconception, Steps
 from symattn.worksheet.misconceptions.weighing import WEIGHING
 
-__all__ = ["MISCONCEPTIONS", "Change", "Misconception", "Steps"]
+__all__ = ["COMMON", "MISCONCEPTIONS", "Change", "Misconception", "Steps"]
 
 #: All of them; of several that explain as much, the one that stands first is named first.
 MISCONCEPTIONS: tuple[Misconception, ...] = (*WEIGHING, *COMPARING, *MASKING, *PLACING)
+
+#: Those that are seen most; what is tried first needs less evidence.
+COMMON = (
+    "not-scaled",
+    "softmax-over-columns",
+    "not-masked",
+    "ratio",
+    "scaled-by-d_k",
+    "query-key-exchanged",
+    "weights-transposed",
+)

@@ -19,6 +19,7 @@ from symattn.worksheet.misconceptions.steps import (
     Change,
     Misconception,
     Steps,
+    fits,
     square,
 )
 from symattn.worksheet.mistakes import MergedByReshape, ReversedConcat, SplitByReshape
@@ -38,6 +39,21 @@ def _weights_of_projections_transposed(s: Steps) -> Change | None:
         if parts is not None and square(parts[1]):
             changes[name] = parts[0] * parts[1].T
     return changes or None
+
+
+def _projected_with(names: dict[str, str]) -> Callable[[Steps], Change | None]:
+    """Projections with one another's weights: {"K": "V"} makes the keys with W_V."""
+
+    def change(s: Steps) -> Change | None:
+        changes = {}
+        for name, other in names.items():
+            own, wrong = _projection(s, name), _projection(s, other)
+            if own is None or wrong is None or not fits(own[1], wrong[1]) or own[1] == wrong[1]:
+                return None
+            changes[name] = own[0] * wrong[1]
+        return changes
+
+    return change
 
 
 def _output_weights_transposed(s: Steps) -> Change | None:
@@ -121,6 +137,21 @@ def _no_positions(s: Steps) -> Change | None:
     return changes or None
 
 
+_OWN_WEIGHTS = "Q = X W_Q, K = X W_K and V = X W_V: each has weights of its own."
+
+
+def _with_weights_of(name: str, other: str) -> Misconception:
+    """One projection made with the weights of another."""
+    what = {"Q": "queries", "K": "keys", "V": "values"}[name]
+    return Misconception(
+        f"{what}-from-W_{other}",
+        f"the {what} are made with W_{other}",
+        _OWN_WEIGHTS,
+        "Vaswani et al. 2017, section 3.2.2",
+        _projected_with({name: other}),
+    )
+
+
 PLACING: tuple[Misconception, ...] = (
     Misconception(
         "projection-transposed",
@@ -130,6 +161,14 @@ PLACING: tuple[Misconception, ...] = (
         "PyTorch, nn.Linear",
         _weights_of_projections_transposed,
     ),
+    Misconception(
+        "query-key-weights-exchanged",
+        "W_Q and W_K change places",
+        _OWN_WEIGHTS,
+        "Vaswani et al. 2017, section 3.2.2",
+        _projected_with({"Q": "K", "K": "Q"}),
+    ),
+    *(_with_weights_of(name, other) for name in "QKV" for other in "QKV" if name != other),
     Misconception(
         "output-projection-transposed",
         "the heads are multiplied with W_Oᵀ",

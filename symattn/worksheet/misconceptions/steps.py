@@ -36,6 +36,8 @@ class Misconception:
     tell: str
     source: str
     change: Callable[[Steps], Change | None]
+    #: The name of a simpler one that is told instead where the numbers fit both.
+    rather: str = ""
 
 
 class Steps:

@@ -10,7 +10,13 @@ from collections.abc import Callable
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.nodes.exponential import (
+    Exponential,
+    LineDifference,
+    LineQuotient,
+    LineSum,
+    RowMax,
+)
 from symattn.nodes.normalise import RowRatio, Softmax
 from symattn.nodes.simplex import Hardmax
 from symattn.worksheet.misconceptions.comparing import scores_from
@@ -105,6 +111,64 @@ def _scores_as_weights(s: Steps) -> Change | None:
     return {s.result: s.logits * s.averaged[1]}
 
 
+def _over_the_largest(s: Steps) -> Change | None:
+    parts = _shared_out(s)
+    if parts is None or parts.shape[1] == 1:
+        return None
+    return {"weights": LineQuotient(parts, RowMax(parts))}
+
+
+def _logits_instead(s: Steps, old: str, new: MatrixExpr | None) -> Change | None:
+    """The logits made from another step, though the steps between are written as they should be."""
+    user = "exp" if "exp" in s.steps else "weights"
+    expr, logits = s.expr(user), s.logits
+    if expr is None or logits is None or new is None or old not in s.steps:
+        return None
+    if "row_max" in s.steps:
+        return None  # which would have to be made from them too
+    inside = logits
+    for name in ("masked", "biased", "capped"):
+        if name in s.steps and name != old:
+            inside = inside.xreplace({s.symbols[name]: s.steps[name].expr})
+    other = inside.xreplace({s.symbols[old]: new})
+    return None if other == inside else {user: expr.xreplace({logits: other})}
+
+
+def _unscaled_logits(s: Steps) -> Change | None:
+    return _logits_instead(s, "scaled", s.symbol("scores"))
+
+
+def _unmasked_logits(s: Steps) -> Change | None:
+    return _logits_instead(s, "masked", s.before_mask)
+
+
+def _shifted(s: Steps) -> Change | None:
+    """e^(z − max) where e^z is asked for."""
+    exponential = s.expr("exp")
+    if not isinstance(exponential, Exponential) or "row_max" in s.steps:
+        return None
+    logits = exponential.args[0]
+    return {"exp": Exponential(LineDifference(logits, RowMax(logits)))}
+
+
+def _not_shifted(s: Steps) -> Change | None:
+    """e^z where e^(z − max) is asked for."""
+    exponential = s.expr("exp")
+    if not isinstance(exponential, Exponential) or "row_max" not in s.steps:
+        return None
+    return {"exp": Exponential(s.logits)}
+
+
+def _residual_added(s: Steps) -> Change | None:
+    """The tokens, or the queries, added to the result."""
+    last = s.derivation.steps[-1]
+    for name in ("X", "Q"):
+        added = s.symbol(name)
+        if fits(added, last.expr) and not last.expr.has(added):
+            return {last.name: last.expr + added}
+    return None
+
+
 WEIGHING: tuple[Misconception, ...] = (
     Misconception(
         "softmax-over-columns",
@@ -171,6 +235,50 @@ WEIGHING: tuple[Misconception, ...] = (
         _weights(lambda logits: Softmax(sympy.log(2) * logits)),
     ),
     Misconception(
+        "base-10",
+        "powers of 10 are taken instead of powers of e",
+        "The softmax is built on e ≈ 2.718.",
+        DOT_PRODUCT,
+        _weights(lambda logits: Softmax(sympy.log(10) * logits)),
+    ),
+    Misconception(
+        "over-the-largest",
+        "each row is divided by its largest number instead of its sum",
+        "Divide by the sum of the row, so that the weights sum to 1.",
+        DOT_PRODUCT,
+        _over_the_largest,
+    ),
+    Misconception(
+        "softmax-of-unscaled",
+        "the softmax is taken of the scores that are not divided by √d_k",
+        "The scaled scores go into the softmax, not the scores before them.",
+        DOT_PRODUCT,
+        _unscaled_logits,
+        rather="not-scaled",
+    ),
+    Misconception(
+        "softmax-of-unmasked",
+        "the softmax is taken of the scores before the mask",
+        "The masked scores go into the softmax, not those before the mask.",
+        DOT_PRODUCT,
+        _unmasked_logits,
+        rather="not-masked",
+    ),
+    Misconception(
+        "exponentials-shifted",
+        "e^(z − max) is written where e^z is asked for",
+        "Both give the same weights; write the exponentials of the scores themselves.",
+        "Blanchard, Higham, Higham 2021",
+        _shifted,
+    ),
+    Misconception(
+        "exponentials-not-shifted",
+        "e^z is written where e^(z − max) is asked for",
+        "Both give the same weights; take the largest score of the row off first.",
+        "Blanchard, Higham, Higham 2021",
+        _not_shifted,
+    ),
+    Misconception(
         "all-on-the-largest",
         "all weight goes to the largest score",
         "The softmax lets every key have a share.",
@@ -218,5 +326,12 @@ WEIGHING: tuple[Misconception, ...] = (
         "Normalise first; the weights average the values.",
         DOT_PRODUCT,
         _scores_as_weights,
+    ),
+    Misconception(
+        "residual-added",
+        "what goes in is added to the result",
+        "The residual connection is a step after attention; it is not part of it.",
+        "Vaswani et al. 2017, section 3.1",
+        _residual_added,
     ),
 )

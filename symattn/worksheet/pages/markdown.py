@@ -1,7 +1,8 @@
 """Markdown and MyST: a fenced block ``symattn`` holds a worksheet, a role ``{claim}`` a number.
 
-A role inside other code (a fence, a longer run of backticks) or a comment is an example of one,
-and is left alone; where blocks begin and end is markdown-it's business.
+A comment ``<!-- claim -->`` says that the formulas, or the lines, of the paragraph behind it are
+claims. A role inside other code (a fence, a longer run of backticks) or a comment is an example of
+one, and is left alone; where blocks begin and end is markdown-it's business.
 """
 
 from __future__ import annotations
@@ -11,10 +12,18 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.worksheet.pages.page import MAX_LINES, Block, Found, anchor, line_of
+from symattn.worksheet.pages.page import (
+    MAX_LINES,
+    Block,
+    Found,
+    after_space,
+    anchor,
+    line_of,
+    marked_lines,
+)
 from symattn.worksheet.source import MAX_BYTES
 
-_OURS = re.compile(r"\{claim\}|symattn|\{attention\}")
+_OURS = re.compile(r"\{claim\}|symattn|\{attention\}|<!--\s*claim\s*-->")
 _INFO = re.compile(r"(?:\{(?:symattn|attention)\}|(?:toml\s+)?symattn\b)\s*(\S+\.toml)?")
 _SIGN = re.compile(r"\\[\\`]|`+|<!--")
 _RUN = re.compile(r"`+")
@@ -94,7 +103,13 @@ def _roles(text: str, start: int, end: int) -> Iterator[Found]:
         place = sign.end()
         if sign[0] == "<!--":
             close = text.find("-->", place, end)
+            marks = close >= 0 and text[place:close].strip() == "claim"
             place = end if close < 0 else close + 3
+            if marks:
+                first = after_space(text, place, end)
+                last = _first_from(gaps, first, end)
+                yield from marked_lines(text, min(first, last), last, lambda at: line_of(text, at))
+                place = last
         elif sign[0][0] == "`":
             alike = runs.get(len(sign[0]), [])
             close = _first_from(alike, place, end)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 from typing import Any
@@ -60,7 +59,7 @@ class _Cell:
                 place = self.places[found.start]
                 yield Block(found.text, place, found.file, self._after(found.start))
             else:
-                yield replace(found, start=self.places[found.start])
+                yield found.moved(self.places.__getitem__)
 
     def _after(self, start: int) -> Callable[[int], int]:
         """The places of a text that begins at `start` of the cell."""

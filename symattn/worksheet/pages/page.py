@@ -10,14 +10,41 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 from symattn.errors import ReadError
+from symattn.worksheet.lines import is_line, last_side
 
-#: What stands between the brackets of a claim: an entry, a relation, a number.
-_CLAIM = re.compile(r"\s*([A-Za-z_]+(?:\[[^\[\]]*\])+)\s*(?:=|≈|≃|~=)\s*(\S(?:.*\S)?)\s*\Z", re.S)
+#: An entry as worksheets name it, or as it is printed: s_12, a_{1,2}, α₁₂, w^{Q}_{12}.
+_ABOVE = r"(?:\^(?:\{[^{}]*\}|\([^()]*\)|\w)|[⁰¹²³⁴-⁹⁽⁾]+)?"
+_ENTRY = (
+    rf"[A-Za-z_]+(?:\[[^\[\]]*\])+|\\?[^\W\d_]+{_ABOVE}(?:_\{{[^{{}}]*\}}|_[0-9,]+|[₀-₉,]+){_ABOVE}"
+)
+
+#: What stands between the brackets of a claim: an entry, a relation, a number or a worked line.
+_CLAIM = re.compile(
+    rf"\s*\$?\s*({_ENTRY})\s*&?\s*(?:=|≈|≃|≅|~=|\\approx(?![A-Za-z]))"
+    r"\s*([^\s$](?:.*[^\s$])?)\s*\$?\s*\Z",
+    re.DOTALL,
+)
+
+#: A paragraph of worked lines is not longer than this.
+_MOST = 20_000
+
+#: Formulas in prose, whatever the syntax.
+_FORMULA = re.compile(
+    r"\$\$(?P<double>.{1,2000}?)\$\$|\$(?P<single>[^$]{1,2000}+)\$|\\\[(?P<display>.{1,2000}?)\\\]|\\\((?P<inline>.{1,2000}?)\\\)"
+    r"|:math:`(?P<role>[^`]{1,2000}+)`|\\begin\{(?P<name>(?:equation|align|gather|multline|math|displaymath)"
+    r"\*?)\}(?P<env>.{1,2000}?)\\end\{(?P=name)\}",
+    re.DOTALL,
+)
+_INNER = re.compile(r"\\(?:begin|end)\{[a-z]+\*?\}(?:\{[a-z|]*\})?|\\(?:label|tag)\{[^{}]*\}")
+_ROWS = re.compile(r"\\\\(?:\[[^\[\]]*\])?")
+_SPACE = re.compile(r"\s*+")
+_ITEM = re.compile(r"\s*(?:[-*+>|]\s+|[0-9]+[.)]\s+)*")
 
 
 @dataclass(frozen=True)
@@ -40,11 +67,28 @@ class Block:
 
 @dataclass(frozen=True)
 class Anchor:
-    """A number in the prose: which entry it claims, its text, and where that stands."""
+    """A number in the prose: which entry it claims, its text, and where that stands.
+
+    Of a worked line it is the last number; `line` is the whole, which begins at `begins`. It is
+    `inline` if a role or a command marks it, and shows only what is claimed.
+    """
 
     key: str
     number: str
     start: int
+    line: str = ""
+    begins: int = -1
+    inline: bool = True
+
+    @property
+    def claimed(self) -> str:
+        """All that is claimed: the worked line, or the number."""
+        return self.line or self.number
+
+    def moved(self, place: Callable[[int], int]) -> Anchor:
+        """The same where each of its characters stands elsewhere."""
+        begins = place(self.begins) if self.begins >= 0 else self.begins
+        return replace(self, start=place(self.start), begins=begins)
 
 
 Found: TypeAlias = "Block | Anchor"
@@ -66,7 +110,83 @@ def anchor(inside: str, start: int, line: Callable[[int], int]) -> Anchor:
         raise ReadError(
             f"{line(start)}: {inside[:40]!r} is no claim; write e.g. weights[1,2] = 0.47"
         )
-    return Anchor(one_line(match[1]), match[2], start + match.start(2))
+    return claim_of(match[1], match[2], start + match.start(2))
+
+
+def claim_of(key: str, text: str, start: int) -> Anchor:
+    """The claim of a number, or of a worked line, that stands at `start`."""
+    if not is_line(text):
+        return Anchor(one_line(key), text, start)
+    number, offset = last_side(text)
+    return Anchor(one_line(key), number, start + offset, text, start)
+
+
+def after_space(text: str, start: int, end: int) -> int:
+    """The first place from `start` on that is no space."""
+    match = _SPACE.match(text, start, end)
+    return match.end() if match else start
+
+
+def marked_lines(text: str, start: int, end: int, line: Callable[[int], int]) -> Iterator[Anchor]:
+    """The claims in a paragraph that a comment ``claim`` marks: its formulas, or else its lines.
+
+    Raises `ReadError`, which begins with the line, where there are none.
+    """
+    if end - start > _MOST:
+        raise ReadError(f"{line(start)}: {end - start} characters behind the comment claim are too "
+                        f"many; {_MOST} at most, up to a blank line")  # fmt: skip
+    found = False
+    for begin, stop in _formulas(text, start, end):
+        inside = text[begin:stop].rstrip(" \t\r\n,;")
+        inside = inside if inside.endswith("..") else inside.removesuffix(".")
+        found = True
+        yield replace(anchor(inside, begin, line), inline=False)
+    if not found:
+        raise ReadError(f"{line(start)}: no line or formula stands behind the comment claim; write "
+                        "e.g. s_12 = 1·0 + 2·4 = 8 there")  # fmt: skip
+
+
+def _formulas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where the formulas of a paragraph begin and end, or its lines if it has none."""
+    formulas = [*_FORMULA.finditer(text, start, end)]
+    for match in formulas:
+        group = next(g for g in ("double", "single", "display", "inline", "role", "env")
+                     if match[g] is not None)  # fmt: skip
+        yield from _rows(text, match.start(group), match.end(group))
+    if formulas:
+        return
+    place = start
+    for words in text[start:end].splitlines(keepends=True):
+        item = _ITEM.match(words)
+        lead = item.end() if item else 0
+        if words.strip():
+            yield place + min(lead, len(words)), place + len(words)
+        place += len(words)
+
+
+def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The rows of a formula; one that begins with a sign of equality goes on with the last."""
+    cuts = [start, *(m.end() for m in _ROWS.finditer(text, start, end)), end]
+    rows: list[tuple[int, int]] = []
+    for piece in pairwise(cuts):
+        begin, stop = _inside(text, *piece)
+        row = text[begin:stop].strip(" \t\r\n&")
+        if rows and row.startswith(("=", "≈", "\\approx")):
+            rows[-1] = rows[-1][0], stop
+        elif row:
+            rows.append((begin, stop))
+    yield from rows
+
+
+def _inside(text: str, begin: int, stop: int) -> tuple[int, int]:
+    """A row without the environment that opens before it, or closes behind it, and its end."""
+    for match in _INNER.finditer(text, begin, stop):
+        if not text[begin : match.start()].strip():
+            begin = match.end()
+        else:
+            stop = match.start()
+            break
+    return begin, begin + len(text[begin:stop].rstrip().removesuffix("\\\\").rstrip())
 
 
 def one_line(key: str) -> str:

@@ -1,5 +1,6 @@
 """reStructuredText: a directive ``symattn`` (or ``attention``) and a role ``:claim:``.
 
+A comment ``.. claim`` says that the formulas, or the lines, of the paragraph behind it are claims.
 Literal blocks, code directives, comments and double backquotes show examples and are left alone.
 """
 
@@ -9,11 +10,13 @@ import re
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.worksheet.pages.page import MAX_LINES, Block, Found, anchor, line_of
+from symattn.worksheet.pages.page import MAX_LINES, Block, Found, anchor, line_of, marked_lines
 
-_OURS = re.compile(r":claim:|(?:symattn|attention)::")
+_OURS = re.compile(r":claim:|\.\.[ \t]+claim|(?:symattn|attention)::")
 _DIRECTIVE = re.compile(r"\.\.[ \t]+([\w.+:-]+?)::(?:\s|$)")
 _COMMENT = re.compile(r"\.\.(?:[ \t]+(?![\[_|])|$)")
+_MARK = re.compile(r"[ \t]*\.\.[ \t]+claim\s*\Z")
+_MATH = re.compile(r"[ \t]*\.\.[ \t]+math::")
 _ROLE = re.compile(r"``(?:[^`\n]|`(?!`)|\n(?![ \t\r]*\n))*+``|:claim:`([^`]*+)`")
 _OPTION = re.compile(r"[ \t]+:[\w-]+:[^\n]*\n")
 _LITERAL = ("code", "code-block", "sourcecode", "literalinclude", "parsed-literal", "raw")
@@ -37,6 +40,18 @@ def restructured(text: str) -> Iterator[Found]:
         place += len(lines[number - 1])
         if name is None:
             continue
+        if _MARK.match(lines[number - 1]):
+            yield from _roles(text, prose, here)
+            while number < len(lines) and indents[number] is None:
+                place, number = place + len(lines[number]), number + 1
+            last = _marked(lines, indents, number)
+            end = place + sum(map(len, lines[number:last]))
+            start = place
+            if number < len(lines) and (math := _MATH.match(lines[number])):
+                start = place + math.end()
+            yield from marked_lines(text, min(start, end), end, lambda at: line_of(text, at))
+            number, place, prose = last, end, end
+            continue
         file = lines[number - 1].strip().partition("::")[2].strip()
         if _is_ours(name) and file.endswith(".toml"):
             yield from _roles(text, prose, here)
@@ -52,6 +67,16 @@ def restructured(text: str) -> Iterator[Found]:
             yield _block(text, place, end)
         number, place, prose = last, end, end
     yield from _roles(text, prose, len(text))
+
+
+def _marked(lines: list[str], indents: list[int | None], first: int) -> int:
+    """The line after the paragraph, or the formula, that begins on a line."""
+    if first < len(lines) and _MATH.match(lines[first]):
+        return _indented(indents, first + 1)
+    last = first
+    while last < len(lines) and indents[last] is not None:
+        last += 1
+    return last
 
 
 def _opened(line: str) -> str | None:

@@ -1,7 +1,8 @@
 r"""LaTeX: an environment ``symattn`` holds a worksheet, ``\claim{weights[1,2]}{0.47}`` a number.
 
-Comments, verbatim and listings show examples and are left alone. The package ``symattn.sty``
-makes the environment vanish and the claim print its number.
+A comment ``% claim`` on a line of its own says that the formulas of the paragraph behind it are
+claims. Other comments, verbatim and listings show examples and are left alone. The package
+``symattn.sty`` makes the environment vanish and the claim print its number.
 """
 
 from __future__ import annotations
@@ -10,14 +11,36 @@ import re
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.worksheet.pages.page import Anchor, Block, Found, line_of, one_line
+from symattn.worksheet.pages.page import (
+    Anchor,
+    Block,
+    Found,
+    after_space,
+    claim_of,
+    line_of,
+    marked_lines,
+    one_line,
+)
 
 _PARTS = re.compile(
     r"\\[\\%]|%[^\n]*+"
     r"|\\begin\{(?P<name>verbatim\*?|lstlisting|minted|Verbatim|comment|symattn)\}"
     r"|\\(?:verb\*?|lstinline)(?P<mark>[^A-Za-z\s*{\[])"
-    r"|\\claim\{(?P<key>[^{}]*+)\}\s*+\{(?P<number>[^{}]*+)(?P<close>\})?"
+    r"|(?P<claim>\\claim\{)"
 )
+#: What stands in braces: with none inside, and with one, two and three pairs inside one another.
+_FLAT = r"[^{}]*+"
+_ONE = rf"(?:[^{{}}]|\{{{_FLAT}\}})*+"
+_TWO = rf"(?:[^{{}}]|\{{{_ONE}\}})*+"
+_THREE = rf"(?:[^{{}}]|\{{{_TWO}\}})*+"
+_ARGUMENTS = re.compile(rf"(?P<key>{_ONE})\}}\s*+\{{(?:(?P<number>{_THREE})\}})?")
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_MARK = re.compile(r"%+[ \t]*claim[ \t]*\r?\Z")
+_PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
+
+#: The commands that a number or a worked line may hold.
+_KNOWN = ("cdot", "times", "frac", "dfrac", "tfrac", "sqrt", "approx", "simeq", "left", "right",
+          "quad", "mathrm", "exp", "ln", "log", "infty", "dots", "ldots", "pi", "e")  # fmt: skip
 
 
 def tex(text: str) -> Iterator[Found]:
@@ -43,8 +66,21 @@ def tex(text: str) -> Iterator[Found]:
         elif mark is not None:
             close = text.find(mark, place, _end_of_line(text, place))
             place = place if close < 0 else close + 1
-        elif match["key"] is not None:
-            yield _claim(text, match)
+        elif match["claim"] is not None:
+            found = _claim(text, match)
+            if found is not None:
+                yield found
+        elif _MARK.match(match[0]) and _is_first(text, match.start()):
+            first = after_space(text, place, len(text))
+            paragraph = _PARAGRAPH.search(text, first)
+            last = paragraph.start() if paragraph else len(text)
+            yield from marked_lines(text, first, last, lambda at: line_of(text, at))
+            place = last
+
+
+def _is_first(text: str, place: int) -> bool:
+    """Whether nothing but spaces stands before a place on its line."""
+    return not text[text.rfind("\n", 0, place) + 1 : place].strip()
 
 
 def _end_of_line(text: str, place: int) -> int:
@@ -54,11 +90,14 @@ def _end_of_line(text: str, place: int) -> int:
     return most if end < 0 else end
 
 
-def _claim(text: str, match: re.Match[str]) -> Anchor:
-    number = match["number"]
-    if match["close"] is None:
-        line, key = line_of(text, match.start()), one_line(match["key"])[:40]
-        raise ReadError(rf"{line}: \claim{{{key}}}: its number holds commands; "
-                        "write digits only")  # fmt: skip
-    lead = len(number) - len(number.lstrip())
-    return Anchor(one_line(match["key"]), number.strip(), match.start("number") + lead)
+def _claim(text: str, match: re.Match[str]) -> Anchor | None:
+    """The claim of a command; None where it has not both arguments."""
+    found = _ARGUMENTS.match(text, match.end())
+    if found is None:
+        return None
+    name, inside = one_line(found["key"]), found["number"] or ""
+    if found["number"] is None or any(word not in _KNOWN for word in _COMMAND.findall(inside)):
+        raise ReadError(rf"{line_of(text, match.start())}: \claim{{{name[:40]}}}: its number holds "
+                        "commands; write digits only")  # fmt: skip
+    lead = len(inside) - len(inside.lstrip())
+    return claim_of(name, inside.strip(), found.start("number") + lead)

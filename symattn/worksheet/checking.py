@@ -1,0 +1,222 @@
+"""`symattn.check`: somebody's numbers marked, from Python; what it returns shows its report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+
+from symattn.arithmetic.written import read_written
+from symattn.errors import ReadError, shown
+from symattn.worksheet.check import Marking, check_worksheet
+from symattn.worksheet.explain import Explanation
+from symattn.worksheet.mark import EntryMark, StepMark
+from symattn.worksheet.naming import entry_name
+from symattn.worksheet.overview import Overview, file_report
+from symattn.worksheet.pages import SYNTAXES
+from symattn.worksheet.prose import Checked, Finding, check_file
+from symattn.worksheet.read import worksheet_of
+from symattn.worksheet.report import report
+from symattn.worksheet.reporting import (
+    html_overview,
+    html_report,
+    markdown_overview,
+    markdown_report,
+    text_overview,
+    text_report,
+)
+
+#: What the name of a file ends with.
+_SUFFIXES = (".toml", *SYNTAXES)
+
+
+class Marks(Marking):
+    """A worksheet's marks, which show themselves as their report: in a notebook, by `print`."""
+
+    def __str__(self) -> str:
+        return text_report(report(self)).rstrip("\n")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_report(report(self))
+
+    def _repr_markdown_(self) -> str:
+        return markdown_report(report(self))
+
+
+@dataclass(frozen=True, repr=False)
+class PageMarks(Sequence[Marks]):
+    """The marks of the worksheets of a page, in order, and of the numbers in its prose.
+
+    It answers what one worksheet's marks do, for all of them together.
+    """
+
+    checked: Checked
+
+    @cached_property
+    def markings(self) -> tuple[Marks, ...]:
+        """One for each worksheet of which something is claimed."""
+        return tuple(map(_shown, self.checked.markings))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Every claimed number where it stands: line, column, verdict."""
+        return self.checked.findings
+
+    @overload
+    def __getitem__(self, index: int) -> Marks: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Marks]: ...
+    def __getitem__(self, index: int | slice) -> Marks | Sequence[Marks]:
+        return self.markings[index]
+
+    def __len__(self) -> int:
+        return len(self.markings)
+
+    @property
+    def steps(self) -> tuple[StepMark, ...]:
+        """The steps of all worksheets."""
+        return tuple(step for one in self.markings for step in one.steps)
+
+    @property
+    def entries(self) -> tuple[EntryMark, ...]:
+        """The claimed entries of all worksheets; one that is claimed twice once."""
+        return tuple(entry for one in self.markings for entry in one.entries)
+
+    @property
+    def explanations(self) -> tuple[Explanation, ...]:
+        """What would explain the wrong numbers of any of them."""
+        return tuple(each for one in self.markings for each in one.explanations)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is odd in any of them."""
+        return tuple(note for one in self.markings for note in one.notes)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every number passes, those in the prose too, and every worked line."""
+        return self.checked.passes and all(one.passed for one in self.markings)
+
+    @property
+    def first_wrong(self) -> EntryMark | None:
+        """The first entry that does not pass, worksheet by worksheet; then those in the prose."""
+        return next((m.first_wrong for m in self.markings if m.first_wrong is not None), None) or (
+            next(self._in_prose(), None)
+        )
+
+    def _in_prose(self) -> Iterator[EntryMark]:
+        """What does not pass of the entries that are claimed again, after a right claim."""
+        for finding in self.findings if not self.passed else ():
+            for one in self.markings if not finding.passes else ():
+                for entry in one.entries:
+                    named = entry_name(entry.step, entry.place, one.evaluation.notation)
+                    if finding.entry in (named, str(entry)):
+                        again = read_written(finding.claimed, finding.entry)
+                        if again is not None:
+                            yield replace(entry, claimed=again, verdict=finding.verdict)
+
+    def passes(self, entry: EntryMark) -> bool:
+        """Whether the policy of the worksheet that an entry belongs to lets it pass."""
+        owner = next((m for m in self.markings if any(e is entry for e in m.entries)), None)
+        return (owner or self.markings[0]).passes(entry)
+
+    @cached_property
+    def _overview(self) -> Overview:
+        return Overview((file_report(self.checked),))
+
+    def __str__(self) -> str:
+        return text_overview(self._overview).rstrip("\n")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_overview(self._overview, page=False)
+
+    def _repr_markdown_(self) -> str:
+        return markdown_overview(self._overview)
+
+
+def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks | PageMarks:
+    """Mark the claims of a worksheet, or of a page.
+
+    `text_or_path` is a `Path`, or a string. A string with a line break, or with a ``=`` that does
+    not name a file, is the text of a worksheet; one line that ends in ``.toml``, ``.md``,
+    ``.rst``, ``.tex``, ``.ipynb``, …, or that names a file, is a path. `explain`: look for
+    misconceptions and slips behind wrong numbers.
+
+    The marks of a worksheet have `passed`, `first_wrong`, `steps` (each with `name`, `verdict`
+    and `entries`), `entries`, `explanations`, `notes` and `passes(entry)`. An entry has `step`,
+    `place` (head, if there are heads, row and column, from 0), `claimed`, `verdict` and
+    `because`, the entries that it follows from. A page (Markdown, reStructuredText, LaTeX, a
+    notebook) gives the sequence of its worksheets' marks, which has all these, too. Both show
+    themselves as their report, in notebooks and by `print`.
+
+    Raises `SymattnError`: for a file that cannot be read, a text that is no worksheet, and a
+    worksheet that claims nothing; the message says where, what and how to mend it.
+
+    >>> marks = check('''
+    ... [given]
+    ... Q = [[1, 0]]
+    ... K = [[1, 0], [0, 1]]
+    ... [claims]
+    ... scaled = [["0.71", 0]]
+    ... weights = [["0.67", "0.36"]]
+    ... ''')
+    >>> marks.passed, str(marks.first_wrong), marks.first_wrong.place
+    (False, 'weights[1,2]', (0, 1))
+    >>> [(entry.claimed.text, entry.verdict) for entry in marks.steps[1].entries]
+    [('0.67', 'right'), ('0.36', 'wrong')]
+    """
+    if isinstance(text_or_path, str) and not _is_path(text_or_path):
+        sheet = worksheet_of(text_or_path)
+        return _shown(sheet.in_file(check_worksheet, sheet, explain))
+    if not isinstance(text_or_path, str | os.PathLike):
+        raise ReadError(
+            f"check: {shown(text_or_path)} is neither text nor a path; give the text of a "
+            "worksheet, or the path of a file"
+        )
+    path = Path(text_or_path)
+    checked = check_file(path, explain)
+    if checked is None or not checked.markings:
+        raise ReadError(
+            f"{path}: claims: nothing is claimed; add [claims] to a worksheet, or a claim to the "
+            "prose after one"
+        )
+    if path.suffix.lower() in SYNTAXES:
+        return PageMarks(checked)
+    (marking,) = checked.markings
+    return _shown(marking)
+
+
+def _is_path(text: str) -> bool:
+    """Whether a string names a file, rather than being a worksheet's text.
+
+    Raises `ReadError` for one that can be neither.
+    """
+    if "\n" in text or "\r" in text:
+        return False
+    if text.strip().lower().endswith(_SUFFIXES) or _exists(text):
+        return True
+    if "=" in text:
+        return False
+    raise ReadError(
+        f"check: {shown(text)} is neither a file nor the text of a worksheet; give a path that "
+        'ends in .toml or .md, or text such as "[given]\\nQ = [[1, 0]]…"'
+    )
+
+
+def _exists(text: str) -> bool:
+    try:
+        return bool(text.strip()) and Path(text).exists()
+    except (OSError, ValueError):  # too long, or with characters that no name has
+        return False
+
+
+def _shown(marking: Marking) -> Marks:
+    """The same marks, which show themselves."""
+    return Marks(**{field.name: getattr(marking, field.name) for field in fields(marking)})

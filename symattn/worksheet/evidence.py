@@ -1,0 +1,116 @@
+"""Evidence: how many of the numbers that an entry might have taken were tried.
+
+A wrong number that one of k tried numbers reproduces is no evidence where an arbitrary number
+would have met one of the k as well. With N numbers in reach, that happens with a chance of k/N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import floor, inf, isfinite, log2
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+
+#: Nothing is reported unless chance would have done as well in one of so many cases at most.
+ODDS = 20
+LEAST_BITS = log2(ODDS)
+
+#: An exact claim (1/3) counts as written with so many digits of the largest number.
+_EXACT = 1e-6
+
+#: Nobody writes −∞ by accident: it counts as two decimals do.
+_INFINITE = 6.0
+
+
+class Field:
+    """The claims on one step as floats, and the numbers that each might have been.
+
+    Those are the multiples of a claim's unit between the least and the largest number of the
+    matrix, true or claimed; of weights, between 0 and 1.
+    """
+
+    def __init__(self, claimed: Array, true: Array, shares: bool) -> None:
+        written = claimed.ravel()
+        self.shape = claimed.shape
+        self.there = np.array([one is not None for one in written]).reshape(self.shape)
+        numbers = [np.nan if one is None else one.nearest for one in written]
+        units = [np.nan if one is None else one.nearest_unit for one in written]
+        self.numbers = np.array(numbers, dtype=float).reshape(self.shape)
+        self.units = np.array(units, dtype=float).reshape(self.shape)
+        self.true = np.asarray(true, dtype=float)
+        seen = np.concatenate([self.true.ravel(), self.numbers.ravel()])
+        seen = seen[np.isfinite(seen)]
+        more = [0.0, 1.0] if shares else []
+        self.low = float(min([*seen, *more], default=0.0))
+        self.high = float(max([*seen, *more], default=0.0))
+        self.largest = max(abs(self.low), abs(self.high))
+        self.hidden = np.isneginf(self.numbers)
+
+    def put_in(self, value: Array) -> Array:
+        """A value of the step with the claims in their places."""
+        return np.where(self.there, self.numbers, value)
+
+    def unit(self, place: tuple[int, ...]) -> float:
+        """The step between the numbers that an entry might have been.
+
+        Where all true numbers of the matrix are whole, and the claim is, so are the others.
+        """
+        unit = float(self.units[place]) or _EXACT * (self.largest or 1.0)
+        claim, finite = float(self.numbers[place]), self.true[np.isfinite(self.true)]
+        while isfinite(claim) and unit < 1 and claim / (10 * unit) == round(claim / (10 * unit)):
+            coarser = finite / (10 * unit)
+            if not np.allclose(coarser, np.round(coarser), rtol=0, atol=1e-9):
+                break
+            unit *= 10
+        return unit
+
+    def bits(self, place: tuple[int, ...], meant: float) -> float:
+        """How many bits a claimed number holds where `meant` is right.
+
+        A number that is a unit off says no more than that: as near, there are few others.
+        """
+        claim = float(self.numbers[place])
+        if not isfinite(claim):
+            return _INFINITE
+        reach = min(max(self.high, 0.0) - min(self.low, 0.0), 4 * abs(claim - meant))
+        return log2(reach / self.unit(place) + 1)
+
+    def chance(self, place: tuple[int, ...], tried: Iterable[float], meant: float) -> float:
+        """How often an arbitrary number at this place would be one of those that were tried.
+
+        Arbitrary among all that the entry might have been, and among those that are as near to
+        `meant`, the right one: the larger chance counts.
+        """
+        claim, unit = float(self.numbers[place]), self.unit(place)
+        if not isfinite(claim):
+            return 1.0
+        low, high = self.low - unit / 2, self.high + unit / 2
+        numbers = {round((x - claim) / unit): x for x in tried if isfinite(x) and low <= x <= high}
+        everywhere = len(numbers) / ((self.high - self.low) / unit + 1)
+        if not isfinite(meant):
+            return everywhere
+        reach = 2 * abs(claim - meant)
+        near = sum(abs(x - meant) <= reach + unit / 2 for x in numbers.values())
+        width = min(high, meant + reach) - max(low, meant - reach)
+        return max(everywhere, near / max(floor(width / unit + 0.5), 1))
+
+    def sums_to_one(self, places: Sequence[tuple[int, ...]]) -> bool:
+        """Whether these are a whole row of claimed shares, whose last one says nothing new."""
+        row = places[0][:-1]
+        if len(places) < self.shape[-1] or self.low < 0 or self.high > 1:
+            return False
+        return bool(abs(self.numbers[row].sum() - 1) <= self.units[row].sum())
+
+    def matches(self, place: tuple[int, ...], value: float) -> bool:
+        """Whether a number rounds to what is claimed."""
+        claim, unit = float(self.numbers[place]), float(self.units[place])
+        if not (isfinite(claim) and isfinite(value)):
+            return claim == value
+        return abs(value - claim) <= 0.5 * unit + 1e-9 * max(1.0, float(self.largest))
+
+
+def weighed(chance: float) -> float:
+    """Bits of evidence against a chance."""
+    return -log2(chance) if chance > 0 else inf

@@ -1,0 +1,835 @@
+"""Worked lines: ``s_12 = 1·0 + 2·4 = 8`` is checked link by link, and its last number is the claim.
+
+Each side is read exactly. A sign ``=`` or ``≈`` before a decimal holds if the decimal is a correct
+rounding of what stands before it, or that cut off; between sides without decimals it holds if they
+are proven equal; a side in which some numbers were rounded (``2.034/3.034``) has to be made as the
+side before it is, each number a rounding of its part. What stands before a sign may be read as the
+numbers printed there, as any side before it, of which they are roundings, or as the true numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import sympy
+from flint import arb, fmpq
+
+from symattn.arithmetic.balls import BITS, ball, precision
+from symattn.arithmetic.base import Array
+from symattn.arithmetic.exact import FUNCTIONS
+from symattn.arithmetic.reading import read_number
+from symattn.arithmetic.spelling import POWER_OF_TEN, exponent_of, plain_text
+from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
+from symattn.arithmetic.written import Written, read_written
+from symattn.derivation import Evaluation, Place, Step
+from symattn.errors import CannotSpell, ReadError, SymattnError, Undecided, shown
+from symattn.grammar import Apart, Call, Name, Number, Tree, read_closed
+from symattn.nodes import rule as r
+from symattn.notation.latex import latex
+from symattn.notation.options import Notation
+from symattn.notation.text import line as as_line
+from symattn.notation.tree import Num
+from symattn.step import HEAD
+from symattn.worksheet.naming import counted_place, entry_name
+
+#: Sides that a line may have, and characters of it.
+MAX_SIDES, MAX_LINE = 20, 2000
+
+#: What stands between the sides of a line.
+_SIGN = re.compile(r"=|≈|≃|≅|≐|~=|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])")
+
+#: What does not belong to a side: spaces, LaTeX's dollars, columns and ends of rows.
+_AROUND = re.compile(r"(?:[\s&$]|\\\\)*+")
+_BEHIND = re.compile(r"(?:[\s&$]|\\\\)+\Z")
+
+#: Numbers that are indices, exponents or sizes under a root, in what is named by letters.
+_INDICES = re.compile(
+    r"[_^]\s*\{[^{}]*\}|_[0-9A-Za-z,]+|\^\s*\(?[-+−]?\w+\)?|\[[^\[\]]*\]|√\s*\(?[0-9]+"
+    r"|\\sqrt\s*\{[^{}]*\}|[₀-₉⁰¹²³⁴-⁹]+"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_DECIMAL = re.compile(r"(?<![\w.])([0-9]+)(?:\.([0-9]*))?([eE][-+]?[0-9]+)?|\.([0-9]+)")
+_SCIENTIFIC = re.compile(rf"((?<![\w.])[0-9]+\.[0-9]+)({POWER_OF_TEN})")
+_SYMBOL = re.compile(
+    r"(?P<base>.*?)(?:_\s*\{?(?P<below>[0-9]+(?:\s*,\s*[0-9]+)*)\}?"
+    r"|(?P<small>[₀-₉]+(?:\s*,\s*[₀-₉]+)*))(?P<above>.*)\Z",
+    re.DOTALL,
+)
+_SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a line: its text, where that begins in the line, and what it comes to.
+
+    `written` is set where it is a single number.
+    """
+
+    text: str
+    start: int
+    sign: str
+    written: Written | None
+    plain: str
+    value: sympy.Expr
+
+    @cached_property
+    def tree(self) -> Tree:
+        """How it is put together."""
+        return read_closed(self.plain)
+
+    @cached_property
+    def decimals(self) -> Mapping[Fraction, int]:
+        """The decimals of each number in it that has some; the fewest that it is written with."""
+        found: dict[Fraction, int] = {}
+        for match in _DECIMAL.finditer(self.plain):
+            places = len(match[2] or match[4] or "") - exponent_of(match[3] or "")
+            value = Fraction(match[0])
+            if places > 0:
+                found[value] = min(places, found.get(value, places))
+        return found
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no number in it can have been rounded."""
+        if self.written is None:
+            return not self.decimals
+        return self.written.places is None or self.written.places <= 0
+
+    @property
+    def quantity(self) -> Quantity:
+        """What it comes to, as a number to be compared."""
+        return exactly(self.value)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A worked line that claims an entry; its sides are those made of numbers."""
+
+    letter: str
+    place: Place
+    sides: tuple[Side, ...]
+    #: Line and column in the file where it begins, from 1; 0 where they are not known.
+    where: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A sign of a worked line that does not hold, between what stands on its left and right.
+
+    `verdict` is ``wrong``, ``truncated`` (the right side is the left one cut off) or ``undecided``.
+    """
+
+    step: str
+    letter: str
+    place: Place
+    #: The entry as its worksheet counts.
+    entry: str
+    left: str
+    sign: str
+    right: str
+    #: What the left side comes to, and the right side where that is no single number.
+    value: str
+    other: str
+    verdict: str
+    #: Line and column in the file where the line begins, from 1; 0 where they are not known.
+    line: int = 0
+    column: int = 0
+    #: Said instead, of a term that is not the rule's.
+    term: str = ""
+
+    @property
+    def told(self) -> str:
+        """What is said of it, in one line."""
+        if self.term:
+            return f"{self.entry}: {self.term}"
+        if self.verdict == "undecided":
+            return f"{self.entry}: whether {self.left} is {self.right} is not decided"
+        other = f", which is {self.other}" if self.other else ""
+        if self.verdict == "truncated":
+            return f"{self.entry}: {self.left} is {self.value}; {self.right} is cut off{other}"
+        return f"{self.entry}: {self.left} is {self.value}, not {self.right}{other}"
+
+
+def exactly(value: sympy.Expr) -> Quantity:
+    """A number that is known exactly."""
+
+    def at(bits: int) -> Any:
+        with precision(bits):
+            return ball(value)
+
+    return Quantity(at, lambda: value)
+
+
+# ---- reading ---------------------------------------------------------------------------------
+
+
+def pieces(text: str) -> list[tuple[str, str, int]]:
+    """The sides of a text: the sign before each, its text, and where that begins.
+
+    >>> pieces("s_12 = 1·0 + 2·4 = 8")
+    [('', 's_12', 0), ('=', '1·0 + 2·4', 7), ('=', '8', 19)]
+    """
+    found: list[tuple[str, str, int]] = []
+    sign, start = "", 0
+    for match in [*_SIGN.finditer(text), None]:
+        end = len(text) if match is None else match.start()
+        lead = _AROUND.match(text, start, end)
+        begin = lead.end() if lead else start
+        found.append((sign, _BEHIND.sub("", text[begin:end]), begin))
+        if match is not None:
+            sign, start = match[0], match.end()
+    if len(found) > 1 and not found[0][1]:  # a sign that begins the text claims nothing more
+        found = found[1:]
+    return found
+
+
+def is_line(text: object) -> bool:
+    """Whether a claimed text has more than one side."""
+    return isinstance(text, str) and _SIGN.search(text) is not None and len(pieces(text)) > 1
+
+
+def last_side(text: str) -> tuple[str, int]:
+    """The last side of a text, which is the number that it claims, and where that begins."""
+    if not is_line(text):
+        return text, 0
+    _, side, start = pieces(text)[-1]
+    return side, start
+
+
+def read_line(
+    text: str, where: str, decimal: str, names: Callable[[str], bool | None] = lambda side: None
+) -> tuple[Written, tuple[Side, ...]]:
+    """The claimed number of a worked line and its sides that are made of numbers.
+
+    `names` says of a side whether it is a symbol of the claimed entry, None if of none. Raises
+    `ReadError` for a side that cannot be read.
+    """
+    if len(text) > MAX_LINE:
+        raise ReadError(f"{where}: {len(text)} characters are too many; write {MAX_LINE} at most")
+    found = pieces(text)
+    if len(found) > MAX_SIDES:
+        raise ReadError(f"{where}: {len(found)} sides are too many; write {MAX_SIDES} at most")
+    sides: list[Side] = []
+    for sign, side, start in found:
+        if not side:
+            raise ReadError(f"{where}: nothing stands on one side of a sign of equality; write "
+                            "e.g. 1·0 + 2·4 = 8")  # fmt: skip
+        if not sides and _is_symbolic(side):
+            if start == found[0][2] and names(side) is False:
+                raise ReadError(f"{where}: {shown(side)} is another entry; claim the line there")
+            continue
+        sides.append(_side(side, start, sign, where, decimal))
+    last = sides[-1] if sides else None
+    if last is None or last.text != found[-1][1]:
+        raise ReadError(f"{where}: {shown(found[-1][1])} holds no number; end with one")
+    if last.written is None and last.decimals and len(found) > 1:
+        raise ReadError(f"{where}: ends with {last.text[:40]}; write what that comes to behind it")
+    claimed = last.written or Written(last.text, last.value, None)
+    return claimed, tuple(sides)
+
+
+def _side(text: str, start: int, sign: str, where: str, decimal: str) -> Side:
+    return replace(_read_side(text, where, decimal), start=start, sign=sign)
+
+
+@lru_cache(maxsize=4096)
+def _read_side(text: str, where: str, decimal: str) -> Side:
+    written = read_written(text, where, decimal)
+    if written is None:
+        raise ReadError(f"{where}: {shown(text)} stands where a number belongs; write it, or claim "
+                        "nothing")  # fmt: skip
+    if written.places is not None:
+        return Side(text, 0, "", written, str(written.value), written.value)
+    try:
+        plain = plain_text(text.removesuffix("%").removesuffix("\\"), decimal)
+    except ReadError as error:
+        raise ReadError(f"{where}: {error}") from None
+    plain = _SCIENTIFIC.sub(lambda m: f"{m[1]}e{exponent_of(m[2])}", plain)
+    return Side(text, 0, "", None, plain, written.value)
+
+
+def _is_symbolic(side: str) -> bool:
+    """Whether a side names what is computed by letters: no number in it stands for itself."""
+    rest = _INDICES.sub(" ", side)
+    if any(character.isdigit() for character in rest):
+        return False
+    try:
+        read_number(plain_text(side), "")
+    except ReadError:
+        return _LETTER.search(rest) is not None
+    return False
+
+
+# ---- entries named by symbols ----------------------------------------------------------------
+
+
+def symbol_key(text: str, letters: Mapping[str, str], notation: Notation) -> str | None:
+    """The key of an entry that is named as it is printed: ``s_12``, ``s_{1,2}``, ``S₁₂``.
+
+    `letters` are the steps by name. None for a text that names none of them.
+
+    >>> symbol_key("a_{1,2}", {"weights": "A"}, Notation())
+    'weights[1,2]'
+    """
+    if len(text) > 60 or "[" in text:
+        return None
+    match = _SYMBOL.match(text.strip().strip("$").strip())
+    if match is None or not match["base"].strip():
+        return None
+    digits = (match["below"] or match["small"]).translate(_SMALL)
+    index = [part.strip() for part in digits.split(",")] if "," in digits else list(digits)
+    if len(index) != 2:
+        return None
+    around = match["base"] + match["above"]
+    plain = _bare(f"{around}_{','.join(index)}")
+    inner = re.search(r"\(([0-9]{1,4})\)", around.translate(_HEADS))
+    head = inner[1] if inner else ""
+    for name, letter in letters.items():
+        if plain in _spellings(letter, head, tuple(index), notation):
+            return f"{name}[{head}][{','.join(index)}]" if head else f"{name}[{','.join(index)}]"
+    return None
+
+
+_HEADS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾", "0123456789()")
+
+
+@lru_cache(maxsize=4096)
+def _spellings(letter: str, head: str, index: tuple[str, ...], notation: Notation) -> set[str]:
+    """How an entry may be named: as it is printed, and with the matrix's own letter."""
+    row, column = index
+    tree = notation.entry(letter, Num(head) if head else None, (Num(row), Num(column)))
+    matrix = notation.letter(letter) if not head else notation.in_head(
+        notation.letter(letter), Num(head))  # fmt: skip
+    below = f"_{row},{column}"
+    forms = [as_line(tree), latex(tree), f"{as_line(matrix)}{below}", f"{latex(matrix)}{below}"]
+    return {_bare(form) for form in forms}
+
+
+def _bare(text: str) -> str:
+    """A symbol without what does not tell it from others: braces, spaces, where its index is."""
+    text = re.sub(r"\\(?=[A-Za-z])|\\,|[{}\s^]", "", text.translate(_HEADS).translate(_SMALL))
+    match = re.match(r"(.*?)_([0-9]+,[0-9]+|[0-9]{2})(.*)\Z", text)
+    if match is None:
+        return text
+    index = match[2] if "," in match[2] else ",".join(match[2])
+    return f"{match[1]}{match[3]}_{index}"
+
+
+# ---- checking --------------------------------------------------------------------------------
+
+
+def check_lines(
+    lines: Sequence[Line], evaluation: Evaluation, claims: Mapping[str, Array]
+) -> tuple[Link, ...]:
+    """The signs that do not hold: of each line those cut off, and the first that is wrong."""
+    return tuple(link for line in lines for link in _Check(line, evaluation, claims).links())
+
+
+@dataclass
+class _Check:
+    """The check of one line."""
+
+    line: Line
+    evaluation: Evaluation
+    claims: Mapping[str, Array]
+    #: The true entries that the rule's tree names.
+    entries: dict[str, tuple[str, Place]] = field(default_factory=dict)
+    consts: dict[str, sympy.Expr] = field(default_factory=dict)
+
+    def links(self) -> Iterator[Link]:
+        sides = self.line.sides
+        if sides:
+            fault = self._wrong_term(sides[0])
+            if fault:
+                yield self._link(sides[0], sides[0], "wrong", fault)
+        for count in range(1, len(sides)):
+            try:
+                verdict = self._held(sides[:count], sides[count])
+            except Undecided:
+                verdict = "undecided"
+            if verdict != "right":
+                yield self._link(sides[count - 1], sides[count], verdict)
+            if verdict == "wrong":
+                return
+
+    def _link(self, left: Side, right: Side, verdict: str, term: str = "") -> Link:
+        notation = self.evaluation.notation
+        name = self.evaluation[self.line.letter].name
+        places = 4 if right.written is None else max(right.written.places or 0, 0)
+        line, column = self.line.where
+        return Link(
+            name, self.line.letter, self.line.place,
+            entry_name(name, self.line.place, notation),
+            left.text, right.sign or "=", right.text,
+            _shown(left.value, places),
+            "" if right.written is not None or right.is_exact else _shown(right.value, places),
+            verdict, line, column, term,
+        )  # fmt: skip
+
+    # ---- one sign ----
+
+    def _held(self, before: Sequence[Side], right: Side) -> str:
+        """Whether a sign holds between what stands before it and its right side."""
+        if right.written is not None:
+            return self._rounded(before, right, right.written)
+        left = before[-1]
+        if _is_infinite(left) or _is_infinite(right):
+            return "right" if left.value is right.value else "wrong"
+        if left.quantity.same(right.value):
+            return "right"
+        if right.is_exact and left.is_exact:
+            return "wrong"
+        for side in reversed(before):
+            if _made_alike(_Parts(side), right, side.tree):
+                return "right"
+        if self._from_truth(left, right):
+            return "right"
+        alike = _is_alike(left.tree, right.tree)
+        return "right" if not alike and _meet(right, left.value) else "wrong"
+
+    def _rounded(self, before: Sequence[Side], right: Side, written: Written) -> str:
+        if written.hidden or _is_infinite(before[-1]):
+            return "right" if written.hidden and _is_infinite(before[-1]) else "wrong"
+        before = [side for side in before if not _is_infinite(side)]
+        if written.places is None or (written.places <= 0 and right.sign == "="):
+            if before[-1].quantity.same(written.value):
+                return "right"
+            if before[-1].is_exact or written.places is None:
+                return "wrong"
+        verdicts = [_rounding(side.quantity, written) for side in reversed(before)]
+        if verdicts[0] != "wrong" or before[-1].is_exact:
+            return verdicts[0]
+        if "right" in verdicts:
+            return "right"
+        place = self.line.place
+        if _overlap(before[-1], written):
+            true = Quantity(
+                lambda bits: self.evaluation.balls(self.line.letter, bits)[place],
+                lambda: self.evaluation.exact(self.line.letter)[place],
+            )
+            if rounds_to(true, written):
+                return "right"
+        return "truncated" if "truncated" in verdicts else "wrong"
+
+    def _from_truth(self, left: Side, right: Side) -> bool:
+        """Whether the right side is the entry's own rule with the true numbers, rounded."""
+        if left.is_exact or not _sides_overlap(left, right):
+            return False
+        tree = self._rule_tree()
+        return tree is not None and _made_alike(_TrueParts(self), right, tree)
+
+    # ---- the rule of the entry ----
+
+    def _rule_tree(self, letter: str = "", place: Place = ()) -> Tree | None:
+        """The entry's rule as a tree over the true entries; None where it has none."""
+        rule = self._rule(letter or self.line.letter, place or self.line.place)
+        try:
+            return None if rule is None else self._tree(rule)
+        except CannotSpell:
+            return None
+
+    def _rule(self, letter: str, place: Place) -> r.Rule | None:
+        step = self.evaluation[letter].step
+        if not isinstance(step, Step):
+            return None
+        i, j = step.indices
+        *lead, row, column = place
+        heads = {HEAD: lead[-1]} if step.per_head and lead else {}
+        try:
+            return r.at(r.rule_of(step.expr, i, j), {i: row, j: column} | heads,
+                        self.evaluation.sizes)  # fmt: skip
+        except SymattnError:
+            return None
+
+    def _tree(self, rule: r.Rule) -> Tree:
+        match rule:
+            case r.Entry():
+                letter, place = self._read(rule)
+                key = f"{letter}[{','.join(map(str, place))}]"
+                self.entries[key] = letter, place
+                return Name(key)
+            case r.Const(value):
+                key = str(value)
+                self.consts[key] = value.subs(self.evaluation.sizes)
+                return Name(key)
+            case r.Plus():
+                terms = tuple(map(self._tree, _terms(rule)))
+                return Apart("+", terms) if len(terms) > 1 else terms[0]
+            case r.Times(factors):
+                return Apart("*", tuple(map(self._tree, factors)))
+            case r.Over(num, den, _):
+                return Apart("/", (self._tree(num), self._tree(den)))
+            case r.Exp(body):
+                return Call("exp", (self._tree(body),))
+            case r.Apply(name, body):
+                return Call(name, (self._tree(body),))
+            case r.Power(body, exponent):
+                return Apart("^", (self._tree(body),), Fraction(exponent))
+        raise CannotSpell("a rule without a tree")
+
+    def _read(self, entry: r.Entry) -> tuple[str, Place]:
+        head = getattr(entry.matrix, "head", None)
+        lead = () if head is None else (int(head),)
+        return str(entry.matrix.name), (*lead, int(entry.row), int(entry.column))
+
+    # ---- its product terms ----
+
+    def _wrong_term(self, side: Side) -> str:
+        """What is wrong with the products of a sum of products; "" where nothing is."""
+        rule = self._rule(self.line.letter, self.line.place)
+        tree = side.tree if side.written is None else None
+        while isinstance(rule, r.Over) and tree is not None:
+            inner = rule.num
+            rule = self._rule(*self._read(inner)) if isinstance(inner, r.Entry) else inner
+            tree = tree.parts[0] if isinstance(tree, Apart) and tree.sign == "/" else None
+        if not isinstance(rule, r.Plus) or tree is None:
+            return ""
+        wanted = [term for term in rule.terms if _is_product(term)]
+        parts = tree.parts if isinstance(tree, Apart) and tree.sign == "+" else (tree,)
+        terms = [_factors(part) for part in parts]
+        if len(wanted) != len(rule.terms) or any(term is None for term in terms):
+            return ""
+        texts = _term_texts(side.text, len(terms))
+        left = list(range(len(wanted)))
+        odd: list[int] = []
+        for k, term in enumerate(terms):
+            assert term is not None
+            fits = [n for n in sorted(left, key=lambda n: n != k)
+                    if self._is_term(term, wanted[n], side)]  # fmt: skip
+            if fits:
+                left.remove(fits[0])
+            else:
+                odd.append(k)
+        needed = [n for n in left if not self._vanishes(wanted[n])]
+        if odd:
+            said = texts[odd[0]]
+            n = odd[0] if odd[0] in left else needed[0] if needed else -1
+            return (f"the term {said} should be {self._term(wanted[n])}" if n >= 0 else
+                    f"the term {said} does not belong to it")  # fmt: skip
+        return f"the term {self._term(wanted[needed[0]])} is missing" if needed else ""
+
+    def _is_term(self, term: tuple[Tree, Tree], rule: r.Rule, side: Side) -> bool:
+        one, other = (self._read(factor) for factor in _entries_of(rule))
+        first, second = term
+        return (self._is_operand(first, one, side) and self._is_operand(second, other, side)) or (
+            self._is_operand(first, other, side) and self._is_operand(second, one, side)
+        )
+
+    def _is_operand(self, factor: Tree, read: tuple[str, Place], side: Side) -> bool:
+        """Whether a factor is an entry: as it was claimed, or a rounding of the true one."""
+        value = _value(factor)
+        letter, place = read
+        claimed = self.claims.get(letter)
+        written: Any = None if claimed is None else claimed[place]
+        if written is not None and written.value == value:
+            return True
+        if value is sympy.S.NegativeInfinity:
+            return True
+        true = exactly(self.evaluation.exact(letter)[place])
+        if true.hidden:
+            return False
+        places = side.decimals.get(abs(Fraction(str(value)))) if value.is_Rational else None
+        try:
+            if places is None:
+                return true.same(value)
+            return _rounding(true, Written("", value, places)) != "wrong"
+        except Undecided:
+            return True
+
+    def _vanishes(self, rule: r.Rule) -> bool:
+        return any(self.evaluation.exact(letter)[place] == 0
+                   for letter, place in map(self._read, _entries_of(rule)))  # fmt: skip
+
+    def _term(self, rule: r.Rule) -> str:
+        """A term with its numbers, as claimed or as they are, and what they are called."""
+        numbers, symbols = [], []
+        for letter, place in map(self._read, _entries_of(rule)):
+            claimed = self.claims.get(letter)
+            written: Any = None if claimed is None else claimed[place]
+            digits = self.evaluation.digits(letter, place, self.evaluation.notation).text
+            number = str(written) if written is not None else digits
+            numbers.append(f"({number})" if number[:1] in "-−" else number)
+            index = tuple(Num(str(n)) for n in counted_place(place, self.evaluation.notation))
+            head = index[0] if len(index) > 2 else None
+            symbols.append(as_line(self.evaluation.notation.entry(letter, head, index[-2:])))
+        return f"{'·'.join(numbers)} ({'·'.join(symbols)})"
+
+
+def _terms(rule: r.Rule) -> Iterator[r.Rule]:
+    """The terms of a sum, and of sums in it."""
+    if isinstance(rule, r.Plus):
+        for term in rule.terms:
+            yield from _terms(term)
+    else:
+        yield rule
+
+
+def _entries_of(rule: r.Rule) -> tuple[r.Entry, ...]:
+    assert isinstance(rule, r.Times)
+    return tuple(factor for factor in rule.factors if isinstance(factor, r.Entry))
+
+
+def _is_product(rule: r.Rule) -> bool:
+    """Whether a term is the product of two entries."""
+    return isinstance(rule, r.Times) and len(rule.factors) == 2 and len(_entries_of(rule)) == 2
+
+
+def _factors(tree: Tree) -> tuple[Tree, Tree] | None:
+    """The two factors of a product; a minus sign belongs to the first."""
+    if isinstance(tree, Apart) and tree.sign == "neg":
+        inner = _factors(tree.parts[0])
+        return None if inner is None else (Apart("neg", (inner[0],)), inner[1])
+    if isinstance(tree, Apart) and tree.sign == "*" and len(tree.parts) == 2:
+        return tree.parts[0], tree.parts[1]
+    return None
+
+
+def _term_texts(text: str, count: int) -> list[str]:
+    """The terms of a sum as they are written, if they can be told apart; else as numbers."""
+    depth, start, found = 0, 0, []
+    for at, sign in enumerate(text):
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(sign, 0)
+        before = text[:at].rstrip()[-1:]
+        if sign in "+-−" and depth == 0 and (before.isalnum() or before in ")}]"):
+            found.append(text[start:at])
+            start = at + (sign == "+")
+    found.append(text[start:])
+    if len(found) != count:
+        return [text] * count
+    return [piece.strip() for piece in found]
+
+
+# ---- sides that are made alike ---------------------------------------------------------------
+
+
+class _Parts:
+    """The parts of a side, by their values."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+
+    def value(self, tree: Tree) -> sympy.Expr:
+        return _value(tree)
+
+    def opened(self, tree: Tree) -> Tree | None:
+        return None
+
+
+class _TrueParts(_Parts):
+    """The parts of an entry's rule, by the true values of what it is made from."""
+
+    def __init__(self, check: _Check) -> None:
+        self.check = check
+
+    def value(self, tree: Tree) -> sympy.Expr:
+        match tree:
+            case Name(name):
+                if name in self.check.consts:
+                    return self.check.consts[name]
+                letter, place = self.check.entries[name]
+                return self.check.evaluation.exact(letter)[place]
+            case Call("exp", (body,)):
+                return sympy.exp(self.value(body))
+            case Call(name, (body,)):
+                return FUNCTIONS[name](self.value(body))
+            case Apart("+", parts):
+                return sympy.Add(*map(self.value, parts))
+            case Apart("*", parts):
+                return sympy.Mul(*map(self.value, parts))
+            case Apart("/", (above, below)):
+                return self.value(above) / self.value(below)
+            case Apart("^", (base,), power):
+                return self.value(base) ** sympy.Rational(power.numerator, power.denominator)
+        raise TypeError(tree)
+
+    def opened(self, tree: Tree) -> Tree | None:
+        """The rule of an entry that stands for itself."""
+        if isinstance(tree, Name) and tree.name in self.check.entries:
+            return self.check._rule_tree(*self.check.entries[tree.name])
+        return None
+
+
+def _made_alike(parts: _Parts, right: Side, tree: Tree) -> bool:
+    """Whether the right side is made as the tree is, each of its numbers a rounding of its part."""
+
+    def fits(left: Tree, made: Tree, depth: int = 0) -> bool:
+        if depth > 60:
+            return False
+        number = _number(made)
+        if number is not None:
+            return _is_rounding(exactly(parts.value(left)), number, right)
+        try:
+            if exactly(parts.value(left)).same(_value(made)):
+                return True
+        except Undecided:
+            pass
+        if _is_alike(left, made) and _inner_fit(left, made, depth):
+            return True
+        opened = parts.opened(left)
+        return opened is not None and fits(opened, made, depth + 1)
+
+    def _inner_fit(left: Tree, made: Tree, depth: int) -> bool:
+        ours, theirs = _inside(left), _inside(made)
+        if isinstance(left, Apart) and left.sign in "+*":
+            rest = list(ours)
+            for part in theirs:
+                found = next((o for o in rest if fits(o, part, depth + 1)), None)
+                if found is None:
+                    return False
+                rest.remove(found)
+            return True
+        return all(fits(o, t, depth + 1) for o, t in zip(ours, theirs, strict=True))
+
+    try:
+        return fits(tree, right.tree)
+    except Undecided:
+        return False
+    except (SymattnError, ArithmeticError, TypeError, KeyError):
+        return False  # a part has no value of its own
+
+
+def _is_rounding(x: Quantity, number: sympy.Rational, right: Side) -> bool:
+    """Whether a number of a side is x, or x rounded or cut off at the decimals it has there."""
+    places = right.decimals.get(abs(Fraction(int(number.p), int(number.q))))
+    if places is None:
+        if right.sign != "=" and number.is_Integer:
+            return _rounding(x, Written("", number, 0)) != "wrong"
+        return x.same(number)
+    return _rounding(x, Written("", number, places)) != "wrong"
+
+
+def _rounding(x: Quantity, written: Written) -> str:
+    """Whether what is written is x rounded (``right``), cut off, or neither."""
+    if rounds_to(x, written):
+        return "right"
+    if (written.places or 0) >= 1 and cuts_to(x, written):
+        return "truncated"
+    return "wrong"
+
+
+def _number(tree: Tree) -> sympy.Rational | None:
+    """The number that a tree is, with its sign; None if it is put together."""
+    match tree:
+        case Number(value):
+            return sympy.Rational(value.numerator, value.denominator)
+        case Apart("neg", (Number(value),)):
+            return -sympy.Rational(value.numerator, value.denominator)
+    return None
+
+
+def _inside(tree: Tree) -> tuple[Tree, ...]:
+    match tree:
+        case Call(_, args):
+            return args
+        case Apart(_, parts):
+            return parts
+    return ()
+
+
+def _is_alike(left: Tree, right: Tree) -> bool:
+    """Whether both are put together by the same sign, of as many parts."""
+    match left, right:
+        case (Call(name, ours), Call(other, theirs)):
+            return name == other and len(ours) == len(theirs)
+        case (Apart(sign, ours, power), Apart(other, theirs, exponent)):
+            return sign == other and len(ours) == len(theirs) and power == exponent
+    return False
+
+
+@lru_cache(maxsize=4096)
+def _value(tree: Tree) -> sympy.Expr:
+    from symattn.arithmetic.reading import value_of
+
+    return value_of(tree)
+
+
+# ---- ranges ----------------------------------------------------------------------------------
+
+
+_ARB: Mapping[str, Callable[[Any], Any]] = {
+    "exp": arb.exp, "ln": arb.log, "√": arb.sqrt, "sin": arb.sin, "cos": arb.cos, "tanh": arb.tanh,
+}  # fmt: skip
+
+
+def _range(side: Side) -> Any:
+    """All that a side may come to if its decimals were rounded or cut off, as a ball."""
+    if side.written is not None:
+        number = side.written
+        exact = arb(number.number) if number.places is not None else ball(number.value)
+        return exact + arb(0, arb(number.unit).upper()) if (number.places or 0) > 0 else exact
+
+    def ranged(tree: Tree) -> Any:
+        match tree:
+            case Number(value):
+                middle = arb(fmpq(value.numerator, value.denominator))
+                places = side.decimals.get(value)
+                return (
+                    middle if places is None else middle + arb(0, arb(fmpq(1, 10**places)).upper())
+                )
+            case Call("exp", (body,)) if _value(body) is sympy.S.NegativeInfinity:
+                return arb(0)
+            case Call(name, (body,)) if name in _ARB:
+                return _ARB[name](ranged(body))
+            case Apart("+", parts):
+                return sum((ranged(part) for part in parts), arb(0))
+            case Apart("*", parts):
+                product = arb(1)
+                for part in parts:
+                    product = product * ranged(part)
+                return product
+            case Apart("/", (above, below)):
+                return ranged(above) / ranged(below)
+            case Apart("neg", (body,)):
+                return -ranged(body)
+        return ball(_value(tree))
+
+    return ranged(side.tree)
+
+
+def _overlap(side: Side, written: Written) -> bool:
+    """Whether a side may come to what is written, if its decimals were rounded."""
+    if written.places is None or written.places <= 0 or written.hidden:
+        return False
+    with precision(BITS[0]):
+        return bool(_range(side).overlaps(arb(written.number) + arb(0, arb(written.unit).upper())))
+
+
+def _sides_overlap(left: Side, right: Side) -> bool:
+    with precision(BITS[0]):
+        return bool(_range(left).overlaps(_range(right)))
+
+
+def _meet(right: Side, value: sympy.Expr) -> bool:
+    """Whether a side may come to a number, if its decimals were rounded."""
+    with precision(BITS[0]):
+        found = _range(right)
+        return bool(found.is_finite() and found.overlaps(ball(value)))
+
+
+def _is_infinite(side: Side) -> bool:
+    return side.value is sympy.S.NegativeInfinity
+
+
+def _shown(value: sympy.Expr, places: int) -> str:
+    """A number with two decimals more than are asked for, without zeros at its end."""
+    if value is sympy.S.NegativeInfinity:
+        return "−∞"
+    number = sympy.Rational(value) if value.is_Rational else None
+    digits = min(places + 2, 40)
+    if number is None:
+        with precision(BITS[1]):
+            middle = ball(value).mid().fmpq()
+        number = sympy.Rational(int(middle.p), int(middle.q))
+    units = abs(number) * 10**digits
+    whole = int(units + sympy.Rational(1, 2))
+    body = str(whole).rjust(digits + 1, "0")
+    text = f"{body[:-digits]}.{body[-digits:]}"
+    text = (
+        text.rstrip("0").rstrip(".") if number * 10**digits == sympy.sign(number) * whole else text
+    )
+    return f"−{text}" if number < 0 and whole else text

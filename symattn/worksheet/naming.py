@@ -1,0 +1,59 @@
+"""What an entry is called: ``weights[1,2]``, counted and turned as its worksheet wants it.
+
+Everything that names an entry to people asks here, so that no page mixes two ways of counting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symattn.derivation import Place
+from symattn.notation.options import Notation
+
+
+def counted_place(place: Place, notation: Notation) -> tuple[int, ...]:
+    """A place, (head,) row and column from 0, as the reader counts and turns it.
+
+    >>> counted_place((0, 1), Notation()), counted_place((0, 1), Notation(index_base=0))
+    ((1, 2), (0, 1))
+    >>> counted_place((0, 1), Notation(convention="columns"))
+    (2, 1)
+    """
+    *head, row, column = place
+    seen = (column, row) if notation.convention == "columns" else (row, column)
+    return tuple(i + notation.index_base for i in (*head, *seen))
+
+
+def entry_name(step: str, place: Place, notation: Notation) -> str:
+    """An entry's name; `place` counts from 0, its rows being tokens.
+
+    >>> entry_name("weights", (0, 1), Notation()), entry_name("heads", (1, 0, 0), Notation())
+    ('weights[1,2]', 'heads[2,1,1]')
+    """
+    return f"{step}[{','.join(map(str, counted_place(place, notation)))}]"
+
+
+def line_name(step: str, place: Place, notation: Notation) -> str:
+    """The name of the row (of tokens) in which an entry stands.
+
+    >>> line_name("weights", (0, 1), Notation())
+    'weights[1,:]'
+    >>> line_name("weights", (0, 1), Notation(convention="columns"))
+    'weights[:,1]'
+    """
+    *head, _, _ = place
+    first, second = map(str, counted_place(place, notation)[-2:])
+    line = (":", second) if notation.convention == "columns" else (first, ":")
+    return f"{step}[{','.join([*(str(i + notation.index_base) for i in head), *line])}]"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names in a sentence, the first few of many.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
+    ('a', 'a and b', 'a, b, c and 2 more')
+    """
+    few = list(names[:most])
+    if len(names) > most:
+        few.append(f"{len(names) - most} more")
+    return few[0] if len(few) == 1 else f"{', '.join(few[:-1])} and {few[-1]}"

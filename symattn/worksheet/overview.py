@@ -1,0 +1,230 @@
+"""Several files, or a page with several worksheets: what is said of all, and of each by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from symattn.errors import counted
+from symattn.worksheet import report as sheet_report
+from symattn.worksheet.pages import SYNTAXES
+from symattn.worksheet.prose import Checked
+from symattn.worksheet.report import (
+    COUNTED,
+    MEANINGS,
+    LineReport,
+    Report,
+    disagreement,
+    report_data,
+)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A claimed number where it stands in its file; `end` is the column behind it, if known."""
+
+    line: int
+    column: int
+    end: int | None
+    entry: str
+    claimed: str
+    true: str
+    verdict: str
+    passes: bool
+    #: The verdict in words.
+    meaning: str
+
+    @property
+    def told(self) -> str:
+        """What is claimed, what is true, and the verdict."""
+        return disagreement(self.entry, self.claimed, self.true, self.meaning)
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """A file: the reports of its worksheets, and every claimed number where it stands."""
+
+    name: str
+    reports: tuple[Report, ...]
+    placed: tuple[Placed, ...]
+
+    @property
+    def passes(self) -> bool:
+        """Whether every number passes, those in the prose too, and every worked line."""
+        return not self.failing and all(one.passes for one in self.reports)
+
+    @property
+    def is_page(self) -> bool:
+        """Whether its worksheets stand in a page of prose."""
+        return Path(self.name).suffix.lower() in SYNTAXES
+
+    @property
+    def failing(self) -> tuple[Placed, ...]:
+        """The numbers that do not pass, as they stand in the file."""
+        return tuple(one for one in self.placed if not one.passes)
+
+    @property
+    def false_lines(self) -> tuple[LineReport, ...]:
+        """The signs of worked lines that do not hold and are not let pass."""
+        return tuple(sign for one in self.reports for sign in one.lines if not sign.passes)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many numbers have each verdict."""
+        return _counts(self.placed)
+
+    @property
+    def row(self) -> Row:
+        """The file's line of the overview."""
+        first = next((found.first for found in self.reports if found.first is not None), None)
+        reasons = next((found.reasons for found in self.reports if found.reasons), ())
+        explained = (
+            f"{reasons[0].name}{'' if reasons[0].whole else ' (in part)'}" if reasons else ""
+        )
+        told = (self.name, len(self.placed), self.counts.get("right", 0), self.passes)
+        if first is not None:
+            entry = first.entry
+            return Row(*told, first.step, entry.entry, entry.claimed, entry.true, explained)
+        for one in self.failing:  # a number in the prose after one that is right
+            step = one.entry.partition("[")[0]
+            return Row(*told, step, one.entry, one.claimed, one.true, explained)
+        return Row(*told, "", "", "", "", "")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the overview says of a file: its first wrong number, and what would explain it."""
+
+    file: str
+    numbers: int
+    right: int
+    passes: bool
+    step: str
+    first_wrong: str
+    claimed: str
+    true: str
+    explanation: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All files that were marked, and a line for each that could not be used."""
+
+    files: tuple[FileReport, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def passes(self) -> bool:
+        """Whether every number passes and every file could be used."""
+        return not self.problems and all(one.passes for one in self.files)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The files with something wrong, in order."""
+        return tuple(one.row for one in self.files if not one.passes)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many numbers of all files have each verdict."""
+        return _counts([placed for one in self.files for placed in one.placed])
+
+    @property
+    def conclusion(self) -> str:
+        """How many files and numbers there are, and how many of these have each verdict."""
+        counts = self.counts
+        total = sum(counts.values())
+        words = f"{counted(len(self.files), 'file')}, {counted(total, 'number')}: "
+        others = [f"{n} {COUNTED[verdict]}" for verdict, n in counts.items() if verdict != "right"]
+        told = [f"{counts.get('right', 0)} right", *others]
+        words += ", ".join(told) if total else "none claimed"
+        if false := sum(len(one.false_lines) for one in self.files):
+            words += f"; {counted(false, 'worked line')} {'does' if false == 1 else 'do'} not hold"
+        if self.problems:
+            words += f"; {counted(len(self.problems), 'file')} could not be used"
+        return words
+
+    @property
+    def all_right(self) -> str:
+        """How many files have nothing wrong; "" where no other file has."""
+        good = len(self.files) - len(self.rows)
+        if not good or not self.rows:
+            return ""
+        return f"In {counted(good, 'other file')} every number passes."
+
+
+def _counts(placed: Sequence[Placed]) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for one in placed:
+        totals[one.verdict] = totals.get(one.verdict, 0) + 1
+    return {verdict: totals[verdict] for verdict in MEANINGS if verdict in totals}
+
+
+def file_report(one: Checked, full: bool = False, more: str = "") -> FileReport:
+    """The report on a file; `full` leaves nothing out, and `more` says how else that is seen."""
+    reports = []
+    for sheet, marking in zip(one.sheets, one.markings, strict=True):
+        notation = sheet.notation.but(**({"limit": 0} if full else {}))
+        reports.append(sheet.in_file(sheet_report.report, marking, notation, more))
+    return FileReport(one.name, tuple(reports), tuple(_placed(one, reports)))
+
+
+def _placed(one: Checked, reports: Sequence[Report]) -> Iterator[Placed]:
+    """Every claimed number of a file, with the words that its worksheet's report has for it."""
+    meanings: dict[tuple[str, str, str], str] = {}
+    for found in reports:
+        for step in found.steps:
+            for entry in step.entries:
+                key = entry.entry, entry.claimed, entry.verdict
+                meanings.setdefault(key, entry.meaning)
+    for finding in one.findings:
+        stands = one.text.startswith(finding.claimed, finding.start)
+        end = finding.column + len(finding.claimed) if stands else None
+        key = finding.entry, finding.claimed, finding.verdict
+        yield Placed(
+            finding.line,
+            finding.column,
+            end,
+            finding.entry,
+            finding.claimed,
+            finding.true,
+            finding.verdict,
+            finding.passes,
+            meanings.get(key, MEANINGS[finding.verdict]),
+        )
+
+
+def report_alone(found: Overview) -> Report | None:
+    """The report of the only worksheet, where that is a file of its own; None of a page."""
+    if len(found.files) != 1 or found.problems or found.files[0].is_page:
+        return None
+    (only,) = found.files[0].reports
+    return only
+
+
+def overview_data(found: Overview) -> dict[str, Any]:
+    """The overview, every file's reports and every number where it stands, as plain data."""
+    return {
+        "schema": 1,
+        "conclusion": found.conclusion,
+        "counts": found.counts,
+        "overview": [_row_data(one.row) for one in found.files],
+        "files": {one.name: [report_data(each) for each in one.reports] for one in found.files},
+        "findings": {one.name: [_placed_data(each) for each in one.placed] for one in found.files},
+        "problems": list(found.problems),
+        "passes": found.passes,
+    }
+
+
+def _row_data(row: Row) -> Mapping[str, Any]:
+    told = {"file": row.file, "passes": row.passes, "numbers": row.numbers, "right": row.right}
+    if row.passes:
+        return told
+    return told | {"step": row.step, "first_wrong": row.first_wrong, "claimed": row.claimed,
+                   "true": row.true, "explanation": row.explanation}  # fmt: skip
+
+
+def _placed_data(placed: Placed) -> dict[str, Any]:
+    keys = ("line", "column", "entry", "claimed", "true", "verdict", "passes")
+    return {key: getattr(placed, key) for key in keys}

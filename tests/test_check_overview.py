@@ -1,0 +1,164 @@
+"""Folders and several files: an overview first, then file by file, alike in every format."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from symattn.cli import main
+from symattn.worksheet.annotations import github_annotations
+from symattn.worksheet.overview import FileReport, Overview, Placed
+from tests.checking import toml
+
+GIVEN = {"scores": [[0, 0, 0], [1, 2, 3]], "V": [[1], [2], [3]]}
+RIGHT = toml(GIVEN, {"weights[1,1]": "0.33"})
+SLIP = toml(GIVEN, {"weights[1,1]": "0.43", "output": [["2.00"], ["2.58"]]})
+COLUMNS = toml({"scores": [[1, 2, 0], [0, 1, 3]]},
+               {"weights": [["0.73", "0.73", "0.05"], ["0.27", "0.27", "0.95"]]})  # fmt: skip
+PAGE = f"# A page\n\n```symattn\n{RIGHT}```\n\nIt is {{claim}}`weights[1,2] = 0.4` there.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in {"anna.toml": RIGHT, "ben.toml": SLIP, "cleo.toml": COLUMNS,
+                       "page.md": PAGE}.items():  # fmt: skip
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def checked(*words: object) -> Result:
+    result = CliRunner().invoke(main, ["check", *map(str, words)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    return result
+
+
+def test_the_overview_comes_first_and_then_the_files(folder: Path) -> None:
+    result = checked(folder)
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert lines[0] == lines[-1] == "4 files, 12 numbers: 4 right, 8 wrong"
+    ben, cleo, page = (next(line for line in lines[:8] if name in line)
+                       for name in ("ben.toml", "cleo.toml", "page.md"))  # fmt: skip
+    assert ben.split()[1:] == ["weights[1,1]", "0.43", "0.3333"]
+    assert cleo.split()[1:] == ["weights[1,1]", "0.73", "0.2447", "softmax-over-columns"]
+    assert page.split()[1:] == ["weights[1,2]", "0.4", "0.333"]
+    assert "In 1 other file every number passes." in lines
+    assert not any("anna" in line for line in lines)
+    heading = lines.index(str(folder / "ben.toml"))
+    assert lines[heading + 1].startswith("Your first wrong number is weights[1,1]: you wrote 0.43")
+    ((row, text),) = ((k, x) for k, x in enumerate(PAGE.splitlines(), 1) if "claim}" in x)
+    place = f"{folder}/page.md:{row}:{text.index('0.4') + 1}"
+    assert f"{place}: weights[1,2] is claimed 0.4, true is 0.333: wrong" in lines
+
+
+def test_every_format_has_the_overview_the_names_and_the_numbers(folder: Path) -> None:
+    data = json.loads(checked(folder, "--format", "json").stdout)
+    rows = [row for row in data["overview"] if not row["passes"]]
+    assert [Path(row["file"]).name for row in rows] == ["ben.toml", "cleo.toml", "page.md"]
+    assert [row["step"] for row in rows] == ["weights"] * 3
+    assert data["counts"] == {"right": 4, "wrong": 8}
+    assert [row["numbers"] for row in data["overview"]] == [1, 3, 6, 2]
+    pages = {form: checked(folder, "--format", form).stdout for form in ("text", "md", "html")}
+    pages["md"] = pages["md"].replace("\\", "")
+    for form, page in pages.items():
+        assert data["conclusion"] in page, form
+        for row in rows:
+            told = (row["file"], row["first_wrong"], row["claimed"], row["true"])
+            at = [page.find(word) for word in told]
+            assert -1 not in at, (form, row)
+            first = data["files"][row["file"]][0]["first_wrong"]
+            assert first["sentence"] in page
+            assert row["explanation"] in page
+        assert page.index(data["conclusion"]) < page.index("Your first wrong number"), form
+
+
+def test_a_file_all_of_whose_numbers_pass_is_a_line(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.toml").write_text(RIGHT, encoding="utf-8")
+    result = checked(tmp_path)
+    assert (result.exit_code, result.stdout) == (0, "3 files, 3 numbers: 3 right\n")
+
+
+def test_long_lists_are_short_and_full_shows_all(tmp_path: Path) -> None:
+    claims = {"weights": [["0.2", "0.9", "0.7"]] * 5}
+    path = tmp_path / "many.md"
+    path.write_text(f"```symattn\n{toml({'scores': [[1, 2, 4]] * 5}, claims)}```\n", "utf-8")
+    lines = checked(path, "--no-explain").stdout.splitlines()
+    assert sum(line.startswith(str(path)) for line in lines) == 8
+    assert "and 7 more that do not pass; --full lists them" in lines
+    lines = checked(path, "--no-explain", "--full").stdout.splitlines()
+    assert sum(line.startswith(f"{path}:") and "claimed" in line for line in lines) == 15
+
+
+# ---- workflow annotations ----------------------------------------------------------------
+
+_COMMAND = re.compile(r"::(error|warning|notice) ([^:]*)::(.*)\Z")
+
+
+def read(line: str) -> tuple[str, dict[str, str], str]:
+    """A workflow command as the runner reads it (ActionCommand.cs of actions/runner)."""
+    match = _COMMAND.match(line)
+    assert match is not None, line
+    properties = dict(part.split("=", 1) for part in match[2].split(","))
+    signs = {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ",", "%25": "%"}
+
+    def plain(words: str) -> str:
+        return re.sub("%0D|%0A|%3A|%2C|%25", lambda found: signs[found[0]], words)
+
+    return match[1], {key: plain(value) for key, value in properties.items()}, plain(match[3])
+
+
+def test_annotations_stand_where_the_numbers_do(folder: Path) -> None:
+    (folder / "broken.toml").write_text("[given]\nscores = [1 2]\n", encoding="utf-8")
+    result = checked(folder, "--format", "github")
+    assert result.exit_code == 2
+    *commands, total = result.stdout.splitlines()
+    assert total.startswith("4 files, 12 numbers: ")
+    told = [read(line) for line in commands]
+    errors = [(at, message) for kind, at, message in told if kind == "error"]
+    assert len(errors) == 8
+    for at, message in errors:
+        line = Path(at["file"]).read_text("utf-8").splitlines()[int(at["line"]) - 1]
+        number = line[int(at["col"]) - 1 : int(at["endColumn"]) - 1]
+        assert f" is claimed {number}, true is " in message
+        assert at["title"].endswith(": wrong")
+    assert any("\nConsistent with softmax-over-columns: " in message for _, message in errors)
+    ((at, message),) = [(at, message) for kind, at, message in told if kind == "warning"]
+    assert at["file"].endswith("broken.toml") and at["line"].isdigit()
+    assert "not valid TOML" in message
+
+
+def test_what_passes_is_a_notice_and_the_status_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a,b 50%.toml"
+    path.write_text(toml(GIVEN, {"weights[2,:]": ["0.09", "0.24", "0.66"]}), encoding="utf-8")
+    result = checked(path, "--format", "github")
+    assert result.exit_code == 0
+    assert "a%2Cb 50%25.toml" in result.stdout
+    kind, at, message = read(result.stdout.splitlines()[0])
+    assert (kind, at["file"]) == ("notice", str(path))
+    assert "weights[2,3] is claimed 0.66, true is 0.6652: cut off" in message
+    assert checked(tmp_path / "none.toml", "--format", "github").exit_code == 2
+
+
+def test_nothing_in_a_message_ends_its_command() -> None:
+    hostile = "1\r\n::error::x"
+    placed = Placed(1, 2, None, hostile, hostile, "50%", "wrong", passes=False, meaning="wrong")
+    page = github_annotations(Overview((FileReport("a\n:,%.md", (), (placed,)),)))
+    lines = page.splitlines()
+    assert len(lines) == 2
+    kind, at, _ = read(lines[0])
+    assert (kind, at["file"]) == ("error", "a\n:,%.md")
+
+
+def test_what_nothing_decides_is_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(
+        toml({"scores": [["e^(-20000)", 0]], "V": [[2], [1]]}, {"output": "2"}), "utf-8"
+    )
+    result = checked(path, "--format", "github")
+    assert result.exit_code == 4
+    assert result.stdout.startswith("::warning file=")
