@@ -265,8 +265,9 @@ def _sheets(kind: str, rng: Random) -> Iterator[Sheet]:
             yield sheet
 
 
-@pytest.mark.parametrize(("kind", "count"), [("honest", 30), ("slip", 16), ("slips", 16),
-                                             ("random", 12)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "count"), [("honest", 120), ("slip", 60), ("slips", 60), ("random", 40)]
+)
 def test_the_marker_agrees_with_brute_force(kind: str, count: int) -> None:
     seen: Counter[str] = Counter()
     for _, sheet in zip(range(count), _sheets(kind, Random(f"{kind} {SEED}")), strict=False):
