@@ -124,7 +124,7 @@ def test_every_head_is_marked_by_itself() -> None:
     assert verdicts(found)["heads"] == ["right", "right"]
     first = found.first_wrong
     assert first is not None
-    assert (first.step, first.index, str(first)) == ("scores", (2, 1, 1), "scores[2,1,1]")
+    assert (first.step, first.place, str(first)) == ("scores", (1, 0, 0), "scores[2,1,1]")
 
 
 # ---- follow-through ------------------------------------------------------------------------

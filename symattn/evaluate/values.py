@@ -246,8 +246,9 @@ class Values:
 
 def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
     """How the value of a step, for all heads, is found from those of its operands."""
-    run = program_of(step.expr, sizes, step.per_head)
-    if not step.per_head or HEAD in step.expr.atoms(sympy.Symbol):
+    headed = HEAD in step.expr.atoms(sympy.Symbol)
+    run = program_of(step.expr, sizes, step.per_head and headed)
+    if not step.per_head or headed:
         return run
     heads = _count(sizes, step.group)
     if not heads:

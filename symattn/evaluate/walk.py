@@ -15,6 +15,7 @@ from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
 from symattn.nodes.parts import Split
+from symattn.step import HEAD
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
 Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
@@ -36,7 +37,7 @@ def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bo
             case Split():
                 return _node(Split, part.args, False)  # of a shared matrix: the heads come of it
             case Node():
-                return _node(type(part), part.args, per_head or part.has(Head))
+                return _node(type(part), part.args, per_head or _binds_heads(part))
             case sympy.Transpose():
                 inner = made(part.arg, per_head)
                 return lambda values, arithmetic: arithmetic.transpose(inner(values, arithmetic))
@@ -82,6 +83,12 @@ def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bo
         return value if isinstance(value, sympy.Integer) else value.subs(sizes)
 
     return made(expr, per_head)
+
+
+def _binds_heads(node: Node) -> bool:
+    """Whether an argument of a node is made for each head, and the node itself for all of them."""
+    free = {s for arg in node.args for s in getattr(arg, "free_symbols", ()) if s == HEAD}
+    return bool(free) and HEAD not in node.free_symbols
 
 
 def _named(letter: str, per_head: bool) -> Program:

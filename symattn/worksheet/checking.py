@@ -14,7 +14,6 @@ from symattn.errors import ReadError, shown
 from symattn.worksheet.check import Marking, check_worksheet
 from symattn.worksheet.explain import Explanation
 from symattn.worksheet.mark import EntryMark, StepMark
-from symattn.worksheet.naming import entry_name
 from symattn.worksheet.overview import Overview, file_report
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.prose import Checked, Finding, check_file
@@ -114,8 +113,7 @@ class PageMarks(Sequence[Marks]):
         for finding in self.findings if not self.passed else ():
             for one in self.markings if not finding.passes else ():
                 for entry in one.entries:
-                    named = entry_name(entry.step, entry.place, one.evaluation.notation)
-                    if finding.entry in (named, str(entry)):
+                    if finding.entry == str(entry):
                         again = read_written(finding.claimed, finding.entry)
                         if again is not None:
                             yield replace(entry, claimed=again, verdict=finding.verdict)

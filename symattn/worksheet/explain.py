@@ -505,7 +505,8 @@ class _Sheet:
             if len(cases) + k >= 2 * self.most_marked:
                 self.complete = False
                 break
-            said = _listed("row", [row + 1 for row in found.rows])
+            base = self.evaluation.notation.index_base
+            said = _listed("row", [row + base for row in found.rows])
             only = self.explainer.in_rows(changed, found.rows, said)
             if only is None:
                 continue

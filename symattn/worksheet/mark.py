@@ -32,6 +32,7 @@ from symattn.notation.options import MAX_DIGITS, Notation
 from symattn.notation.tree import Tree
 from symattn.worksheet.chains import Chains, Claim, Claimed
 from symattn.worksheet.claims import VERDICTS, Policy
+from symattn.worksheet.naming import entry_name
 
 _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
@@ -57,13 +58,11 @@ class EntryMark:
     #: claimed ones of an entry that was rounded early.
     because: tuple[EntryMark, ...] = ()
 
-    @property
-    def index(self) -> tuple[int, ...]:
-        """The place as worksheets count it, from 1."""
-        return tuple(i + 1 for i in self.place)
+    #: What it is called, counted and turned as the worksheet wants it: ``weights[1,2]``.
+    name: str = ""
 
     def __str__(self) -> str:
-        return f"{self.step}[{','.join(map(str, self.index))}]"
+        return self.name or entry_name(self.step, self.place, Notation())
 
 
 @dataclass(frozen=True)
@@ -114,8 +113,8 @@ class Marker:
             if (name := self._names[letter]) and claimed.places
         )
 
-    def judge(self, letter: str, place: Place, written: Written) -> tuple[str, str]:
-        """The verdict on another number at a claimed place, and a remark."""
+    def judge(self, letter: str, place: Place, written: Written) -> EntryMark:
+        """The mark of a number, were it claimed at a place in place of the one claimed there."""
         known = self.claims[letter][place]
         marker = self
         if known is None or known.text != written.text:
@@ -124,7 +123,7 @@ class Marker:
             marker = Marker(self.evaluation, instead, self.policy)
         (mark,) = (m for m in marker.marks() if m.letter == letter)
         (entry,) = (entry for entry in mark.entries if entry.place == place)
-        return entry.verdict, entry.remark
+        return entry
 
     @property
     def style(self) -> str:
@@ -188,7 +187,8 @@ class Marker:
                     verdict, remark, because = self._judged(key, place, written, chains)
                 sources = tuple(self._marks[source] for source in because)
                 name = self._names[letter]
-                self._marks[key] = EntryMark(name, place, written, verdict, remark, sources)
+                called = entry_name(name, place, self.evaluation.notation)
+                self._marks[key] = EntryMark(name, place, written, verdict, remark, sources, called)
             yield self._marks[key]
 
     def _judged(

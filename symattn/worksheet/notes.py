@@ -16,7 +16,7 @@ from symattn.nodes.normaliser import Normaliser
 from symattn.worksheet.claims import Policy
 from symattn.worksheet.mark import EntryMark, StepMark
 from symattn.worksheet.misconceptions.inventing import full_rows, row_sum, sums_to_one
-from symattn.worksheet.naming import entry_name, line_name
+from symattn.worksheet.naming import line_name
 
 #: How many notes of one kind are written out.
 _MOST = 6
@@ -43,10 +43,6 @@ def _shortened(lines: list[str]) -> list[str]:
 
 def _row_name(evaluation: Evaluation, entry: EntryMark) -> str:
     return line_name(entry.step, entry.place, evaluation.notation)
-
-
-def _name(evaluation: Evaluation, entry: EntryMark) -> str:
-    return entry_name(entry.step, entry.place, evaluation.notation)
 
 
 def _sums(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
@@ -117,7 +113,7 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
             continue
         claimed, unit = entry.claimed.nearest, entry.claimed.nearest_unit
         if not own.min() - unit <= claimed <= own.max() + unit:
-            yield (f"{_name(evaluation, entry)}: {entry.claimed} is outside the range of the "
+            yield (f"{entry}: {entry.claimed} is outside the range of the "
                    f"values it averages, {own.min():.6g} to {own.max():.6g}")  # fmt: skip
 
 
@@ -125,7 +121,7 @@ def _remarks(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark
     """Why a claim that follows earns nothing, and why one is undecided."""
     for entry in mark.entries:
         if entry.remark:
-            yield f"{_name(evaluation, entry)}: {entry.remark}"
+            yield f"{entry}: {entry.remark}"
 
 
 def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
@@ -136,7 +132,7 @@ def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
              if e.verdict == "right" and e.claimed.places is not None and e.claimed.places < 1
              and e.claimed.nearest != evaluation.array(mark.letter)[e.place]]  # fmt: skip
     if vague:
-        listed = ", ".join(_name(evaluation, entry) for entry in vague[:_MOST])
+        listed = ", ".join(str(entry) for entry in vague[:_MOST])
         yield f"too few digits to tell: {listed} without decimals would be right for many weights"
 
 
@@ -146,4 +142,4 @@ def _too_few(evaluation: Evaluation, marks: Sequence[StepMark], policy: Policy) 
             places = entry.claimed.places
             if places is not None and max(places, 0) < policy.min_digits:
                 few = f"{entry.claimed} has fewer decimals than {policy.min_digits}"
-                yield f"{_name(evaluation, entry)}: {few}"
+                yield f"{entry}: {few}"

@@ -21,7 +21,6 @@ from symattn.worksheet.check import Marking, mark_claims
 from symattn.worksheet.claims import Origins, read_claims, texts_of
 from symattn.worksheet.lines import Line, Link, last_side
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
-from symattn.worksheet.naming import entry_name
 from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
@@ -276,8 +275,7 @@ class _Sheet:
                 yield self._finding(marking, mark, entry, start, text)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
-            verdict, remark = self.marker.judge(letter, place, written)
-            entry = EntryMark(mark.name, place, written, verdict, remark)
+            entry = self.marker.judge(letter, place, written)
             yield self._finding(marking, mark, entry, anchor.start, anchor.number)
 
     def _finding(
@@ -290,5 +288,4 @@ class _Sheet:
         if found and not passes:
             mend = rewritten(marking.evaluation, mark.letter, entry, text, marking.policy.rounding)
         true = shown_true(marking, mark, entry)
-        name = entry_name(entry.step, entry.place, marking.evaluation.notation)
-        return Finding(line, column, name, text, true, entry.verdict, passes, start, mend)
+        return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)

@@ -31,6 +31,7 @@ from symattn.worksheet.misconceptions.slips import (
     named,
     spelled,
 )
+from symattn.worksheet.naming import entry_name, line_name
 
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400
@@ -85,8 +86,16 @@ class Entries:
         return (own,) if own.value == true.value else (own, true)
 
 
+#: What rows and columns are where everything is printed transposed.
+_TURNED = {"rows": "columns", "columns": "rows"}
+
+
 def _called(entries: Entries, letter: str, place: Place) -> str:
-    return f"{entries.name(letter)}[{','.join(str(i + 1) for i in place)}]"
+    return entry_name(entries.name(letter), place, entries.evaluation.notation)
+
+
+def _row_called(entries: Entries, letter: str, row: Place) -> str:
+    return line_name(entries.name(letter), (*row, 0), entries.evaluation.notation)
 
 
 @dataclass(frozen=True)
@@ -262,6 +271,7 @@ def _exchanged(
         fits = field.matches(one, float(value[two])) and field.matches(two, float(value[one]))
         said = f"{_called(entries, letter, one)} and {_called(entries, letter, two)} are exchanged"
         yield ("exchanged-entries", said, _MISREAD_TELL, 0.0) if fits else _NOT
+    notation = entries.evaluation.notation
     for axis, word in ((-2, "rows"), (-1, "columns")):
         lines = sorted({place[axis] for place in places})
         heads = {place[:-2] for place in places}
@@ -271,8 +281,9 @@ def _exchanged(
         other[lines] = other[lines[::-1]]
         turned = np.moveaxis(other, 0, axis)
         fits = all(field.matches(place, float(turned[place[-2:]])) for place in places)
-        said = (f"{word} {lines[0] + 1} and {lines[1] + 1} of {entries.name(letter)} "
-                "are exchanged")  # fmt: skip
+        printed = word if notation.convention == "rows" else _TURNED[word]
+        counted = " and ".join(str(one + notation.index_base) for one in lines)
+        said = f"{printed} {counted} of {entries.name(letter)} are exchanged"
         yield (f"exchanged-{word}", said, _MISREAD_TELL, 0.0) if fits else _NOT
 
 
@@ -289,7 +300,8 @@ def _copied_row(entries: Entries, letter: str, places: Sequence[Place]) -> Itera
                 for j in range(field.shape[-1])
                 if field.there[(*lead, row, j)]
             )
-            said = f"row {row + 1} of {entries.name(letter)} holds the numbers of row {other + 1}"
+            own, source_row = (_row_called(entries, letter, (*lead, i)) for i in (row, other))
+            said = f"{own} holds the numbers of {source_row}"
             yield ("copied-row", said, _COPY_TELL, 0.0) if fits else _NOT
 
 
@@ -314,7 +326,7 @@ def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterat
                               table[key].value if key in table else value)
                 for column, table, value in zip(columns, tables, values, strict=True)
             )  # fmt: skip
-            row = f"row {places[0][-2] + 1} of {entries.name(letter)}"
+            row = _row_called(entries, letter, places[0][:-1])
             entry = _called(entries, letter, places[0])
             said = (
                 first.said.replace(entry, row)
@@ -362,11 +374,11 @@ def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iter
             for k, x, again_share in zip(rest, again, others / others.sum(), strict=True)
         )
         where = (*line, j)
-        place = evaluation.item(before).name + f"[{','.join(str(i + 1) for i in where)}]"
+        place = entry_name(evaluation.item(before).name, where, evaluation.notation)
         text = _shortest(meant, z, j, shares, unit)
         was = spelled(float(z[j]))
-        verb = "belong" if len(z) > 1 else "belongs"
-        said = f"the weights of row {line[-1] + 1} {verb} to {place} = {text} rather than {was}"
+        row = _row_called(entries, letter, line)
+        said = f"{row} belongs to {place} = {text} rather than {was}"
         free = max(entries.bits(letter, (*line, k)) for k in range(len(z)))
         yield ("other-logit", said, _LOGIT_TELL, free) if near else _NOT
 

@@ -40,6 +40,7 @@ from symattn.nodes.rule import (
     rule_of,
 )
 from symattn.step import HEAD, Step
+from symattn.worksheet.naming import entry_name
 
 #: The number of an entry: its matrix's letter and its place in it.
 Read: TypeAlias = Callable[[str, Place], float]
@@ -282,7 +283,7 @@ class Spot:
     def called(self, place: Place, letter: str = "") -> str:
         """An entry as a report names it."""
         name = self.evaluation.item(letter or self.letter).name
-        return f"{name}[{','.join(str(i + 1) for i in place)}]"
+        return entry_name(name, place, self.evaluation.notation)
 
     @property
     def entry(self) -> str:
