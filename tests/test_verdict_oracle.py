@@ -142,7 +142,7 @@ class Follower(Student):
         x, unit = self.sheet.truth[place], Decimal(1).scaleb(-places)
         if not y.is_finite() or not c.is_finite():
             return y == c
-        if self.way.twice:
+        if self.way.twice and abs(x - y) > SAME:  # the true value itself is not judged
             y = self._kept(place, y)
         edges = (2 * (y - c) / unit) % 1
         if SAME < min(abs(edges), 1 - abs(edges)) < SURELY:
