@@ -350,7 +350,11 @@ def test_exponentials_with_and_without_the_maximum(shifted: bool) -> None:
     if not shifted:
         made["row_max"] = top
     given = {"scores": exactly(z)}
-    found = check(given, {step: spelled(value) for step, value in made.items()}, explain=True)
+    claims = {step: spelled(value) for step, value in made.items()}
+    if shifted:
+        assert check(given, claims).passed  # every row says which exponentials it means
+        claims["exp"][0][0] = "?"
+    found = check(given, claims, explain=True)
     assert names(found) == ["exponentials-shifted" if shifted else "exponentials-not-shifted"]
 
 
@@ -485,7 +489,7 @@ def test_exchanged_and_copied_numbers() -> None:
     assert told(found) == ["output[1,1] and output[1,2] are exchanged"]
     claims["output"] = [second, second, third]
     found = check(given_usual(), claims, {}, explain=True)
-    assert told(found) == ["row 1 of output holds the numbers of row 2"]
+    assert told(found) == ["output[1,:] holds the numbers of output[2,:]"]
     claims["output"] = [second, first, third]
     found = check(given_usual(), claims, {}, explain=True)
     assert told(found) == ["rows 1 and 2 of output are exchanged"]
@@ -511,7 +515,7 @@ def test_a_term_missing_in_one_sum() -> None:
         return e / total
 
     found = check(given_usual(), claimed({"weights": shares}), {}, explain=True)
-    assert told(found) == ["row 1 of weights: the term e^2.309 is missing"]
+    assert told(found) == ["weights[1,:]: the term e^2.309 is missing"]
 
 
 def test_other_logits_are_told_from_the_weights() -> None:
@@ -519,7 +523,7 @@ def test_other_logits_are_told_from_the_weights() -> None:
     other = np.array([[0.3, -1.2, 0.7, 0.9, 0.1]])
     found = check(given, {"weights": spelled(softmax(other), 4)}, explain=True)
     assert names(found) == ["other-logit"]
-    assert "belong to scores[1,3] = 0.7 rather than 1.4" in told(found)[0]
+    assert "weights[1,:] belong to scores[1,3] = 0.7 rather than 1.4" in told(found)[0]
     short = check({"scores": [[0, "1.4"]]}, {"weights": ["0.33", "0.67"]}, explain=True)
     assert names(short) == ["invented"]  # any two weights belong to some logit
     assert "would belong to scores[1,2] = 0.7 rather than 1.4" in told(short)[0]

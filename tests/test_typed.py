@@ -503,7 +503,7 @@ def test_the_command_names_the_false_sign(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["check", str(path)])
     assert result.exit_code == 1
     assert f"{path}:9:16: scores[1,2]: 1·0 + 2·4 is 8, not 7 + 2" in result.output
-    assert "1 number: 1 right, 1 worked line false" in result.output
+    assert "1 number: 1 right; 1 worked line does not hold" in result.output
     result = CliRunner().invoke(main, ["check", str(path), "--fix"])
     assert result.exit_code == 1
     assert "1·0 + 2·4 is 8, not 7 + 2" in result.output

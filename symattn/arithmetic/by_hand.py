@@ -24,6 +24,9 @@ UNROUNDED = 15
 #: A tie that floating point missed by this much, in units, is a tie.
 _TIE = 1e-9
 
+#: A product of floats is short by less than this factor.
+_ULP = 1 + 4e-16
+
 #: What is added to the size of a number, in units, before its fraction is dropped; ties that are
 #: rounded to an even digit are put right afterwards.
 ROUNDED, HALF_EVEN, CUT_OFF = 0.5 + _TIE, 0.5 + 2 * _TIE, _TIE
@@ -51,6 +54,17 @@ class Between:
     rest: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Manner:
+    """How each way computes where there are two; an entry for each way.
+
+    `shifted`: e^(z − max) for e^z; `inverse`: times 1/√d_k for over √d_k.
+    """
+
+    shifted: Array
+    inverse: Array
+
+
 class ByHand(Arrays):
     """float64, with what comes in between kept to a few decimals, each way its own.
 
@@ -59,16 +73,18 @@ class ByHand(Arrays):
 
     name = "by hand"
 
-    def __init__(self, decimals: Between, offsets: Array) -> None:
+    def __init__(self, decimals: Between, offsets: Array, manner: Manner | None = None) -> None:
         super().__init__()
         self.ways = len(offsets)
         self.decimals, self.offsets = decimals, offsets
+        plain = np.zeros(self.ways, dtype=bool)
+        self.manner = manner or Manner(plain, plain)
 
     @cached_property
     def without_between(self) -> ByHand:
         """The same ways with nothing rounded in between."""
         none = np.full(self.ways, UNROUNDED, float)
-        return ByHand(Between(none, none, none), self.offsets)
+        return ByHand(Between(none, none, none), self.offsets, self.manner)
 
     def between(self, x: Array) -> Array:
         """Numbers as they are kept; those that are the same in every way are left alone."""
@@ -104,7 +120,11 @@ class ByHand(Arrays):
 
     def over(self, x: Array, divisor: sympy.Expr) -> Array:
         self._keeps_minus_infinity(x, divisor)
-        return self.divide(x, self._constant(divisor, x))
+        quotient = self.divide(x, self._constant(divisor, x))
+        inverse = self._each(self.manner.inverse, x)
+        if inverse is None:
+            return quotient
+        return np.where(inverse, self.multiply(x, self._constant(1 / divisor, x)), quotient)
 
     def _constant(self, value: sympy.Expr, x: Array) -> Any:
         number = self.scalar(value)
@@ -113,11 +133,21 @@ class ByHand(Arrays):
         shape = (self.ways, *(1,) * (x.ndim - 1))
         return self.between(np.full(shape, number))
 
+    def _each(self, chosen: Array, x: Array) -> Array | None:
+        """A choice for each way, along the first axis of `x`; None where no way makes it."""
+        if not chosen.any() or x.ndim < 3 or x.shape[0] != self.ways:
+            return None
+        return chosen.reshape(-1, *(1,) * (x.ndim - 1))
+
     def shift(self, x: Array) -> Array:
-        """By hand e^z is taken as it stands; only what leaves the range of floats is moved."""
+        """By hand e^z is mostly taken as it stands; what leaves the range of floats is moved."""
         within = np.minimum(x, 1e300)
         top = self.row_max(within)
-        return np.asarray(within - np.where(top > _HIGHEST, top, 0.0))
+        moved = top > _HIGHEST
+        shifted = self._each(self.manner.shifted, x)
+        if shifted is not None:
+            moved = moved | shifted & np.isfinite(top)
+        return np.asarray(within - np.where(moved, top, 0.0))
 
     def vanishing(self, x: Array) -> Any:
         """A way in which a sum is 0 comes to nothing by itself; the others go on."""
@@ -127,7 +157,7 @@ class ByHand(Arrays):
 def kept(x: Array, powers: Array, offsets: Array) -> Array:
     """Numbers with as many decimals as their power of ten has, rounded or cut off."""
     units = np.abs(x) * powers
-    whole = np.floor(units + offsets)
+    whole = np.floor(units * _ULP + offsets)
     even = offsets == HALF_EVEN
     if even.any():
         tie = even & (np.abs(units - whole + 0.5) <= 2 * _TIE) & (whole % 2 == 1)

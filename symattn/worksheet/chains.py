@@ -18,16 +18,20 @@ from typing import Any
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.by_hand import MOST_TERMS, ROUNDED, UNROUNDED, Between, ByHand, kept
+from symattn.arithmetic.by_hand import MOST_TERMS, ROUNDED, UNROUNDED, Between, ByHand, Manner, kept
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
-from symattn.nodes.exponential import Exponential, LineSum
+from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.nodes.normaliser import Normaliser
 from symattn.step import Input
 from symattn.worksheet.styles import STYLES, Style
 
 #: Floating point is believed to this share of the largest number of a matrix.
 _PRECISE = 1e-13
+
+#: A change by this share of a unit of the last digit does not show.
+_NOTICED = 1e-3
 
 #: How far beside a claim another number is put, to see what depends on it.
 _BESIDE = 0.01
@@ -85,6 +89,11 @@ class Claimed:
             np.where(fraction, self.numbers - below, low),
             np.where(fraction, self.numbers + above, high),
         )
+
+    @cached_property
+    def noticed(self) -> Array:
+        """How much a number has to change for anybody to notice."""
+        return self.near + _NOTICED * self.units
 
     @cached_property
     def _slack(self) -> Array:
@@ -208,13 +217,16 @@ class Chains:
         """The claims on a matrix that was plainly not computed: one number throughout.
 
         The true numbers differ, and more than one claim is unexplained: one slip makes two
-        numbers alike by accident.
+        numbers alike by accident. Weights that are all 0 were not computed in any case.
         """
         claimed = self.claimed[letter]
         if len({written.value for written in claimed.written}) != 1:
             return
         mistaken = ~claimed.fair & ~self.best.explained[letter]
-        if mistaken.sum() > 1 and (claimed.true != claimed.true[0]).any():
+        step = self.evaluation.step(letter)
+        weights = step is not None and isinstance(step.expr, Normaliser | LineQuotient)
+        none = weights and claimed.written[0].value == 0
+        if mistaken.sum() > (0 if none else 1) and (claimed.true != claimed.true[0]).any():
             yield from map(int, np.flatnonzero(mistaken))
 
     def _sources(self, chosen: Mapping[str, Array], moved: bool) -> dict[Claim, tuple[Claim, ...]]:
@@ -259,7 +271,8 @@ class _Ways:
 
         sums, terms, rest = (column(part).astype(float) for part in ("sums", "terms", "rest"))
         self.style, self.count = styles[0], count
-        self.arithmetic = ByHand(Between(sums, terms, rest), column("offset_between"))
+        manner = Manner(column("shifted"), column("inverse"))
+        self.arithmetic = ByHand(Between(sums, terms, rest), column("offset_between"), manner)
         self.offsets = column("offset")[:, None]
         self.cut, self.twice = column("cut")[:, None], column("twice")[:, None]
         self.more = {part: column(part)[:, None].astype(float) for part in ("logits", "weights")}
@@ -329,7 +342,7 @@ class _Run:
                 if reached is not None:
                     now = value.reshape(ways, -1)[: len(chosen), reached.index]
                     before = self.computed[step.letter][0].ravel()[reached.index]
-                    for source, number in np.argwhere(~_same(now, before, reached.near)):
+                    for source, number in np.argwhere(~_same(now, before, reached.noticed)):
                         yield (step.letter, int(number)), int(chosen[source])
                     if reached.whole:
                         continue
@@ -393,7 +406,7 @@ class _Run:
 
         out = np.where(explained & (more > 0), short, claimed.numbers)
         if self.tracks == 2:
-            depends = ~_same(values[0], values[1], claimed.near)
+            depends = ~_same(values[0], values[1], claimed.noticed)
             mistaken = ~explained[0] & ~claimed.fair
             out[1] = np.where(depends | mistaken, short[1], out[0])
             self.depends[letter] = depends
@@ -411,7 +424,7 @@ def _decimals(kept_numbers: Array) -> Any:
     return np.array(texts, dtype=object).reshape(kept_numbers.shape).tolist()
 
 
-def _same(one: Array, other: Array, near: float) -> Array:
+def _same(one: Array, other: Array, near: Array) -> Array:
     """Whether numbers are the same as far as floating point can tell; none is like none."""
     none = np.isnan(one) & np.isnan(other)
     return np.asarray((one == other) | (np.abs(one - other) <= near) | none)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeAlias
 
 from symattn.arithmetic.by_hand import CUT_OFF, HALF_EVEN, ROUNDED, UNROUNDED
 
@@ -46,7 +47,9 @@ class Style:
     sums of rows, `terms`: of products before they are added, `rest`: of √d_k and of steps left
     out. `cut`: whether what is written is cut off; `cut_between`: the same of what is not.
     `twice`: whether a number is first rounded to the digits it is kept with, and then again to
-    those written. `even`: whether ties are rounded to an even digit.
+    those written. `even`: whether ties are rounded to an even digit. `shifted`: whether e^(z − max)
+    is taken for e^z, and `inverse`: whether scores are multiplied by 1/√d_k; both show only where
+    these are rounded.
     """
 
     logits: int = UNROUNDED
@@ -58,6 +61,8 @@ class Style:
     cut_between: bool = False
     twice: bool = False
     even: bool = False
+    shifted: bool = False
+    inverse: bool = False
 
     @property
     def offset(self) -> float:
@@ -91,20 +96,27 @@ class Style:
             told.append(f"{', '.join(short)} were {how} {min(parts.values())} decimals")
         if self.cut:
             told.append("digits were cut off, not rounded")
+        if self.shifted:
+            told.append("e^(z − max) was taken for e^z")
+        if self.inverse:
+            told.append("scores were multiplied by 1/√d_k")
         if self.even:
             told.append("ties were rounded to an even digit")
         return "; ".join(told) + "."
 
 
+#: Decimals of sums, terms and the rest.
+_Unwritten: TypeAlias = tuple[int, int, int]
+
+
 def _styles(
     kept: Iterable[tuple[int, int]],
-    between: Iterable[tuple[int, int, int]],
+    between: Iterable[_Unwritten],
     cuts: Iterable[tuple[bool, bool]],
-    twice: bool = False,
-    even: bool = False,
+    **ways: bool,
 ) -> Iterator[Style]:
     for (cut, cut_between), unwritten, (logits, weights) in product(cuts, between, kept):
-        yield Style(logits, weights, *unwritten, cut, cut_between, twice, even)
+        yield Style(logits, weights, *unwritten, cut, cut_between, **ways)
 
 
 _ALIKE = tuple((kept, kept) for kept in _KEPT)
@@ -114,9 +126,16 @@ _ROUND, _CUT, _CUT_ALL = (False, False), (True, False), (True, True)
 
 _WHOLE = (UNROUNDED, UNROUNDED, UNROUNDED)
 _USUAL = tuple((m, m, rest) for m in _BETWEEN for rest in (UNROUNDED, m))
-_PARTLY = tuple(
-    parts for m in _BETWEEN for parts in ((m, UNROUNDED, UNROUNDED), (UNROUNDED, m, UNROUNDED))
+_ONE_PART: tuple[_Unwritten, ...] = tuple(
+    parts
+    for m in _BETWEEN
+    for parts in (
+        (m, UNROUNDED, UNROUNDED),
+        (UNROUNDED, m, UNROUNDED),
+        (UNROUNDED, UNROUNDED, m),
+    )
 )
+_WITH_ROOT = tuple(parts for parts in (*_USUAL, *_ONE_PART) if parts[2] != UNROUNDED)
 
 #: The plain styles, and the others, in the order in which they are preferred.
 STYLES: tuple[tuple[Style, ...], tuple[Style, ...]] = (
@@ -124,8 +143,10 @@ STYLES: tuple[tuple[Style, ...], tuple[Style, ...]] = (
     (
         *_styles(_ALIKE, _USUAL, (_ROUND, _CUT_ALL, _CUT)),
         *_styles(_APART, (_WHOLE,), (_ROUND, _CUT)),
-        *_styles(_ALIKE, _PARTLY, (_ROUND,)),
+        *_styles(_ALIKE, _ONE_PART, (_ROUND,)),
         *_styles(_FINITE, (_WHOLE, *_USUAL), (_ROUND,), twice=True),
         *_styles(_ALIKE, (_WHOLE, *_USUAL), (_ROUND,), even=True),
+        *_styles(_ALIKE, _USUAL, (_ROUND,), shifted=True),
+        *_styles(_ALIKE, _WITH_ROOT, (_ROUND,), inverse=True),
     ),
 )

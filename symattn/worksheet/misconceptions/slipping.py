@@ -378,7 +378,7 @@ def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iter
         text = _shortest(meant, z, j, shares, unit)
         was = spelled(float(z[j]))
         row = _row_called(entries, letter, line)
-        said = f"{row} belongs to {place} = {text} rather than {was}"
+        said = f"{row} belong to {place} = {text} rather than {was}"
         free = max(entries.bits(letter, (*line, k)) for k in range(len(z)))
         yield ("other-logit", said, _LOGIT_TELL, free) if near else _NOT
 
