@@ -20,6 +20,7 @@ from symattn.arithmetic.by_hand import (
     UNROUNDED,
     Between,
     ByHand,
+    Manner,
     kept,
 )
 
@@ -209,6 +210,24 @@ def test_only_what_leaves_the_range_of_floats_is_moved() -> None:
     rows = every([["599", "1"], ["800", "799"]])
     shifted = by_hand().shift(rows)
     assert shifted[0].tolist() == [[599.0, 1.0], [0.0, -1.0]]
+
+
+def test_each_way_shifts_or_inverts_as_it_does() -> None:
+    ways = ((2, ROUNDED), (2, ROUNDED), (UNROUNDED, ROUNDED))
+    plain = by_hand(ways)
+    odd = np.array([False, True, True])
+    none = np.zeros(3, dtype=bool)
+    row = np.broadcast_to(np.array([[1.0, 3.0, -np.inf], [2.0, 2.5, 0.0]]), (3, 2, 3))
+    shifting = ByHand(plain.decimals, plain.offsets, Manner(odd, none))
+    shifted = shifting.shift(row)
+    assert (shifted[0] == row[0]).all()
+    assert shifted[1].tolist() == [[-2.0, 0.0, -np.inf], [-0.5, 0.0, -2.5]]
+    assert shifting.exp(shifted)[1].tolist() == [[0.14, 1.0, 0.0], [0.61, 1.0, 0.08]]
+    inverting = ByHand(plain.decimals, plain.offsets, Manner(none, odd))
+    found = inverting.over(row, sympy.sqrt(2))[:, 0, 1]
+    np.testing.assert_allclose(found, [3 / 1.41, 3 * 0.71, 3 / np.sqrt(2)])
+    assert inverting.over(row, sympy.sqrt(4))[:, 0, 1].tolist() == [1.5] * 3
+    assert (inverting.shift(row) == row).all()
 
 
 def test_a_way_in_which_all_powers_are_nought_does_not_end_the_others() -> None:

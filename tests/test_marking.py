@@ -47,7 +47,7 @@ def test_a_third(claim: str, verdict: str) -> None:
         ("0.0634", "right"),
         ("0.06338", "right"),
         ("0.06340", "wrong"),
-        ("0.06336", "wrong"),
+        ("0.06335", "wrong"),
         ("0.0633", "truncated"),
         ("6.34e-2", "right"),
         ("6.33e-2", "truncated"),

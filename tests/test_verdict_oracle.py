@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, DivisionByZero, InvalidOperation
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation, localcontext
 from random import Random
 
 import pytest
@@ -21,6 +21,7 @@ from symattn.worksheet.read import worksheet_of
 from tests.students import (
     SLIPS,
     Exercises,
+    Matrix,
     Place,
     Sheet,
     Student,
@@ -38,11 +39,14 @@ SEED = 4711
 #: Numbers nearer to one another than this are the same, and farther than `SURELY` different.
 SAME, SURELY = Decimal("1e-30"), Decimal("1e-9")
 
+FIFTY = Context(prec=50)
+HIDDEN = Decimal("-Infinity")
+
 Verdicts = dict[Place, str]
 
 
 class TooNear(Exception):
-    """Floating point need not see a difference that decimals see."""
+    """Floating point need not tell what decimals tell."""
 
 
 # ---- definitions ------------------------------------------------------------------------------
@@ -97,6 +101,36 @@ class Follower(Student):
         way = self.way
         return sum((self._shorter(t, way.terms, way.cut_between) for t in terms), Decimal(0))
 
+    def _row(self, i: int, Q: Matrix, K: Matrix, V: Matrix, root: Decimal) -> None:
+        """As other students do; 1/√d_k, or e^(z − max), in its place."""
+        task, way = self.task, self.way
+        z = [task.given[s][i] for s in ("scaled", "scores") if s in task.given]
+        row = list(z[0]) if z else [
+            self._note(("scores", i, j), self._sum(("scores", i, j), Q[i], k))
+            for j, k in enumerate(K)
+        ]  # fmt: skip
+        keys, seen = range(task.keys), task.visible(i)
+        if "scaled" in task.steps:
+            root = Decimal(task.d_k).sqrt(FIFTY)
+            whole = root == root.to_integral_value()
+            times = FIFTY.divide(1, root) if whole else self._inner(FIFTY.divide(1, root))
+            over = root if whole else self._inner(root)
+            row = [
+                self._note(("scaled", i, j),
+                           FIFTY.multiply(x, times) if way.inverse else FIFTY.divide(x, over))
+                for j, x in enumerate(row)
+            ]  # fmt: skip
+        if task.causal:
+            row = [self._note(("masked", i, j), row[j] if j in seen else HIDDEN) for j in keys]
+        shift = way.shifted and ("exp", i, 0) not in self.sheet.written
+        top = max(row[j] for j in seen) if shift else Decimal(0)
+        powers = [FIFTY.exp(row[j] - top) if j in seen else Decimal(0) for j in keys]
+        powers = [self._note(("exp", i, j), power) for j, power in enumerate(powers)]
+        total = self._note(("exp_sum", i, 0), sum(powers, Decimal(0)))
+        a = [self._note(("weights", i, j), FIFTY.divide(e, total)) for j, e in enumerate(powers)]
+        for c, column in enumerate(zip(*V, strict=True)):
+            self._note(("output", i, c), self._sum(("output", i, c), a, column))
+
     def _note(self, place: Place, y: Decimal) -> Decimal:
         self.values[place] = y
         step = place[0]
@@ -120,9 +154,10 @@ class Follower(Student):
     def _without_mistakes(self, place: Place, y: Decimal, claimed: Follower) -> Decimal:
         before = claimed.values[place]
         gap = abs(y - before) if y.is_finite() and before.is_finite() else Decimal(0)
-        if SAME < gap < SURELY * Decimal("1e-2"):
+        noticed = unit_of(self.sheet, place) / 1000
+        if abs(gap - noticed) < SURELY * noticed:
             raise TooNear
-        self.depends[place] = gap > SAME or y.is_finite() != before.is_finite()
+        self.depends[place] = gap > noticed or y.is_finite() != before.is_finite()
         mistaken = not claimed.explained[place] and not fair(self.sheet, place)
         if self.depends[place] or mistaken:
             return self._kept(place, y)
@@ -230,7 +265,8 @@ def judged(sheet: Sheet, chain: Follower) -> Verdicts:
 
 def agreed(sheet: Sheet) -> Verdicts:
     """The verdicts that all styles agree on which leave equally little unexplained."""
-    first, *others = [judged(sheet, chain) for chain in best_styles(sheet)]
+    with localcontext(FIFTY):
+        first, *others = [judged(sheet, chain) for chain in best_styles(sheet)]
     return {p: v for p, v in first.items() if all(other[p] == v for other in others)}
 
 
