@@ -185,10 +185,11 @@ class Follower(Student):
             return y == c
         if self.way.twice and abs(x - y) > SAME:  # the true value itself is not judged
             y = self._kept(place, y)
-        edges = (2 * (y - c) / unit) % 1
-        if SAME < min(abs(edges), 1 - abs(edges)) < SURELY:
+        cut, off = self.way.cut and places > 0, abs(y - c) / unit
+        edges = [off - 1, *[off][: c != 0]] if cut else [off - Decimal("0.5")]
+        if any(SAME < abs(edge) < SURELY for edge in edges):
             raise TooNear
-        if self.way.cut and places:
+        if cut:
             return cuts(y, c, unit)
         if abs(x - y) < SAME:
             return rounds(x, c, unit)
