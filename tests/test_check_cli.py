@@ -25,7 +25,6 @@ CLAIMED = [name for name, example in PUBLISHED.items() if "claims" in example]
 REASONS = {
     "c3_lesson_w3": "invented",
     "ilovecats_doubly_normalised": "invented",
-    "llmcourse_507_slip": "last-digit-forced",
     "seed_broadcast_rowsum": "row-sums-along-columns",
     "seed_softmax_fabricated": "invented",
 }

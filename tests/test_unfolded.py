@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -161,3 +162,48 @@ def test_an_unfolding_that_does_not_exist() -> None:
         Attention(unfold="shfted")
     with pytest.raises(SymattnError, match="known: plain, shifted"):
         Attention(unfold="zzz")
+
+
+#: From 2.72, 7.39 and 20.09 the weights are 0.0901, 0.2448 and 0.6654; true are 0.0900, 0.2447, …
+@pytest.mark.parametrize(
+    ("exps", "total", "weights", "expected"),
+    [
+        (["2.72", "7.39", "20.09"], "30.20", ["0.0901", "0.2447", "0.6652"],
+         ["rounded-early", "right", "right"]),  # 2.72/30.20
+        (["2.72", "7.39", "20.09"], "30.19", ["0.0900", "0.2447", "0.6652"], ["right"] * 3),
+        (["2.72", "7.39", "20.09"], "30.20", ["0.0901", "0.2448", "0.6652"],
+         ["rounded-early", "last-digit", "right"]),  # 7.39/30.20 is 0.24470
+        (["2.72", "7.39", "20.90"], "31.01", ["0.0877", "0.2383", "0.6740"], ["carried"] * 3),
+        (["2.72", "7.39", "20.90"], "31.01", ["0.0877", "0.2393", "0.6740"],
+         ["carried", "wrong", "carried"]),
+        (["2.72", "7.39", "20.09"], "31.20", ["0.0872", "0.2369", "0.6439"], ["carried"] * 3),
+        (["2.72", "7.39", "20.09"], "31.20", ["0.0901", "0.2369", "0.6652"],
+         ["last-digit", "carried", "right"]),  # 2.72/30.20, but 31.20 is written
+    ],
+)  # fmt: skip
+def test_weights_follow_from_the_powers_and_the_sum_as_written(
+    exps: list[str], total: str, weights: list[str], expected: list[str]
+) -> None:
+    claims = {"exp[1,:]": exps, "exp_sum[1,1]": total, "weights[1,:]": weights}
+    text = "".join(f'"{key}" = {json.dumps(value)}\n' for key, value in claims.items())
+    found = marked(text)
+    sums = {"30.19": "right", "30.20": "rounded-early", "31.01": "carried", "31.20": "wrong"}
+    assert found["exp_sum"] == [sums[total]]
+    assert found["weights"] == expected
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ('["0.446", "0.109", "0.446"]', ["right"] * 3),
+        ('["0.4457", "0.1087", "0.4457"]', ["rounded-early"] * 3),  # 4.1/9.2 and 1/9.2
+        ('["0.451", "0.110", "0.450"]', ["wrong"] * 3),  # 4.1/9.1 and 1/9.1: e^z counted twice
+    ],
+)
+def test_no_power_is_counted_twice(weights: str, expected: list[str]) -> None:
+    text = (
+        '[attention]\nscale = false\n[given]\nscores = [["1.41", 0, "1.41"]]\n[claims]\n'
+        f'exp = [["4.1", "1", "4.1"]]\nweights = [{weights}]\n'
+    )
+    steps = check_worksheet(worksheet_of(text)).steps
+    assert [entry.verdict for entry in steps[-1].entries] == expected
