@@ -34,12 +34,17 @@ WAYS = (
 )  # fmt: skip
 
 
-def by_hand(ways: Iterable[tuple[int, float]] = WAYS, parts: str = "sums terms rest") -> ByHand:
+def by_hand(
+    ways: Iterable[tuple[int, float]] = WAYS,
+    parts: str = "sums terms rest",
+    significant: bool = False,
+) -> ByHand:
     """The ways, for some of what is not written; the other is unrounded."""
     decimals, offsets = (np.array(column, float) for column in zip(*ways, strict=True))
     none = np.full(len(offsets), UNROUNDED, float)
     found = {part: decimals if part in parts else none for part in ("sums", "terms", "rest")}
-    return ByHand(Between(**found), offsets)
+    counted = np.full(len(offsets), significant)
+    return ByHand(Between(**found, significant=counted), offsets)
 
 
 def short(x: Decimal, decimals: int, offset: float) -> Decimal:
@@ -249,3 +254,17 @@ def test_very_large_products_are_not_kept_one_by_one() -> None:
     assert by_hand(ways).matmul(row, column)[0, 0, 0] == pytest.approx(0.0005 * length)
     fewer = by_hand(ways).matmul(row[..., :10], column[:, :10])
     assert fewer.ravel().tolist() == [0.0, 0.0]
+
+
+def test_significant_digits_are_counted_from_the_first() -> None:
+    numbers = np.array([[123.456, -0.0123456, 0.0, -np.inf, 9.996, 2.0281]])
+    ways = ((2, ROUNDED), (3, ROUNDED), (3, CUT_OFF), (4, ROUNDED), (UNROUNDED, ROUNDED))
+    found = by_hand(ways, significant=True).between(np.broadcast_to(numbers, (5, 1, 6)))
+    expected = [
+        [120.0, -0.012, 0.0, -np.inf, 10.0, 2.0],
+        [123.0, -0.0123, 0.0, -np.inf, 10.0, 2.03],
+        [123.0, -0.0123, 0.0, -np.inf, 9.99, 2.02],
+        [123.5, -0.01235, 0.0, -np.inf, 9.996, 2.028],
+        numbers[0],
+    ]
+    assert np.allclose(found[:, 0], expected, rtol=1e-12, atol=0)

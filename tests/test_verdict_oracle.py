@@ -96,7 +96,10 @@ class Follower(Student):
 
     def _shorter(self, y: Decimal, decimals: int, cut: bool) -> Decimal:
         rounding = "cut off" if cut else "half-even" if self.way.even else "half-up"
-        return y if decimals >= UNROUNDED else rounded(y, decimals, rounding)
+        if decimals >= UNROUNDED or not y.is_finite() or not y:
+            return y
+        places = decimals - 1 - y.adjusted() if self.way.significant else decimals
+        return rounded(y, places, rounding)
 
     def _inner(self, y: Decimal) -> Decimal:
         return self._shorter(y, self.way.rest, self.way.cut_between)
@@ -342,7 +345,7 @@ TENS = Task({"scaled": ((ONE, ZERO),), "V": ((Decimal(10),), (Decimal(20),))}, 1
         (("0.73", "0.27", "12.68"), ("right", "right", "truncated")),
         (("0.73", "0.27", "12.71"), ("right", "right", "wrong")),
         (("0.74", "0.27", "12.80"), ("last-digit", "right", "carried")),
-        (("0.74", "0.27", "12.81"), ("last-digit", "right", "wrong")),
+        (("0.74", "0.27", "12.86"), ("last-digit", "right", "wrong")),
         (("0.83", "0.27", "13.70"), ("wrong", "right", "carried")),
     ],
 )

@@ -46,12 +46,14 @@ class Between:
     """To how many decimals each way keeps what is not written down; an entry for each way.
 
     `sums`: exponentials and sums of rows; `terms`: products before they are added; `rest`:
-    irrational factors, and whatever else is told by `ByHand.between`.
+    irrational factors, and whatever else is told by `ByHand.between`. `significant`: whether
+    significant digits are counted instead of decimals.
     """
 
     sums: Array
     terms: Array
     rest: Array
+    significant: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,8 @@ class ByHand(Arrays):
     def without_between(self) -> ByHand:
         """The same ways with nothing rounded in between."""
         none = np.full(self.ways, UNROUNDED, float)
-        return ByHand(Between(none, none, none), self.offsets, self.manner)
+        significant = np.zeros(self.ways, dtype=bool)
+        return ByHand(Between(none, none, none, significant), self.offsets, self.manner)
 
     def between(self, x: Array) -> Array:
         """Numbers as they are kept; those that are the same in every way are left alone."""
@@ -94,17 +97,26 @@ class ByHand(Arrays):
         if x.ndim < 3 or x.shape[0] != self.ways or decimals.min() >= UNROUNDED:
             return x
         along = (-1, *(1,) * (x.ndim - 1))
-        return kept(x, 10.0 ** decimals.reshape(along), self.offsets.reshape(along))
+        places = decimals.reshape(along)
+        significant = self._each(self.decimals.significant, x)
+        if significant is not None:
+            size = np.abs(np.where(np.isfinite(x) & (x != 0), x, 1.0))
+            places = np.where(significant, places - 1 - np.floor(np.log10(size)), places)
+        return kept(x, 10.0**places, self.offsets.reshape(along))
+
+    def sums(self, x: Array) -> Array:
+        """Exponentials and sums of rows as they are kept."""
+        return self._kept(x, self.decimals.sums)
 
     def exp(self, x: Array) -> Array:
-        return self._kept(np.exp(x), self.decimals.sums)
+        return self.sums(np.exp(x))
 
     def row_sum(self, x: Array) -> Array:
-        return self._kept(super().row_sum(x), self.decimals.sums)
+        return self.sums(super().row_sum(x))
 
     def apply(self, name: str, x: Array) -> Array:
         value = super().apply(name, x)
-        return self._kept(value, self.decimals.sums) if name == "tanh" else value
+        return self.sums(value) if name == "tanh" else value
 
     def matmul(self, a: Array, b: Array) -> Array:
         leading = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])

@@ -19,6 +19,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.by_hand import MOST_TERMS, ROUNDED, UNROUNDED, Between, ByHand, Manner, kept
+from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
@@ -118,9 +119,12 @@ class Chains:
     """The chains of all styles through the claims of one worksheet."""
 
     def __init__(
-        self, evaluation: Evaluation, claimed: Mapping[str, Claimed], cut_only: bool = False
+        self,
+        evaluation: Evaluation,
+        claimed: Mapping[str, Claimed],
+        rounding: Accepted = "either",
     ) -> None:
-        self.evaluation, self.claimed, self.cut_only = evaluation, claimed, cut_only
+        self.evaluation, self.claimed, self.rounding = evaluation, claimed, rounding
         self.steps: tuple[Any, ...] = (*evaluation.inputs, *evaluation.steps)
         self.shapes = {item.letter: evaluation.shape(item.letter) for item in self.steps}
         self._lengths = {size for shape in self.shapes.values() for size in shape}
@@ -156,7 +160,7 @@ class Chains:
                 found += (
                     (int(all_), int(right), style)
                     for all_, right, style in zip(*unexplained, styles[start:stop], strict=False)
-                    if style.cut or not self.cut_only
+                    if style.fits(self.rounding)
                 )
             least = min(found, key=lambda one: one[:2], default=None)
             if least is not None and not least[0]:
@@ -272,7 +276,8 @@ class _Ways:
         sums, terms, rest = (column(part).astype(float) for part in ("sums", "terms", "rest"))
         self.style, self.count = styles[0], count
         manner = Manner(column("shifted"), column("inverse"))
-        self.arithmetic = ByHand(Between(sums, terms, rest), column("offset_between"), manner)
+        between = Between(sums, terms, rest, column("significant"))
+        self.arithmetic = ByHand(between, column("offset_between"), manner)
         self.offsets = column("offset")[:, None]
         self.cut, self.twice = column("cut")[:, None], column("twice")[:, None]
         self.more = {part: column(part)[:, None].astype(float) for part in ("logits", "weights")}
@@ -362,7 +367,7 @@ class _Run:
             value = self._followed(item, self.kept.__getitem__, self.ways.arithmetic)
         self.computed[letter] = value
         claimed = self.chains.claimed.get(letter)
-        unwritten = value if given else self.ways.arithmetic.between(value)
+        unwritten = value if given else self._unwritten(item, value)
         if claimed is None:
             self.kept[letter] = unwritten
             return
@@ -370,6 +375,13 @@ class _Run:
         out = np.array(unwritten).reshape(flat.shape)
         out[:, claimed.index] = self._judged(letter, claimed, flat[:, claimed.index])
         self.kept[letter] = out.reshape(value.shape)
+
+    def _unwritten(self, step: Any, value: Array) -> Array:
+        """What is kept of a step that is not claimed."""
+        arithmetic = self.ways.arithmetic
+        if isinstance(step.expr, Exponential | LineSum):
+            return arithmetic.sums(value)
+        return arithmetic.between(value)
 
     def _followed(self, step: Any, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
         """A step in every way; not a number where what was claimed before makes no sense.
@@ -389,10 +401,11 @@ class _Run:
         ways = self.ways
         more = ways.more[self.chains.kept_more(letter)]
         powers = 10.0 ** np.minimum(claimed.decimals + more, 300)
-        offsets = np.where(claimed.decimals >= 1, ways.offsets, ROUNDED)
+        fraction = claimed.decimals >= 1
+        offsets = np.where(fraction, ways.offsets, ROUNDED)
         whole = (more >= UNROUNDED) | claimed.exact
         short = np.where(whole, values, kept(values, powers, offsets))
-        read = np.where(ways.twice, short, values)
+        read = np.where(ways.twice & fraction, short, values)
         low, high = (
             np.where(ways.cut, cut, rounded)
             for cut, rounded in zip(claimed.cut_from, claimed.rounded_from, strict=True)

@@ -87,7 +87,8 @@ def mark_claims(
         title, evaluation, policy, marks, odd, style=marker.style, lines=links, marker=marker
     )
     first = marking.first_wrong
-    if not explain or first is None:
-        return marking
+    shown = {(link.step, link.place) for link in links if not marking.passes(link)}
+    if not explain or first is None or (first.step, first.place) in shown:
+        return marking  # a worked line shows the mistake itself
     found = form.explainer.explain(evaluation, claims, policy, marks, first.step)
     return replace(marking, notes=(*odd, *cannot_tell(found)), explanations=found)

@@ -516,13 +516,15 @@ class _Check:
     def _is_term(self, term: tuple[Tree, Tree], rule: r.Rule, side: Side) -> bool:
         one, other = (self._read(factor) for factor in _entries_of(rule))
         first, second = term
-        return (self._is_operand(first, one, side) and self._is_operand(second, other, side)) or (
-            self._is_operand(first, other, side) and self._is_operand(second, one, side)
+        return any(
+            self._is_operand(first, a, side, sign) and self._is_operand(second, b, side, sign)
+            for a, b in ((one, other), (other, one))
+            for sign in (1, -1)  # − 0.33·3 is 0.33·(−3)
         )
 
-    def _is_operand(self, factor: Tree, read: tuple[str, Place], side: Side) -> bool:
-        """Whether a factor is an entry: as it was claimed, or a rounding of the true one."""
-        value = _value(factor)
+    def _is_operand(self, factor: Tree, read: tuple[str, Place], side: Side, sign: int) -> bool:
+        """Whether a factor, or its negative, is an entry: as claimed, or a rounding of the true."""
+        value = sign * _value(factor)
         letter, place = read
         claimed = self.claims.get(letter)
         written: Any = None if claimed is None else claimed[place]

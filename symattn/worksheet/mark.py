@@ -103,7 +103,7 @@ class Marker:
             self._prove(letter, claimed)
         if all(claimed.right.all() for claimed in self._claimed.values()):
             return None
-        return Chains(self.evaluation, self._claimed, self.policy.rounding == "truncated")
+        return Chains(self.evaluation, self._claimed, self.policy.rounding)
 
     def marks(self) -> tuple[StepMark, ...]:
         """The marks of all claimed steps, in the order of the derivation."""
@@ -128,8 +128,14 @@ class Marker:
     @property
     def style(self) -> str:
         """How numbers were kept and rounded, where that explains one that is not right."""
-        if self.chains is None or not self.chains.explained_only:
+        if self.chains is None:
             return ""
+        excused = {mark.verdict for mark in self._marks.values() if mark.remark != _NO_HABIT}
+        excused &= {"truncated", "rounded-early"}
+        if not excused:
+            return ""
+        if "rounded-early" not in excused:
+            return "Digits were cut off, not rounded."
         return str(self.chains.best.style)
 
     def own_work(self, entry: EntryMark, notation: Notation) -> Tree | None:
@@ -222,11 +228,9 @@ class Marker:
     def _unmistaken(self, key: Claim, chains: Chains) -> tuple[str, str, tuple[Claim, ...]]:
         """The verdict on a claim that follows and depends on no mistake."""
         letter, number = key
-        alone = chains.best.style.cut and chains.explained_only == 1
-        remark = _NO_HABIT if alone else ""
         if self._claimed[letter].cut[number] and chains.best.style.cut:
-            return "truncated", remark, ()
-        return "rounded-early", remark, chains.operands(key)
+            return "truncated", _NO_HABIT if chains.explained_only == 1 else "", ()
+        return "rounded-early", "", chains.operands(key)
 
 
 def true_value(evaluation: Evaluation, letter: str, place: Place) -> Quantity:

@@ -13,6 +13,7 @@ from itertools import product
 from typing import TypeAlias
 
 from symattn.arithmetic.by_hand import CUT_OFF, HALF_EVEN, ROUNDED, UNROUNDED
+from symattn.arithmetic.verify import Accepted
 
 #: Decimals that a number is used with beyond those written; `UNROUNDED` for all of them.
 AS_WRITTEN, ONE_MORE, TWO_MORE = 0, 1, 2
@@ -49,7 +50,8 @@ class Style:
     `twice`: whether a number is first rounded to the digits it is kept with, and then again to
     those written. `even`: whether ties are rounded to an even digit. `shifted`: whether e^(z − max)
     is taken for e^z, and `inverse`: whether scores are multiplied by 1/√d_k; both show only where
-    these are rounded.
+    these are rounded. `significant`: whether significant digits are counted, not decimals, of
+    what is not written down.
     """
 
     logits: int = UNROUNDED
@@ -63,6 +65,18 @@ class Style:
     even: bool = False
     shifted: bool = False
     inverse: bool = False
+    significant: bool = False
+
+    def fits(self, rounding: Accepted) -> bool:
+        """Whether somebody who is told to round so may have this style."""
+        match rounding:
+            case "truncated":
+                return self.cut
+            case "half-up":
+                return not self.even
+            case "half-even":
+                return self.even or self.cut
+        return True
 
     @property
     def offset(self) -> float:
@@ -93,7 +107,8 @@ class Style:
         short = [words for words, decimals in parts.items() if decimals != UNROUNDED]
         if short:
             how = "cut off after" if self.cut_between else "rounded to"
-            told.append(f"{', '.join(short)} were {how} {min(parts.values())} decimals")
+            digits = "significant digits" if self.significant else "decimals"
+            told.append(f"{', '.join(short)} were {how} {min(parts.values())} {digits}")
         if self.cut:
             told.append("digits were cut off, not rounded")
         if self.shifted:
@@ -143,10 +158,11 @@ STYLES: tuple[tuple[Style, ...], tuple[Style, ...]] = (
     (
         *_styles(_ALIKE, _USUAL, (_ROUND, _CUT_ALL, _CUT)),
         *_styles(_APART, (_WHOLE,), (_ROUND, _CUT)),
-        *_styles(_ALIKE, _ONE_PART, (_ROUND,)),
+        *_styles(_ALIKE, _ONE_PART, (_ROUND, _CUT_ALL, _CUT)),
         *_styles(_FINITE, (_WHOLE, *_USUAL), (_ROUND,), twice=True),
         *_styles(_ALIKE, (_WHOLE, *_USUAL), (_ROUND,), even=True),
         *_styles(_ALIKE, _USUAL, (_ROUND,), shifted=True),
         *_styles(_ALIKE, _WITH_ROOT, (_ROUND,), inverse=True),
+        *_styles(_ALIKE, (*_USUAL, *_ONE_PART), (_ROUND,), significant=True),
     ),
 )
