@@ -67,6 +67,37 @@ class Manner:
     inverse: Array
 
 
+class _Keeper:
+    """One part of what comes in between, as each way keeps it; made once for many arrays."""
+
+    def __init__(self, decimals: Array, offsets: Array, significant: Array) -> None:
+        self.rows = np.flatnonzero(decimals < UNROUNDED)  # the ways that round it at all
+        self.every = len(self.rows) == len(decimals)
+        self.decimals, self.offsets = decimals[self.rows], offsets[self.rows]
+        self.powers = 10.0**self.decimals
+        self.even = np.flatnonzero(self.offsets == HALF_EVEN)
+        self.significant = np.flatnonzero(significant[self.rows])
+
+    def __call__(self, x: Array) -> Array:
+        if not self.rows.size:
+            return x
+        some = x if self.every else x[self.rows]
+        along = (-1, *(1,) * (x.ndim - 1))
+        short = kept(some, self.powers.reshape(along), self.offsets.reshape(along), self.even)
+        if self.significant.size:
+            rows = self.significant
+            few = some[rows]
+            size = np.abs(np.where(np.isfinite(few) & (few != 0), few, 1.0))
+            places = self.decimals[rows].reshape(along) - 1 - np.floor(np.log10(size))
+            even = np.flatnonzero(self.offsets[rows] == HALF_EVEN)
+            short[rows] = kept(few, 10.0**places, self.offsets[rows].reshape(along), even)
+        if self.every:
+            return short
+        out = np.array(x)
+        out[self.rows] = short
+        return out
+
+
 class ByHand(Arrays):
     """float64, with what comes in between kept to a few decimals, each way its own.
 
@@ -78,7 +109,11 @@ class ByHand(Arrays):
     def __init__(self, decimals: Between, offsets: Array, manner: Manner | None = None) -> None:
         super().__init__()
         self.ways = len(offsets)
-        self.decimals, self.offsets = decimals, offsets
+        self.offsets = offsets
+        self._sums, self._terms, self._rest = (
+            _Keeper(part, offsets, decimals.significant)
+            for part in (decimals.sums, decimals.terms, decimals.rest)
+        )
         plain = np.zeros(self.ways, dtype=bool)
         self.manner = manner or Manner(plain, plain)
 
@@ -91,22 +126,14 @@ class ByHand(Arrays):
 
     def between(self, x: Array) -> Array:
         """Numbers as they are kept; those that are the same in every way are left alone."""
-        return self._kept(x, self.decimals.rest)
+        return self._kept(x, self._rest)
 
-    def _kept(self, x: Array, decimals: Array) -> Array:
-        if x.ndim < 3 or x.shape[0] != self.ways or decimals.min() >= UNROUNDED:
-            return x
-        along = (-1, *(1,) * (x.ndim - 1))
-        places = decimals.reshape(along)
-        significant = self._each(self.decimals.significant, x)
-        if significant is not None:
-            size = np.abs(np.where(np.isfinite(x) & (x != 0), x, 1.0))
-            places = np.where(significant, places - 1 - np.floor(np.log10(size)), places)
-        return kept(x, 10.0**places, self.offsets.reshape(along))
+    def _kept(self, x: Array, keeper: _Keeper) -> Array:
+        return keeper(x) if x.ndim >= 3 and x.shape[0] == self.ways else x
 
     def sums(self, x: Array) -> Array:
         """Exponentials and sums of rows as they are kept."""
-        return self._kept(x, self.decimals.sums)
+        return self._kept(x, self._sums)
 
     def exp(self, x: Array) -> Array:
         return self.sums(np.exp(x))
@@ -121,10 +148,10 @@ class ByHand(Arrays):
     def matmul(self, a: Array, b: Array) -> Array:
         leading = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         count = int(np.prod([*leading[1:], *a.shape[-2:], b.shape[-1]]))
-        if self.decimals.terms.min() >= UNROUNDED or count > MOST_TERMS:
+        if not self._terms.rows.size or count > MOST_TERMS:
             return super().matmul(a, b)
         products = a[..., :, :, None] * b[..., None, :, :]
-        return np.asarray(self._kept(products, self.decimals.terms).sum(axis=-2))
+        return np.asarray(self._kept(products, self._terms).sum(axis=-2))
 
     def scaled(self, x: Array, factor: sympy.Expr) -> Array:
         self._keeps_minus_infinity(x, factor)
@@ -166,13 +193,21 @@ class ByHand(Arrays):
         return np.zeros(x.shape, dtype=bool)
 
 
-def kept(x: Array, powers: Array, offsets: Array) -> Array:
-    """Numbers with as many decimals as their power of ten has, rounded or cut off."""
+def kept(x: Array, powers: Array, offsets: Array, even: Array) -> Array:
+    """Numbers with as many decimals as their power of ten has, rounded or cut off.
+
+    `even`: the places on the first axis where ties are rounded to an even digit.
+    """
     units = np.abs(x) * powers
-    whole = np.floor(units * _ULP + offsets)
-    even = offsets == HALF_EVEN
-    if even.any():
-        tie = even & (np.abs(units - whole + 0.5) <= 2 * _TIE) & (whole % 2 == 1)
-        whole = np.where(tie, whole - 1, whole)
-    shortened = np.copysign(whole / powers, x)
-    return np.asarray(np.where(units < _NO_FRACTION, shortened, x))
+    whole = units * _ULP
+    whole += offsets
+    np.floor(whole, out=whole)
+    if even.size:
+        some = whole[even]
+        tie = (np.abs(units[even] - some + 0.5) <= 2 * _TIE) & (some % 2 == 1)
+        whole[even] = some - tie
+    whole /= powers
+    np.copysign(whole, x, out=whole)
+    if not units.max(initial=0.0) < _NO_FRACTION:
+        whole = np.where(units < _NO_FRACTION, whole, x)
+    return whole

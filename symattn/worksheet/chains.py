@@ -18,7 +18,16 @@ from typing import Any
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.by_hand import MOST_TERMS, ROUNDED, UNROUNDED, Between, ByHand, Manner, kept
+from symattn.arithmetic.by_hand import (
+    HALF_EVEN,
+    MOST_TERMS,
+    ROUNDED,
+    UNROUNDED,
+    Between,
+    ByHand,
+    Manner,
+    kept,
+)
 from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
@@ -26,13 +35,16 @@ from symattn.errors import SymattnError
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
 from symattn.nodes.normaliser import Normaliser
 from symattn.step import Input
-from symattn.worksheet.styles import STYLES, Style
+from symattn.worksheet.styles import MORE, STYLES, Style
 
 #: Floating point is believed to this share of the largest number of a matrix.
 _PRECISE = 1e-13
 
 #: A change by this share of a unit of the last digit does not show.
 _NOTICED = 1e-3
+
+#: A claim so many units from the truth is hardly a matter of rounding.
+_FAR = 20
 
 #: How far beside a claim another number is put, to see what depends on it.
 _BESIDE = 0.01
@@ -48,7 +60,7 @@ Claim = tuple[str, int]
 class Claimed:
     """The claims on one matrix as floats, with what has been proven of each."""
 
-    def __init__(self, claims: Array, true: Array) -> None:
+    def __init__(self, claims: Array, true: Callable[[], Array]) -> None:
         self.places: list[Place] = [
             place for place in np.ndindex(*claims.shape) if claims[place] is not None
         ]
@@ -61,11 +73,21 @@ class Claimed:
             [UNROUNDED if entry.places is None else entry.places for entry in self.written], float
         )
         self.whole = len(self.places) == claims.size
-        self.true = true.ravel()[self.index].astype(float)
-        self.near = _PRECISE * float(np.abs(true[np.isfinite(true)]).max(initial=0.0))
+        self._true = true
         #: Proven: whether each is right, and whether it is the true value cut off.
         self.right = np.zeros(len(self.places), dtype=bool)
         self.cut = np.zeros(len(self.places), dtype=bool)
+
+    @cached_property
+    def true(self) -> Array:
+        """The true values as floats."""
+        return self._true().ravel()[self.index].astype(float)
+
+    @cached_property
+    def near(self) -> float:
+        """What floating point cannot tell apart in this matrix."""
+        true = self._true()
+        return _PRECISE * float(np.abs(true[np.isfinite(true)]).max(initial=0.0))
 
     @property
     def fair(self) -> Array:
@@ -90,6 +112,21 @@ class Claimed:
             np.where(fraction, self.numbers - below, low),
             np.where(fraction, self.numbers + above, high),
         )
+
+    def explained_from(self, cut: Array) -> tuple[Array, Array]:
+        """The least and the largest number that each claim is explained by, in every way."""
+        low, high = self.rounded_from
+        if not cut.any():
+            return low, high
+        return np.where(cut, self.cut_from[0], low), np.where(cut, self.cut_from[1], high)
+
+    @cached_property
+    def written_alike(self) -> tuple[Array, Array]:
+        """Which claims have decimals, and how many; one for all where all have as many."""
+        decimals = self.decimals
+        if decimals.size and (decimals == decimals[0]).all():
+            decimals = decimals[:1]
+        return decimals >= 1, decimals
 
     @cached_property
     def noticed(self) -> Array:
@@ -142,31 +179,46 @@ class Chains:
 
     @cached_property
     def _run(self) -> _Run:
-        """The style of the sheet in both tracks."""
-        style, unexplained = self._style
-        tracks = 2 if unexplained else 1
-        return _Run(self, _Ways([style], self.ways(tracks)), tracks)
+        """The style of the sheet followed; in both tracks, where something is not explained."""
+        run = self._chosen
+        if not run.unexplained[0, run.way]:
+            return run  # no mistakes: the tracks are one
+        return _Run(self, _Ways([run.ways.styles[run.way]], self.ways(2)), tracks=2)
 
     @cached_property
-    def _style(self) -> tuple[Style, int]:
-        """The style of the sheet, and how many claims it leaves unexplained."""
-        found: list[tuple[int, int, Style]] = []
+    def _chosen(self) -> _Run:
+        """The run of the style of the sheet, among others; its `way` is the one."""
+        plain, usual, _ = STYLES
+        best = None if self._is_far else self._best_of(0, len(plain))
+        if best is not None and not best.order[0]:
+            return best
+        first = 0 if best is None else len(plain)
+        others = self._best_of(first, len(plain) + len(usual))
+        best = min((run for run in (best, others) if run), key=lambda run: run.order)
+        if best.within_reach < MORE:
+            return best
+        rare = self._best_of(len(plain) + len(usual), sum(map(len, STYLES)))
+        return rare if rare and rare.order[0] + MORE <= best.order[0] else best
+
+    def _best_of(self, first: int, last: int) -> _Run | None:
+        """The run, of some styles, with the best of them; None where nobody is to round so."""
+        runs: list[_Run] = []
         at_once = max(1, _MOST_NUMBERS // self._work)
-        for group, styles in enumerate(STYLES):
-            for start in range(0, len(styles), at_once):
-                stop = min(start + at_once, len(styles))
-                ways = _some_ways(group, start, stop, self.ways(stop - start))
-                unexplained = _Run(self, ways).unexplained
-                found += (
-                    (int(all_), int(right), style)
-                    for all_, right, style in zip(*unexplained, styles[start:stop], strict=False)
-                    if style.fits(self.rounding)
-                )
-            least = min(found, key=lambda one: one[:2], default=None)
-            if least is not None and not least[0]:
-                break
-        assert least is not None
-        return least[2], least[0]
+        for start in range(first, last, at_once):
+            stop = min(start + at_once, last)
+            run = _Run(self, _some_ways(start, stop, self.ways(stop - start)))
+            if run.choose(self.rounding):
+                runs.append(run)
+        return min(runs, key=lambda run: run.order, default=None)
+
+    @property
+    def _is_far(self) -> bool:
+        """Whether a claim is so far off that the plain styles will hardly explain everything."""
+        with np.errstate(invalid="ignore"):  # −∞ is as far from −∞ as nothing is
+            return any(
+                bool((np.abs(claimed.numbers - claimed.true) > _FAR * claimed.units).any())
+                for claimed in self.claimed.values()
+            )
 
     @cached_property
     def mistakes(self) -> Mapping[Claim, tuple[Claim, ...]]:
@@ -250,7 +302,7 @@ class Chains:
             return None
         operands = [self.evaluation.item(name) for name in step.operands]
         inputs = [Input(o.name, o.symbol, o.meaning, group=o.group) for o in operands]
-        given = {o.letter: _decimals(self._run.kept[o.letter][0]) for o in operands}
+        given = {o.letter: _decimals(self._run.kept[o.letter][self._run.way]) for o in operands}
         return Evaluation(inputs, [step], given, self.evaluation.sizes, self.evaluation.labels)
 
     def ways(self, wanted: int) -> int:
@@ -274,18 +326,20 @@ class _Ways:
             return np.array([getattr(style, part) for style in every])
 
         sums, terms, rest = (column(part).astype(float) for part in ("sums", "terms", "rest"))
-        self.style, self.count = styles[0], count
+        self.styles, self.count = tuple(styles), count
         manner = Manner(column("shifted"), column("inverse"))
         between = Between(sums, terms, rest, column("significant"))
         self.arithmetic = ByHand(between, column("offset_between"), manner)
         self.offsets = column("offset")[:, None]
         self.cut, self.twice = column("cut")[:, None], column("twice")[:, None]
+        self.any_twice = bool(self.twice.any())
+        self.even = np.flatnonzero(column("offset") == HALF_EVEN)
         self.more = {part: column(part)[:, None].astype(float) for part in ("logits", "weights")}
 
 
 @lru_cache(maxsize=64)
-def _some_ways(group: int, start: int, stop: int, count: int) -> _Ways:
-    return _Ways(STYLES[group][start:stop], count)
+def _some_ways(start: int, stop: int, count: int) -> _Ways:
+    return _Ways([style for group in STYLES for style in group][start:stop], count)
 
 
 class _Run:
@@ -302,15 +356,40 @@ class _Run:
         self.computed: dict[str, Array] = {}
         #: In each way, how many claims are not explained, and how many of them are right.
         self.unexplained = np.zeros((2, ways.count), dtype=int)
+        self.way = 0
         with np.errstate(all="ignore"):
             for item in chains.steps:
                 self._take(item)
 
+    def choose(self, rounding: Accepted) -> bool:
+        """Find the way of the best style that rounds so; False where there is none."""
+        able = [way for way, style in enumerate(self.ways.styles) if style.fits(rounding)]
+        if able:
+            unexplained, right = self.unexplained.tolist()
+            self.way = min(able, key=lambda way: (unexplained[way], right[way]))
+        return bool(able)
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """How much the chosen way leaves unexplained: the less the better."""
+        return int(self.unexplained[0, self.way]), int(self.unexplained[1, self.way])
+
+    @property
+    def within_reach(self) -> int:
+        """How many claims another style might explain: not right, and near what is computed."""
+        count = 0
+        for letter, claimed in self.chains.claimed.items():
+            value = self.computed[letter][self.way].ravel()[claimed.index]
+            with np.errstate(invalid="ignore"):
+                near = np.abs(value - claimed.numbers) <= _FAR * claimed.units
+            count += int((near & ~self.explained[letter][self.way]).sum())
+        return count
+
     @property
     def chain(self) -> Chain:
-        """What the first style gives."""
-        explained = {letter: found[0] for letter, found in self.explained.items()}
-        return Chain(self.ways.style, explained, self.depends, int(self.unexplained[0, 0]))
+        """What the chosen way gives."""
+        explained = {letter: found[self.way] for letter, found in self.explained.items()}
+        return Chain(self.ways.styles[self.way], explained, self.depends, self.order[0])
 
     def exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[Claim, int]]:
         """Claims that change when one of the chosen claims on a matrix does, and which one that is.
@@ -324,11 +403,11 @@ class _Run:
         else:
             instead = self.kept[letter][1].ravel()[claimed.index[chosen]]
         ways = self.chains.ways(len(chosen))
-        arithmetic = _Ways([self.ways.style], ways).arithmetic
+        arithmetic = _Ways([self.ways.styles[self.way]], ways).arithmetic
         changed: dict[str, Array] = {}
 
         def as_it_is(name: str) -> Array:
-            here = self.kept[name][0]
+            here = self.kept[name][self.way]
             return np.broadcast_to(here, (ways, *here.shape))
 
         def operand(name: str) -> Array:
@@ -346,13 +425,13 @@ class _Run:
                 reached = self.chains.claimed.get(step.letter)
                 if reached is not None:
                     now = value.reshape(ways, -1)[: len(chosen), reached.index]
-                    before = self.computed[step.letter][0].ravel()[reached.index]
+                    before = self.computed[step.letter][self.way].ravel()[reached.index]
                     for source, number in np.argwhere(~_same(now, before, reached.noticed)):
                         yield (step.letter, int(number)), int(chosen[source])
                     if reached.whole:
                         continue
                     here = np.array(here)
-                    written = self.kept[step.letter][0].ravel()[reached.index]
+                    written = self.kept[step.letter][self.way].ravel()[reached.index]
                     here.reshape(ways, -1)[:, reached.index] = written
                 changed[step.letter] = here
 
@@ -400,20 +479,18 @@ class _Run:
         """Which claims the chains explain; what is kept of them."""
         ways = self.ways
         more = ways.more[self.chains.kept_more(letter)]
-        powers = 10.0 ** np.minimum(claimed.decimals + more, 300)
-        fraction = claimed.decimals >= 1
+        fraction, decimals = claimed.written_alike
+        powers = 10.0 ** np.minimum(decimals + more, 300)
         offsets = np.where(fraction, ways.offsets, ROUNDED)
-        whole = (more >= UNROUNDED) | claimed.exact
-        short = np.where(whole, values, kept(values, powers, offsets))
-        read = np.where(ways.twice & fraction, short, values)
-        low, high = (
-            np.where(ways.cut, cut, rounded)
-            for cut, rounded in zip(claimed.cut_from, claimed.rounded_from, strict=True)
-        )
+        short = kept(values, powers, offsets, ways.even)
+        np.copyto(short, values, where=(more >= UNROUNDED) | claimed.exact)
+        read = np.where(ways.twice & fraction, short, values) if ways.any_twice else values
+        low, high = claimed.explained_from(ways.cut)
         explained = (read >= low) & (read <= high)
-        proven = np.where(ways.cut & ~claimed.right, claimed.cut, claimed.right)
         true = np.abs(values - claimed.true) <= claimed.near
-        explained = np.where(true, proven & (explained | ~ways.cut), explained)
+        if true.any():  # there a proof stands in place of a judgement
+            proven = np.where(ways.cut & ~claimed.right, claimed.cut, claimed.right)
+            explained = np.where(true, proven & (explained | ~ways.cut), explained)
         self.explained[letter] = explained
         self.unexplained += (~explained).sum(axis=1), (~explained & claimed.right).sum(axis=1)
 

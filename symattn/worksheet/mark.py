@@ -9,9 +9,9 @@ place) and ``wrong``; ``undecided`` only where no procedure decides, with the bi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
@@ -54,15 +54,21 @@ class EntryMark:
     verdict: str
     #: Why there is no verdict, or why a claim that follows earns nothing.
     remark: str = ""
-    #: The claimed entries that it follows from: the mistaken ones of a carried entry, and all
-    #: claimed ones of an entry that was rounded early.
-    because: tuple[EntryMark, ...] = ()
+    #: How the worksheet counts and turns entries, for its name: ``weights[1,2]``.
+    notation: Notation = field(default=Notation(), repr=False, compare=False)
+    #: Finds what it follows from, when that is asked for.
+    find: Callable[[], tuple[EntryMark, ...]] = field(default=tuple, repr=False, compare=False)
 
-    #: What it is called, counted and turned as the worksheet wants it: ``weights[1,2]``.
-    name: str = ""
+    @cached_property
+    def because(self) -> tuple[EntryMark, ...]:
+        """The claimed entries that it follows from.
+
+        Of a carried entry the mistaken ones, of one that was rounded early all of them.
+        """
+        return self.find()
 
     def __str__(self) -> str:
-        return self.name or entry_name(self.step, self.place, Notation())
+        return entry_name(self.step, self.place, self.notation)
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,7 @@ class Marker:
         self.evaluation, self.claims, self.policy = evaluation, claims, policy
         self._names = {evaluation[name].step.letter: name for name in evaluation}
         self._claimed = {
-            letter: Claimed(claims[letter], evaluation.array(letter))
+            letter: Claimed(claims[letter], partial(evaluation.array, letter))
             for letter in self._names
             if letter in claims
         }
@@ -188,49 +194,58 @@ class Marker:
             key = letter, number
             if key not in self._marks:
                 verdict, remark = "right", ""
-                because: tuple[Claim, ...] = ()
                 if chains is not None and not claimed.right[number]:
-                    verdict, remark, because = self._judged(key, place, written, chains)
-                sources = tuple(self._marks[source] for source in because)
+                    verdict, remark = self._judged(key, place, written, chains)
                 name = self._names[letter]
-                called = entry_name(name, place, self.evaluation.notation)
-                self._marks[key] = EntryMark(name, place, written, verdict, remark, sources, called)
+                find = partial(self._sources, key, verdict)
+                self._marks[key] = EntryMark(
+                    name, place, written, verdict, remark, self.evaluation.notation, find
+                )
             yield self._marks[key]
+
+    def _sources(self, key: Claim, verdict: str) -> tuple[EntryMark, ...]:
+        """The claimed entries that a claim follows from."""
+        found: tuple[Claim, ...] = ()
+        if self.chains is not None and verdict == "carried":
+            found = self.chains.mistakes.get(key, ())
+        if self.chains is not None and verdict == "rounded-early":
+            found = self.chains.operands(key)
+        return tuple(self._marks[source] for source in found)
 
     def _judged(
         self, key: Claim, place: Place, written: Written, chains: Chains
-    ) -> tuple[str, str, tuple[Claim, ...]]:
-        """The verdict on a claim that is not right, a remark, and what the claim follows from."""
+    ) -> tuple[str, str]:
+        """The verdict on a claim that is not right, and a remark."""
         letter, number = key
         if key in self._undecided:
-            return "undecided", self._undecided[key], ()
+            return "undecided", self._undecided[key]
         remark = ""
         if chains.best.explained[letter][number]:
             if not chains.best.depends[letter][number]:
                 return self._unmistaken(key, chains)
-            guilty = chains.mistakes.get(key, ())
-            worthless = [claim for claim in guilty if claim in self._worthless]
+            mistakes = chains.mistakes.get(key, ()) if self._worthless else ()
+            worthless = [claim for claim in mistakes if claim in self._worthless]
             if not worthless:
-                return "carried", "", guilty
+                return "carried", ""
             self._worthless.add(key)
             source = self._marks[worthless[0]]
             remark = f"follows only from {source.step}, which was not computed, and earns nothing"
         if self._claimed[letter].cut[number] and not chains.best.depends[letter][number]:
-            return "truncated", _NO_HABIT, ()
+            return "truncated", _NO_HABIT
         if key in self._apart or (written.places or 0) < 2:
-            return "wrong", remark, ()
+            return "wrong", remark
         try:
             close = near(true_value(self.evaluation, letter, place), written)
         except Undecided as open_question:
-            return "undecided", str(open_question), ()
-        return ("last-digit" if close else "wrong"), remark, ()
+            return "undecided", str(open_question)
+        return ("last-digit" if close else "wrong"), remark
 
-    def _unmistaken(self, key: Claim, chains: Chains) -> tuple[str, str, tuple[Claim, ...]]:
+    def _unmistaken(self, key: Claim, chains: Chains) -> tuple[str, str]:
         """The verdict on a claim that follows and depends on no mistake."""
         letter, number = key
         if self._claimed[letter].cut[number] and chains.best.style.cut:
-            return "truncated", _NO_HABIT if chains.explained_only == 1 else "", ()
-        return "rounded-early", "", chains.operands(key)
+            return "truncated", _NO_HABIT if chains.explained_only == 1 else ""
+        return "rounded-early", ""
 
 
 def true_value(evaluation: Evaluation, letter: str, place: Place) -> Quantity:

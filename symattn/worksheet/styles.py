@@ -152,17 +152,24 @@ _ONE_PART: tuple[_Unwritten, ...] = tuple(
 )
 _WITH_ROOT = tuple(parts for parts in (*_USUAL, *_ONE_PART) if parts[2] != UNROUNDED)
 
-#: The plain styles, and the others, in the order in which they are preferred.
-STYLES: tuple[tuple[Style, ...], tuple[Style, ...]] = (
+#: The styles in the order in which they are preferred: plain ones, usual ones, and unusual ones,
+#: which have to explain more claims than these.
+STYLES: tuple[tuple[Style, ...], ...] = (
     tuple(_styles(_ALIKE, (_WHOLE,), (_ROUND, _CUT))),
     (
         *_styles(_ALIKE, _USUAL, (_ROUND, _CUT_ALL, _CUT)),
         *_styles(_APART, (_WHOLE,), (_ROUND, _CUT)),
-        *_styles(_ALIKE, _ONE_PART, (_ROUND, _CUT_ALL, _CUT)),
+        *_styles(_ALIKE, _ONE_PART, (_ROUND,)),
         *_styles(_FINITE, (_WHOLE, *_USUAL), (_ROUND,), twice=True),
         *_styles(_ALIKE, (_WHOLE, *_USUAL), (_ROUND,), even=True),
+    ),
+    (
+        *_styles(_ALIKE, _ONE_PART, (_CUT_ALL, _CUT)),
         *_styles(_ALIKE, _USUAL, (_ROUND,), shifted=True),
         *_styles(_ALIKE, _WITH_ROOT, (_ROUND,), inverse=True),
         *_styles(_ALIKE, (*_USUAL, *_ONE_PART), (_ROUND,), significant=True),
     ),
 )
+
+#: How many claims more an unusual style has to explain: for a single slip one is soon found.
+MORE = 2
