@@ -122,7 +122,7 @@ class Chains:
     ) -> None:
         self.evaluation, self.claimed, self.cut_only = evaluation, claimed, cut_only
         self.steps: tuple[Any, ...] = (*evaluation.inputs, *evaluation.steps)
-        self.shapes = {item.letter: evaluation.shape(item.letter) for item in self.steps}
+        self.shapes = {item.letter: self._shape(item) for item in self.steps}
         self._lengths = {size for shape in self.shapes.values() for size in shape}
         most = max(int(np.prod(shape)) for shape in self.shapes.values())
         self._work = max(most, min(most * max(self._lengths), MOST_TERMS))
@@ -130,6 +130,11 @@ class Chains:
         at = names.index("weights") if "weights" in names else len(names)
         self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
         self._after = {item.letter for item in self.steps[at:]}
+
+    def _shape(self, item: Any) -> tuple[int, ...]:
+        """A matrix's shape; of one that a batch shares with an axis of 1 for its items."""
+        shape = self.evaluation.shape(item.letter)
+        return (1,) * (len(self.evaluation.batch) + 2 + item.per_head - len(shape)) + shape
 
     @cached_property
     def best(self) -> Chain:
@@ -356,7 +361,8 @@ class _Run:
         given = letter in evaluation.given
         if given:
             shape = (self.ways.count, *self.chains.shapes[letter])
-            value = np.broadcast_to(evaluation.array(letter).astype(float), shape)
+            own = evaluation.array(letter).astype(float).reshape(shape[1:])
+            value = np.broadcast_to(own, shape)
         else:
             value = self._followed(item, self.kept.__getitem__, self.ways.arithmetic)
         self.computed[letter] = value

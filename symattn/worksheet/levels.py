@@ -67,7 +67,7 @@ def _items(
     of_heads = [name for name in data if name not in one_for_all]
     items = {name for name in data if levels[name] == (3 if name in one_for_all else 4)}
     headed = heads is not None or any(
-        levels[name] == (4 if batch is not None and name in data else 3) or levels[name] == 4
+        levels[name] == 4 or (levels[name] == 3 and (batch is None or name not in data))
         for name in given
         if name not in one_for_all and name not in _MASKS
     )
@@ -151,6 +151,7 @@ def _heads(
             raise ReadError(
                 f"{name}: {first} is given for each head, {name} is not; give a matrix for each "
                 f"head, or say heads = {count} if its columns hold all heads"
+                + ("" if first in items else f", or batch = {count} if {first} is for each item")
             )
     return count
 
