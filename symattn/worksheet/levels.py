@@ -65,6 +65,14 @@ def _items(
     levels = {name: depth(value) for name, value in given.items()}
     data = [name for name in given if not _is_learned(name) and name not in _MASKS]
     of_heads = [name for name in data if name not in one_for_all]
+    for name in given:
+        if levels[name] > 3 and _is_learned(name):
+            raise ReadError(f"{name}: all items of a batch share it; take the outer brackets off")
+        if levels[name] > 3 and name in one_for_all and name not in _MASKS:
+            raise ReadError(
+                f"{name}: has {levels[name]} levels of brackets; it needs 2, or 3 in a batch: "
+                "one matrix for each item, whatever the heads"
+            )
     items = {name for name in data if levels[name] == (3 if name in one_for_all else 4)}
     headed = heads is not None or any(
         levels[name] == 4 or (levels[name] == 3 and (batch is None or name not in data))
@@ -107,7 +115,7 @@ def _head_count(
 
 def _checked(batch: int | None, items: Collection[str], given: Mapping[str, Any]) -> int | None:
     """The number of items, which is the same for every matrix that has one for each."""
-    told_by = "what you said"
+    told_by = f"batch = {batch}"
     count = batch
     for name in (name for name in given if name in items):
         own = len(given[name])

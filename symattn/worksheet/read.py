@@ -52,6 +52,7 @@ _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts 
 _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_past", "W_DQ",
            "Q_latent", "W_KR", "K_position", "K_position_past", "distances", "b_O", "W_O", "mask",
            "allowed", "concat", "projected")  # fmt: skip
+_OF_GROUPS = ("K", "V", "K_past", "V_past")  # all heads share them where there is one group
 _POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients",
              "layout")  # fmt: skip
@@ -390,6 +391,7 @@ def _spec(
         axes["source"] = None  # what is given may start later than X
     own = ("W_O",) if axes["output_form"] == "sum" else ()
     shared = [name for name in _SHARED if name not in own]
+    shared += _OF_GROUPS if axes["kv_heads"] == 1 else ()
     levels = levels_of(axes["heads"], attention.get("batch"), given, shared)
     axes |= {"heads": levels.heads, "mask": _mask(mask, given, levels)}
     return Attention(**axes), {k: v for k, v in attention.items() if k not in _AXES}, levels
