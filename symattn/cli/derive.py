@@ -140,8 +140,12 @@ def _jobs(
         if chunks is not None or sheet.chunks is not None:
             made = sheet.in_file(lambda: sheet.decode(chunks, options["dtype"]))
             told = "" if chunks is None else repr(chunks)
-            chosen = "" if options["batch"] is None else f"\nsheet = sheet.of_batch({options['batch']})"
-            series = Series(sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({told})")
+            chosen = (
+                "" if options["batch"] is None else f"\nsheet = sheet.of_batch({options['batch']})"
+            )
+            series = Series(
+                sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({told})"
+            )
             return _series(made, series, symbolic, notation, options, notes), sheet.in_file
         derivation = sheet.in_file(sheet.derivation)
         # --symbolic shows no numbers, but wrong ones are still refused
@@ -229,9 +233,7 @@ def _sheet_code(sheet: Worksheet) -> str:
     )
 
 
-def _derived_code(
-    sheet: Worksheet, gradient: Any, symbolic: bool, batch: int | None = None
-) -> str:
+def _derived_code(sheet: Worksheet, gradient: Any, symbolic: bool, batch: int | None = None) -> str:
     """Python that derives from a worksheet."""
     lines = [_sheet_code(sheet)]
     if batch is not None:

@@ -106,14 +106,18 @@ class Values:
         Raises `ShapeError` where there is no such item.
         """
         batch = self.batch
-        if len(index) != len(batch) or not all(0 <= i < n for i, n in zip(index, batch, strict=True)):
+        if len(index) != len(batch) or not all(
+            0 <= i < n for i, n in zip(index, batch, strict=True)
+        ):
             raise ShapeError(f"batch: there is no item {index} among {batch}")
         other = copy(self)
         other.given = {item.letter: self.item_of(item.letter, self.given[item.letter], index)
                        for item in self.inputs}  # fmt: skip
         other._item = (*self._item, *index)
         other._batched = frozenset(
-            item.letter for item in self._by_name.values() if self._leads(item, self.shape(item.letter))
+            item.letter
+            for item in self._by_name.values()
+            if self._leads(item, self.shape(item.letter))
         )
         other._known = {key: known for key, known in self._known.items() if key[0] != "shape"}
         other._values, other._digits, other._abbreviations = {}, {}, Abbreviations()
@@ -122,8 +126,11 @@ class Values:
     def item_of(self, letter: str, value: Array, index: Place) -> Array:
         """What belongs to one item of the batch in an array over a matrix; all of a shared one."""
         own = self._leads(self.item(letter), value.shape)
-        inside: Array = value[tuple(0 if n == 1 else i for i, n in zip(index[-len(own):], own, strict=True))
-                              ] if own else value
+        inside: Array = (
+            value[tuple(0 if n == 1 else i for i, n in zip(index[-len(own) :], own, strict=True))]
+            if own
+            else value
+        )
         return inside
 
     def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:

@@ -122,7 +122,8 @@ class Chains:
     ) -> None:
         self.evaluation, self.claimed, self.cut_only = evaluation, claimed, cut_only
         self.steps: tuple[Any, ...] = (*evaluation.inputs, *evaluation.steps)
-        self.shapes = {item.letter: self._shape(item) for item in self.steps}
+        batch = len(evaluation.batch)
+        self.shapes = {item.letter: self._shape(item, batch) for item in self.steps}
         self._lengths = {size for shape in self.shapes.values() for size in shape}
         most = max(int(np.prod(shape)) for shape in self.shapes.values())
         self._work = max(most, min(most * max(self._lengths), MOST_TERMS))
@@ -131,10 +132,10 @@ class Chains:
         self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
         self._after = {item.letter for item in self.steps[at:]}
 
-    def _shape(self, item: Any) -> tuple[int, ...]:
+    def _shape(self, item: Input, batch: int) -> tuple[int, ...]:
         """A matrix's shape; of one that a batch shares with an axis of 1 for its items."""
         shape = self.evaluation.shape(item.letter)
-        return (1,) * (len(self.evaluation.batch) + 2 + item.per_head - len(shape)) + shape
+        return (1,) * (batch + 2 + item.per_head - len(shape)) + shape
 
     @cached_property
     def best(self) -> Chain:

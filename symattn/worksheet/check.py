@@ -109,9 +109,7 @@ def _item_of(evaluation: Evaluation, entry: EntryMark) -> Place:
     return (*(0 for _ in evaluation.batch[len(item) :]), *item)
 
 
-def _of_item(
-    evaluation: Evaluation, marks: Sequence[StepMark], item: Place
-) -> Iterator[StepMark]:
+def _of_item(evaluation: Evaluation, marks: Sequence[StepMark], item: Place) -> Iterator[StepMark]:
     """The marks of one item of a batch, and of what it shares, with their places in the item."""
     for mark in marks:
         entries = []

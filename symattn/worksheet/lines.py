@@ -370,7 +370,6 @@ class _Check:
                 return
 
     def _link(self, left: Side, right: Side, verdict: str, term: str = "") -> Link:
-        notation = self.evaluation.notation
         name = self.evaluation[self.line.letter].name
         places = 4 if right.written is None else max(right.written.places or 0, 0)
         line, column = self.line.where

@@ -43,8 +43,15 @@ def prepared(sheet: Worksheet) -> Prepared:
     shapes = tuple((name, _shape(value)) for name, value in sheet.given.items())
     spec = tuple(_frozen(value) for value in vars(sheet.spec).values())
     start = tuple((name, _shape(value)) for name, value in sheet.upstream.items())
-    told = (spec, shapes, tuple(sheet.sizes.items()), tuple(sheet.labels.items()), sheet.wrt, start,
-            sheet.batch)
+    told = (
+        spec,
+        shapes,
+        tuple(sheet.sizes.items()),
+        tuple(sheet.labels.items()),
+        sheet.wrt,
+        start,
+        sheet.batch,
+    )
     return _prepared(_Form(told, sheet))
 
 

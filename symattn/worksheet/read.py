@@ -126,7 +126,9 @@ class Worksheet:
         if self.batch is None:
             raise ReadError("batch: this worksheet holds one calculation")
         if not base <= number < base + self.batch:
-            raise ReadError(f"batch: there is no item {number} among {base} to {base + self.batch - 1}")
+            raise ReadError(
+                f"batch: there is no item {number} among {base} to {base + self.batch - 1}"
+            )
         given = item_of(self.given, self.items, number - base)
         return replace(self, given=given, claims={}, batch=None, items=frozenset())
 

@@ -94,7 +94,7 @@ GAP, GAP_BELOW = Cell("⋯", "gap"), Cell("", "gap")
 
 @dataclass(frozen=True)
 class Table:
-    """The claimed numbers of a step, or of one of its items and heads, with the rows' and columns' names.
+    """The claimed numbers of a step, or of one item and head, with the rows' and columns' names.
 
     Where rows or columns are left out, a row or a column of `GAP` stands for them.
     """
@@ -365,9 +365,7 @@ def _reads(evaluation: Evaluation, step: Step, place: Place) -> Iterator[tuple[s
             yield part.matrix.name, tuple(map(int, index))
 
 
-def _part(
-    evaluation: Evaluation, letter: str, places: Sequence[Place], notation: Notation
-) -> str:
+def _part(evaluation: Evaluation, letter: str, places: Sequence[Place], notation: Notation) -> str:
     """What these places are of a matrix: an entry, a row, a column, or all of it."""
     name = evaluation[letter].name
     places = [evaluation.place_of(letter, place) for place in places]

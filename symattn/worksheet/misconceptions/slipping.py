@@ -283,8 +283,11 @@ def _exchanged(
         fits = all(field.matches(place, float(turned[place[-2:]])) for place in places)
         printed = word if notation.convention == "rows" else _TURNED[word]
         counted = " and ".join(str(one + notation.index_base) for one in lines)
-        inside = leading(entries.evaluation, letter, entries.evaluation.place_of(letter, places[0]), notation)
-        said = f"{printed} {counted} of {entries.name(letter)}{inside and f' in {inside}'} are exchanged"
+        inside = leading(
+            entries.evaluation, letter, entries.evaluation.place_of(letter, places[0]), notation
+        )
+        where = f"{entries.name(letter)}{inside and f' in {inside}'}"
+        said = f"{printed} {counted} of {where} are exchanged"
         yield (f"exchanged-{word}", said, _MISREAD_TELL, 0.0) if fits else _NOT
 
 
