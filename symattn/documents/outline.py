@@ -88,8 +88,8 @@ def outline(
     if evaluation is not None and evaluation.batch:
         told = " × ".join(map(str, evaluation.batch))
         raise SymattnError(
-            f"batch: a derivation shows one of the {told} calculations of this batch; say which, "
-            "e.g. --batch 1 (batch=1 in a page)"
+            f"batch: a derivation shows one of the {told} calculations of this batch; say which: "
+            "--batch 1 at the command line, batch=1 or :batch: 1 in a page"
         )
     notation = notation or Notation()
     _check_letters(derivation, notation)
