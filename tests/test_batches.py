@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import symattn
+from symattn import VARIANTS, variant
+from symattn.attention.example import small_inputs
 from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.notation.text import line
@@ -20,12 +22,12 @@ from symattn.worksheet.report import as_data, report
 from symattn.worksheet.reporting import html_report, markdown_report, text_report
 from tests.checking import toml, verdicts
 
-X = [[[1, 0], [0, 1], [2, 1]], [[1, 1], [2, 0], [0, "0.5"]]]
-W = {"W_Q": [[1, 0], [1, 1]], "W_K": [[0, 1], [1, 0]], "W_V": [[1, 2], [0, 1]]}
-Q = [[[1, 0], [0, 2]], [[1, 1], [2, "0.5"]]]
-K = [[[1, 1], [0, 2], [1, 0]], [[2, 1], [0, 1], [1, 1]]]
-V = [[[1, 2], [3, 4], [0, 1]], [[2, 0], [1, 5], [1, 1]]]
-HEADS = {"Q": [Q, Q[::-1], Q], "K": [K, K, K[::-1]], "V": [V, V[::-1], V]}
+X: Any = [[[1, 0], [0, 1], [2, 1]], [[1, 1], [2, 0], [0, "0.5"]]]
+W: dict[str, Any] = {"W_Q": [[1, 0], [1, 1]], "W_K": [[0, 1], [1, 0]], "W_V": [[1, 2], [0, 1]]}
+Q: Any = [[[1, 0], [0, 2]], [[1, 1], [2, "0.5"]]]
+K: Any = [[[1, 1], [0, 2], [1, 0]], [[2, 1], [0, 1], [1, 1]]]
+V: Any = [[[1, 2], [3, 4], [0, 1]], [[2, 0], [1, 5], [1, 1]]]
+HEADS: dict[str, Any] = {"Q": [Q, Q[::-1], Q], "K": [K, K, K[::-1]], "V": [V, V[::-1], V]}
 
 
 def floats(value: Any) -> Any:
@@ -201,6 +203,7 @@ def test_the_places_of_items_count_from_0_and_the_names_as_the_sheet_does() -> N
     marks = symattn.check(with_notation(text, index_base=0))
     (entry,) = [e for e in marks.entries if e.verdict == "wrong"]
     assert (str(entry), entry.place) == ("scores[1,0,1]", (1, 0, 1))
+    assert isinstance(marks, Marking)
     found = report(marks)
     assert found.steps[0].tables[0].caption == "batch 1"
     assert as_data(marks)["first_wrong"]["index"] == [1, 0, 1]
@@ -301,9 +304,9 @@ def test_the_report_says_which_item_and_head() -> None:
     assert found.first.source == "scores[2,1,2,3] gives"
     assert found.first.worked is not None
     assert line(found.first.worked) == "z_23⁽¹⁾ = (2·1 + 0.5·0)/√2 = 2/√2 ≈ 1.4142"
-    (own,) = [e for e in marking.steps[0].entries if str(e) == "scaled[2,1,2,3]"]
+    (slip,) = [e for e in marking.steps[0].entries if str(e) == "scaled[2,1,2,3]"]
     true = floats(HEADS["Q"][1][0][1]) @ floats(HEADS["K"][1][0][2]) / np.sqrt(2)
-    assert own.verdict == "wrong"
+    assert slip.verdict == "wrong"
     assert abs(float(found.first.entry.true) - true) < 1e-3
     own = found.steps[1].own_work
     assert own is not None
@@ -389,3 +392,30 @@ def test_derive_asks_which_item(tmp_path: Path) -> None:
     assert status == 2
     assert "there is no item 3 among 1 to 2" in printed
     assert run("derive", str(file), "--symbolic")[0] == 0
+
+
+def plus_one(value: Any) -> Any:
+    if isinstance(value, list):
+        return [plus_one(part) for part in value]
+    return value if isinstance(value, bool | str) else value + 1
+
+
+@pytest.mark.parametrize("name", [row.name for row in VARIANTS])
+def test_each_item_has_the_values_that_it_has_alone(name: str) -> None:
+    spec, given = small_inputs(variant(name).spec)
+    told = {"variant": name} | {
+        axis: count
+        for axis, count in (("heads", spec.heads), ("kv_heads", spec.kv_heads))
+        if count is not None
+    }
+    own = [key for key in given if key in ("X", "memory", "one_hot", "Q", "K", "V", "scores")]
+    items = [given, {key: plus_one(x) if key in own else x for key, x in given.items()}]
+    batch = {key: [item[key] for item in items] if key in own else given[key] for key in given}
+    values = worksheet_of(toml(batch, {}, {**told, "batch": 2})).evaluate()
+    for index, item in enumerate(items):
+        alone = worksheet_of(toml(item, {}, told)).evaluate()
+        part = values.of_batch(index)
+        for step in alone.steps:
+            np.testing.assert_array_equal(part[step.name].array, alone[step.name].array)
+            array = values.item_of(step.letter, values[step.name].array, (index,))
+            np.testing.assert_allclose(array, alone[step.name].array, rtol=1e-13, atol=1e-15)

@@ -82,7 +82,7 @@ def _items(
     if batch is not None and not headed:
         items |= {name for name in of_heads if levels[name] == 3}
     count = _head_count(heads, given, one_for_all, items)
-    if batch is not None and headed:
+    if batch is not None and headed and not items:
         for name in of_heads:
             if levels[name] == 3 and len(given[name]) == batch != count:
                 raise ReadError(
