@@ -120,7 +120,8 @@ def test_a_mask_of_each_item_is_told_from_one_of_each_head() -> None:
         assert values["allowed"].shape == shape
         hidden = np.where(np.array([one] * count), 0, -np.inf)
         hidden = hidden if count == 2 else hidden[:, None]  # two heads; three items
-        weights, _ = attention(*(floats(HEADS[name]) for name in "QKV"), hidden)
+        q, k, v = (floats(HEADS[name]) for name in "QKV")
+        weights, _ = attention(q, k, v, hidden)
         np.testing.assert_allclose(values["weights"].array, weights, rtol=1e-13)
 
 
