@@ -42,8 +42,8 @@ class _Options(argparse.ArgumentParser):
 def cell(line: str, body: str) -> Page:
     """``%%symattn [--view V] [--step S] [--digits N] [--check]``: a worksheet in a cell.
 
-    Shows the derivation, or, with ``--check``, the marks of its claims. ``--layout falk`` and
-    ``--entry weights[1,2]`` are those of the command line.
+    Shows the derivation, or, with ``--check``, the marks of its claims. ``--layout falk``,
+    ``--entry weights[1,2]`` and ``--batch 2`` are those of the command line.
     """
     options = _Options(prog="%%symattn", add_help=False)
     options.add_argument("--view", action="append", choices=VIEWS)
@@ -51,6 +51,7 @@ def cell(line: str, body: str) -> Page:
     options.add_argument("--digits", type=int)
     options.add_argument("--layout", choices=LAYOUTS)
     options.add_argument("--entry", action="append", default=[])
+    options.add_argument("--batch", type=int)
     options.add_argument("--check", action="store_true")
     try:
         told = options.parse_args(shlex.split(line))
@@ -63,6 +64,8 @@ def cell(line: str, body: str) -> Page:
         if told.check:
             found = report(sheet.in_file(check_worksheet, sheet), notation)
             return Page(text_report(found), markdown_report(found), html_report(found))
+        if told.batch is not None:
+            sheet = sheet.in_file(sheet.of_batch, told.batch)
         derivation = sheet.in_file(sheet.derivation)
         evaluation = sheet.in_file(sheet.evaluate, derivation)
         page = outline(derivation, evaluation, notation=notation, views=told.view or VIEWS,

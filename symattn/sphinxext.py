@@ -133,6 +133,7 @@ class Shows(_Holding):
         "digits": directives.nonnegative_int,
         "layout": lambda word: directives.choice(word, LAYOUTS),
         "entry": lambda words: (words or "").split(),
+        "batch": directives.nonnegative_int,
         "label": directives.unchanged,
         "class": directives.class_option,
         "format": lambda word: directives.choice(word, ("full", "equations")),
@@ -189,6 +190,8 @@ class Shows(_Holding):
         sheet = self.worksheet()
         if sheet is not None:
             sheet = self.hold(sheet)
+            if "batch" in self.options:
+                sheet = sheet.in_file(sheet.of_batch, self.options["batch"])
             derivation = sheet.in_file(sheet.derivation)
             return derivation, sheet.in_file(sheet.evaluate, derivation), sheet.notation
         from symattn.attention.variants import variant

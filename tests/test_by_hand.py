@@ -38,13 +38,14 @@ def by_hand(
     ways: Iterable[tuple[int, float]] = WAYS,
     parts: str = "sums terms rest",
     significant: bool = False,
+    manner: Manner | None = None,
 ) -> ByHand:
     """The ways, for some of what is not written; the other is unrounded."""
     decimals, offsets = (np.array(column, float) for column in zip(*ways, strict=True))
     none = np.full(len(offsets), UNROUNDED, float)
     found = {part: decimals if part in parts else none for part in ("sums", "terms", "rest")}
     counted = np.full(len(offsets), significant)
-    return ByHand(Between(**found, significant=counted), offsets)
+    return ByHand(Between(**found, significant=counted), offsets, manner)
 
 
 def short(x: Decimal, decimals: int, offset: float) -> Decimal:
@@ -219,16 +220,15 @@ def test_only_what_leaves_the_range_of_floats_is_moved() -> None:
 
 def test_each_way_shifts_or_inverts_as_it_does() -> None:
     ways = ((2, ROUNDED), (2, ROUNDED), (UNROUNDED, ROUNDED))
-    plain = by_hand(ways)
     odd = np.array([False, True, True])
     none = np.zeros(3, dtype=bool)
     row = np.broadcast_to(np.array([[1.0, 3.0, -np.inf], [2.0, 2.5, 0.0]]), (3, 2, 3))
-    shifting = ByHand(plain.decimals, plain.offsets, Manner(odd, none))
+    shifting = by_hand(ways, manner=Manner(odd, none))
     shifted = shifting.shift(row)
     assert (shifted[0] == row[0]).all()
     assert shifted[1].tolist() == [[-2.0, 0.0, -np.inf], [-0.5, 0.0, -2.5]]
     assert shifting.exp(shifted)[1].tolist() == [[0.14, 1.0, 0.0], [0.61, 1.0, 0.08]]
-    inverting = ByHand(plain.decimals, plain.offsets, Manner(none, odd))
+    inverting = by_hand(ways, manner=Manner(none, odd))
     found = inverting.over(row, sympy.sqrt(2))[:, 0, 1]
     np.testing.assert_allclose(found, [3 / 1.41, 3 * 0.71, 3 / np.sqrt(2)])
     assert inverting.over(row, sympy.sqrt(4))[:, 0, 1].tolist() == [1.5] * 3

@@ -281,7 +281,7 @@ def test_carried_names_its_guilty_entry(wrong: Marking) -> None:
     guilty = next(entry for entry in weights.entries if entry.verdict == "wrong")
     steps = tuple(
         replace(step, entries=tuple(
-            replace(entry, because=(guilty,)) if entry.verdict == "carried" else entry
+            replace(entry, find=lambda: (guilty,)) if entry.verdict == "carried" else entry
             for entry in step.entries))
         for step in wrong.steps
     )  # fmt: skip

@@ -136,7 +136,12 @@ class ByHand(Arrays):
         return self._kept(x, self._sums)
 
     def exp(self, x: Array) -> Array:
-        return self.sums(np.exp(x))
+        powers = self.sums(np.exp(x))
+        shifted = self._each(self.manner.shifted, x)
+        if shifted is None:
+            return powers
+        # nobody who subtracts the maximum keeps as 0 what it leaves of a number that counts
+        return np.where(shifted & (powers == 0) & np.isfinite(x), np.nan, powers)
 
     def row_sum(self, x: Array) -> Array:
         return self.sums(super().row_sum(x))

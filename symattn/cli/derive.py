@@ -73,6 +73,8 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("--tokens", type=click.IntRange(1, 64), help="Make a small example of a variant.")
 @click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
 @click.option("--heads", type=click.IntRange(1, 16), help="The example's number of heads.")
+@click.option("--batch", type=click.IntRange(0), metavar="N",
+              help="Which calculation of a batch, counted as the worksheet counts.")  # fmt: skip
 @click.option("--chunks", metavar="1|3,1,1",
               help="Decode over a cache: so many tokens at a time, or in each chunk.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
@@ -127,6 +129,8 @@ def _jobs(
         from symattn.worksheet import read_worksheet
 
         sheet = read_worksheet(source)
+        if options["batch"] is not None:
+            sheet = sheet.in_file(sheet.of_batch, options["batch"])
         if options["gradient"] is not None:
             sheet = sheet.backward(options["gradient"])
         notation = sheet.in_file(lambda: sheet.notation.but(**changes))
@@ -136,17 +140,24 @@ def _jobs(
         if chunks is not None or sheet.chunks is not None:
             made = sheet.in_file(lambda: sheet.decode(chunks, options["dtype"]))
             told = "" if chunks is None else repr(chunks)
-            series = Series(sheet.title, f"{_sheet_code(sheet)}\nchunks = sheet.decode({told})")
+            chosen = (
+                "" if options["batch"] is None else f"\nsheet = sheet.of_batch({options['batch']})"
+            )
+            series = Series(
+                sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({told})"
+            )
             return _series(made, series, symbolic, notation, options, notes), sheet.in_file
         derivation = sheet.in_file(sheet.derivation)
         # --symbolic shows no numbers, but wrong ones are still refused
         evaluation = sheet.in_file(lambda: sheet.evaluate(derivation, options["dtype"]))
         shown_values = None if symbolic else evaluation
-        code = _derived_code(sheet, options["gradient"], symbolic)
+        code = _derived_code(sheet, options["gradient"], symbolic, options["batch"])
         how = _how(options)
         return [
             Job(derivation, shown_values, notation, **how, notes=notes, code=code)
         ], sheet.in_file
+    if options["batch"] is not None:
+        raise SymattnError("--batch: chooses a calculation of a worksheet, not of a variant")
     jobs = _of_variant(source, form, symbolic, chunks, Notation().but(**changes), options)
     return jobs, lambda make: make()
 
@@ -222,9 +233,11 @@ def _sheet_code(sheet: Worksheet) -> str:
     )
 
 
-def _derived_code(sheet: Worksheet, gradient: Any, symbolic: bool) -> str:
+def _derived_code(sheet: Worksheet, gradient: Any, symbolic: bool, batch: int | None = None) -> str:
     """Python that derives from a worksheet."""
     lines = [_sheet_code(sheet)]
+    if batch is not None:
+        lines.append(f"sheet = sheet.of_batch({batch})")
     if gradient is not None:
         lines.append(f"sheet = sheet.backward({gradient!r})")
     lines.append("derivation = sheet.derivation()")

@@ -85,6 +85,12 @@ def outline(
     in the array: it is the one that is worked out, and boxed in the matrix. Raises `SymattnError`
     for a name or view that does not exist.
     """
+    if evaluation is not None and evaluation.batch:
+        told = " × ".join(map(str, evaluation.batch))
+        raise SymattnError(
+            f"batch: a derivation shows one of the {told} calculations of this batch; say which: "
+            "--batch 1 at the command line, batch=1 or :batch: 1 in a page"
+        )
     notation = notation or Notation()
     _check_letters(derivation, notation)
     for view in views:

@@ -47,6 +47,12 @@ class Evaluation(Values):
         other.notation = notation
         return other
 
+    def called_as(self, other: Evaluation) -> Self:
+        """The same values, whose entries are named as those of another evaluation are."""
+        mine = self.spelled(other.notation)
+        mine._item, mine._batched = other._item, other._batched
+        return mine
+
     def __getitem__(self, name: str) -> StepValue:
         name = self._names.get(name, name)
         if name not in self._by_name:
@@ -151,9 +157,17 @@ class StepValue:
         return out
 
     def worked(
-        self, row: int, column: int, head: int | None = None, notation: Notation | None = None
+        self,
+        row: int,
+        column: int,
+        head: int | None = None,
+        notation: Notation | None = None,
+        *,
+        batch: int | None = None,
     ) -> Tree:
         """One entry worked out, as a notation tree; row, column and head as the reader counts.
+
+        Of a step with a value for each item of a batch, `batch` says of which.
 
         >>> from symattn import Attention, text
         >>> values = Attention().derivation().evaluate(Q=[[1, 2]], K=[[3, 4]], V=[[5]])
@@ -163,6 +177,13 @@ class StepValue:
         notation = notation or self.evaluation.notation
         if not isinstance(self.step, Step):
             raise SymattnError(f"{self.name} is given; only a step can be worked out")
+        if len(self.shape) == 3 + self.step.per_head:
+            if batch is None:
+                raise SymattnError(f"{self.name}: say which item of the batch")
+            item = self.evaluation.of_batch(self._counted(batch, self.shape[0], notation))
+            return item[self.name].worked(row, column, head, notation)
+        if batch is not None:
+            raise SymattnError(f"{self.name}: has no batch")
         rows, columns = self.shape[-2:]
         if notation.convention == "columns":
             rows, columns = columns, rows
@@ -173,7 +194,7 @@ class StepValue:
     def _counted(self, index: int, size: int, notation: Notation) -> int:
         """An index as the reader counts, counted from 0."""
         if not 0 <= index - notation.index_base < size:
-            raise SymattnError(f"{self.name}: there is no row, column or head {index}")
+            raise SymattnError(f"{self.name}: there is no row, column, head or item {index}")
         return index - notation.index_base
 
     def _head(self, head: int | None, notation: Notation) -> int | None:

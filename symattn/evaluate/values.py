@@ -58,6 +58,9 @@ class Values:
         self._digits: dict[object, Digits] = {}
         #: What depends on the steps and sizes alone: shared by `again`.
         self._known: dict[Any, Any] = {}
+        #: Which item of a batch these values are of; () for all of it.
+        self._item: Place = ()
+        self._batched: frozenset[str] = frozenset()
         self._check_labels()
 
     @property
@@ -72,6 +75,63 @@ class Values:
     def step(self, letter: str) -> Step | None:
         """The step that makes this matrix; None where it is given."""
         return self._steps.get(letter)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """How many calculations of the same shape these are: the axes before heads; () for one."""
+        own = [self._leads(item, self.given[item.letter].shape) for item in self.inputs]
+        return np.broadcast_shapes(*own)
+
+    @property
+    def item_number(self) -> Place:
+        """Which item of a batch these values are of, from 0; () where they are all there is."""
+        return self._item
+
+    @staticmethod
+    def _leads(item: Input, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape[: len(shape) - 2 - item.per_head]
+
+    def within(self, letter: str, place: Place) -> tuple[Place, Place]:
+        """A place in a matrix as its item of the batch and the place there: (head,) row, column."""
+        count = len(place) - 2 - self.item(letter).per_head
+        return place[:count], place[count:]
+
+    def place_of(self, letter: str, place: Place) -> Place:
+        """Where an entry of one item of a batch stands in the matrix of the whole batch."""
+        return (*self._item, *place) if letter in self._batched else place
+
+    def of_batch(self, *index: int) -> Self:
+        """One calculation of the batch, counted from 0, with its own numbers and the shared ones.
+
+        Raises `ShapeError` where there is no such item.
+        """
+        batch = self.batch
+        if len(index) != len(batch) or not all(
+            0 <= i < n for i, n in zip(index, batch, strict=True)
+        ):
+            raise ShapeError(f"batch: there is no item {index} among {batch}")
+        other = copy(self)
+        other.given = {item.letter: self.item_of(item.letter, self.given[item.letter], index)
+                       for item in self.inputs}  # fmt: skip
+        other._item = (*self._item, *index)
+        other._batched = frozenset(
+            item.letter
+            for item in self._by_name.values()
+            if self._leads(item, self.shape(item.letter))
+        )
+        other._known = {key: known for key, known in self._known.items() if key[0] != "shape"}
+        other._values, other._digits, other._abbreviations = {}, {}, Abbreviations()
+        return other
+
+    def item_of(self, letter: str, value: Array, index: Place) -> Array:
+        """What belongs to one item of the batch in an array over a matrix; all of a shared one."""
+        own = self._leads(self.item(letter), value.shape)
+        inside: Array = (
+            value[tuple(0 if n == 1 else i for i, n in zip(index[-len(own) :], own, strict=True))]
+            if own
+            else value
+        )
+        return inside
 
     def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
         """The value of the matrix with this letter; each is computed once for each `key`."""
@@ -129,6 +189,7 @@ class Values:
             return
         rows, columns = (size.subs(self.sizes) for size in step.shape)
         count = rows * columns * (_count(self.sizes, step.group) if step.per_head else 1)
+        count *= int(np.prod(self.batch))
         if count.is_Integer and count > 4 * MAX_ENTRIES:
             raise ShapeError(
                 f"{step.name}: would have {count} entries, too many to derive step by step; "

@@ -163,7 +163,8 @@ class Chains:
     ) -> None:
         self.evaluation, self.claimed, self.rounding = evaluation, claimed, rounding
         self.steps: tuple[Any, ...] = (*evaluation.inputs, *evaluation.steps)
-        self.shapes = {item.letter: evaluation.shape(item.letter) for item in self.steps}
+        batch = len(evaluation.batch)
+        self.shapes = {item.letter: self._shape(item, batch) for item in self.steps}
         self._lengths = {size for shape in self.shapes.values() for size in shape}
         most = max(int(np.prod(shape)) for shape in self.shapes.values())
         self._work = max(most, min(most * max(self._lengths), MOST_TERMS))
@@ -171,6 +172,11 @@ class Chains:
         at = names.index("weights") if "weights" in names else len(names)
         self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
         self._after = {item.letter for item in self.steps[at:]}
+
+    def _shape(self, item: Input, batch: int) -> tuple[int, ...]:
+        """A matrix's shape; of one that a batch shares with an axis of 1 for its items."""
+        shape = self.evaluation.shape(item.letter)
+        return (1,) * (batch + 2 + item.per_head - len(shape)) + shape
 
     @cached_property
     def best(self) -> Chain:
@@ -441,7 +447,8 @@ class _Run:
         given = letter in evaluation.given
         if given:
             shape = (self.ways.count, *self.chains.shapes[letter])
-            value = np.broadcast_to(evaluation.array(letter).astype(float), shape)
+            own = evaluation.array(letter).astype(float).reshape(shape[1:])
+            value = np.broadcast_to(own, shape)
         else:
             value = self._followed(item, self.kept.__getitem__, self.ways.arithmetic)
         self.computed[letter] = value
@@ -491,12 +498,18 @@ class _Run:
         if true.any():  # there a proof stands in place of a judgement
             proven = np.where(ways.cut & ~claimed.right, claimed.cut, claimed.right)
             explained = np.where(true, proven & (explained | ~ways.cut), explained)
+        if self.tracks == 2:  # a number miscopied: what comes next was made of the right one
+            depends = ~_same(values[0], values[1], claimed.noticed)
+            miscopied = ~explained[0] & explained[1] & ~claimed.right
+            explained[0] |= miscopied
+            depends &= ~miscopied
         self.explained[letter] = explained
         self.unexplained += (~explained).sum(axis=1), (~explained & claimed.right).sum(axis=1)
 
         out = np.where(explained & (more > 0), short, claimed.numbers)
         if self.tracks == 2:
-            depends = ~_same(values[0], values[1], claimed.noticed)
+            out[0] = np.where(miscopied & (more[0] > 0), short[1], out[0])
+            out[0] = np.where(miscopied & (more[0] == 0), claimed.numbers, out[0])
             mistaken = ~explained[0] & ~claimed.fair
             out[1] = np.where(depends | mistaken, short[1], out[0])
             self.depends[letter] = depends

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from symattn.derivation import Evaluation
+from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError
 from symattn.notation.options import Notation
 from symattn.notation.tree import Tree
@@ -90,5 +90,34 @@ def mark_claims(
     shown = {(link.step, link.place) for link in links if not marking.passes(link)}
     if not explain or first is None or (first.step, first.place) in shown:
         return marking  # a worked line shows the mistake itself
-    found = form.explainer.explain(evaluation, claims, policy, marks, first.step)
+    item = _item_of(evaluation, first)
+    if item:
+        part = evaluation.of_batch(*item)
+        own = {letter: evaluation.item_of(letter, array, item) for letter, array in claims.items()}
+        inside = tuple(_of_item(evaluation, marks, item))
+        found = form.explainer.explain(part, own, policy, inside, first.step)
+        if any(not marking.passes(e) and _item_of(evaluation, e) != item for e in marking.entries):
+            number = ",".join(str(i + evaluation.notation.index_base) for i in item)
+            odd = (*odd, f"what may be behind the numbers is looked for in batch {number} only")
+    else:
+        found = form.explainer.explain(evaluation, claims, policy, marks, first.step)
     return replace(marking, notes=(*odd, *cannot_tell(found)), explanations=found)
+
+
+def _item_of(evaluation: Evaluation, entry: EntryMark) -> Place:
+    """The item of the batch that an entry belongs to: the first, if all share it."""
+    item, _ = evaluation.within(evaluation[entry.step].step.letter, entry.place)
+    return (*(0 for _ in evaluation.batch[len(item) :]), *item)
+
+
+def _of_item(evaluation: Evaluation, marks: Sequence[StepMark], item: Place) -> Iterator[StepMark]:
+    """The marks of one item of a batch, and of what it shares, with their places in the item."""
+    for mark in marks:
+        entries = []
+        for entry in mark.entries:
+            own, place = evaluation.within(mark.letter, entry.place)
+            if own in ((), item):
+                entries.append(replace(entry, place=place))
+        if entries:
+            shape = mark.shape[len(mark.shape) - len(entries[0].place) :]
+            yield replace(mark, entries=tuple(entries), shape=shape)

@@ -7,7 +7,8 @@ worksheet's notation prints them::
     "weights[1,:]" = ["0.12", "?"]     # or "weights[1]"
     "V[1:2,:]" = [[1, 2], [3, 4]]      # rows 1 and 2
     "output[2,1]" = "1/3"              # or o_21
-    "scores[2][1,:]" = [1, 0]          # head 2, row 1
+    "scores[2][1,:]" = [1, 0]          # head 2, row 1; without heads, batch 2, row 1
+    "scores[3][2][1,:]" = [1, 0]       # batch 3, head 2, row 1
     "scores[1,2]" = "1·0 + 2·4 = 8"    # a worked line
 """
 
@@ -224,6 +225,9 @@ class _Claim:
         if self.letters.get(other.name, other.name) != self.letters[self.name]:
             return False
         try:
+            if key != side.strip() and len(seen) > 2:  # s_12 does not say of which item it is
+                count = len(seen) - other.told.count("[") - 1
+                return other._index(self.printed.shape[count:]) == seen[count:]
             return other._index(self.printed.shape) == seen
         except ReadError:
             return False
@@ -283,7 +287,7 @@ def _levelled(value: Any, shape: tuple[int, ...]) -> Any:
 
 def _depth(value: Any) -> int:
     depth = 0
-    while isinstance(value, list | tuple) and depth < 5:
+    while isinstance(value, list | tuple) and depth < 6:
         depth, value = depth + 1, value[0] if value else None
     return depth
 

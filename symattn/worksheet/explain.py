@@ -464,7 +464,7 @@ class _Sheet:
         derivation = self.explainer.derivation
         given = {i.name: self.evaluation.given[i.letter] for i in derivation.inputs}
         try:
-            evaluation = self.explainer.evaluated(changed, given)
+            evaluation = self.explainer.evaluated(changed, given).called_as(self.evaluation)
             marks = Marker(evaluation, self.claims, self.policy).marks()
         except SymattnError:
             return  # it makes no sense with these numbers
@@ -507,6 +507,7 @@ class _Sheet:
                 break
             base = self.evaluation.notation.index_base
             said = _listed("row", [row + base for row in found.rows])
+            said += "".join(f" of batch {item + base}" for item in self.evaluation.item_number)
             only = self.explainer.in_rows(changed, found.rows, said)
             if only is None:
                 continue

@@ -67,19 +67,27 @@ def _row_counts(given: Mapping[str, Any]) -> dict[str, int]:
         matrix = given.get(name)
         if isinstance(matrix, list) and matrix:
             counts.setdefault("n", rows_of(matrix))
-            line = matrix[0][0] if depth(matrix) == 3 and matrix[0] else matrix[0]
+            line = _innermost(matrix)
+            line = line[0] if line else line
             if isinstance(line, list):
                 counts.setdefault("m", len(line))
     return counts
 
 
 def rows_of(matrix: Any) -> int:
-    """How many rows a matrix has, of one head."""
+    """How many rows a matrix has, of one head and one item of a batch."""
     if isinstance(matrix, np.ndarray):
         return matrix.shape[-2] if matrix.ndim > 1 else 0
     if not isinstance(matrix, list) or not matrix:
         return 0
-    return len(matrix[0]) if depth(matrix) == 3 else len(matrix)
+    return len(_innermost(matrix))
+
+
+def _innermost(matrix: list[Any]) -> list[Any]:
+    """The first matrix in nested lists: that of the first item and the first head."""
+    while depth(matrix) > 2:
+        matrix = matrix[0]
+    return matrix
 
 
 def words_of(value: Any, name: str) -> tuple[str, ...]:

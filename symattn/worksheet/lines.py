@@ -35,7 +35,7 @@ from symattn.notation.options import Notation
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
 from symattn.step import HEAD
-from symattn.worksheet.naming import counted_place, entry_name
+from symattn.worksheet.naming import called, counted_place
 
 #: Sides that a line may have, and characters of it.
 MAX_SIDES, MAX_LINE = 20, 2000
@@ -327,7 +327,19 @@ def check_lines(
     lines: Sequence[Line], evaluation: Evaluation, claims: Mapping[str, Array]
 ) -> tuple[Link, ...]:
     """The signs that do not hold: of each line those cut off, and the first that is wrong."""
-    return tuple(link for line in lines for link in _Check(line, evaluation, claims).links())
+    return tuple(link for line in lines for link in _links(line, evaluation, claims))
+
+
+def _links(line: Line, evaluation: Evaluation, claims: Mapping[str, Array]) -> Iterator[Link]:
+    """What does not hold in one line; in a batch its item is looked at alone."""
+    item, inside = evaluation.within(line.letter, line.place)
+    if not item:
+        yield from _Check(line, evaluation, claims).links()
+        return
+    part = evaluation.of_batch(*item)
+    own = {letter: evaluation.item_of(letter, array, item) for letter, array in claims.items()}
+    for link in _Check(replace(line, place=inside), part, own).links():
+        yield replace(link, place=line.place)
 
 
 @dataclass
@@ -358,13 +370,12 @@ class _Check:
                 return
 
     def _link(self, left: Side, right: Side, verdict: str, term: str = "") -> Link:
-        notation = self.evaluation.notation
         name = self.evaluation[self.line.letter].name
         places = 4 if right.written is None else max(right.written.places or 0, 0)
         line, column = self.line.where
         return Link(
             name, self.line.letter, self.line.place,
-            entry_name(name, self.line.place, notation),
+            called(self.evaluation, self.line.letter, self.line.place),
             left.text, right.sign or "=", right.text,
             _shown(left.value, places),
             "" if right.written is not None or right.is_exact else _shown(right.value, places),

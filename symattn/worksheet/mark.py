@@ -46,7 +46,7 @@ _NO_HABIT = "cut off or mistaken: no other number shows which"
 
 @dataclass(frozen=True)
 class EntryMark:
-    """One claimed entry and its verdict; `place` counts from 0, (head,) row, column."""
+    """One claimed entry and its verdict; `place` counts from 0, (batch, head,) row, column."""
 
     step: str
     place: Place
@@ -155,12 +155,14 @@ class Marker:
         if not self.chains.best.style.written_only:
             return None
         letter = self.evaluation[entry.step].step.letter
-        *heads, row, column = entry.place
+        item, (*heads, row, column) = self.evaluation.within(letter, entry.place)
         places = max(entry.claimed.places or 0, 0)
         try:
             evaluation = self.chains.own_work(letter)
             if evaluation is None:
                 return None
+            if item:
+                evaluation = evaluation.of_batch(*item)
             own = notation.but(digits=min(places, MAX_DIGITS)) if places else notation
             step = evaluation.step(letter)
             assert step is not None

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symattn.derivation import Place
+from symattn.derivation import Evaluation, Place
 from symattn.notation.options import Notation
 
 
 def counted_place(place: Place, notation: Notation) -> tuple[int, ...]:
-    """A place, (head,) row and column from 0, as the reader counts and turns it.
+    """A place, (batch, head,) row and column from 0, as the reader counts and turns it.
 
     >>> counted_place((0, 1), Notation()), counted_place((0, 1), Notation(index_base=0))
     ((1, 2), (0, 1))
@@ -45,6 +45,25 @@ def line_name(step: str, place: Place, notation: Notation) -> str:
     first, second = map(str, counted_place(place, notation)[-2:])
     line = (":", second) if notation.convention == "columns" else (first, ":")
     return f"{step}[{','.join([*(str(i + notation.index_base) for i in head), *line])}]"
+
+
+def called(evaluation: Evaluation, letter: str, place: Place) -> str:
+    """An entry's name; in one item of a batch, with which item that is."""
+    item = evaluation.item(letter)
+    return entry_name(item.name, evaluation.place_of(letter, place), evaluation.notation)
+
+
+def line_called(evaluation: Evaluation, letter: str, place: Place) -> str:
+    """The name of the row in which an entry stands; in one item of a batch, with which item."""
+    item = evaluation.item(letter)
+    return line_name(item.name, evaluation.place_of(letter, place), evaluation.notation)
+
+
+def leading(evaluation: Evaluation, letter: str, place: Place, notation: Notation) -> str:
+    """The item of the batch and the head that a place lies in: ``batch 2, head 1``."""
+    item, inside = evaluation.within(letter, place)
+    words = [("batch", i) for i in item] + [("head", i) for i in inside[:-2]]
+    return ", ".join(f"{word} {i + notation.index_base}" for word, i in words)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

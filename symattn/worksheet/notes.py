@@ -107,8 +107,10 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
             written: Any = claims[letter][place]
             values[place] = values[place] if written is None else written.nearest
     for entry in mark.entries:
-        column = values[..., entry.place[-1]]
-        own = column[entry.place[0]] if column.ndim > 1 and len(column) == mark.shape[0] else column
+        item, (*head, _, column) = evaluation.within(mark.letter, entry.place)
+        own = evaluation.item_of(letter, values, item)[..., column]
+        if own.ndim > 1 and head and len(own) == mark.shape[-3]:
+            own = own[head[0]]
         if entry.claimed.places is None or own.ndim != 1:
             continue
         claimed, unit = entry.claimed.nearest, entry.claimed.nearest_unit

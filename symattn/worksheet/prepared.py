@@ -35,7 +35,7 @@ class Prepared:
     @cached_property
     def explainer(self) -> Explainer:
         """Tries misconceptions on sheets of this form."""
-        return Explainer(self.derivation, self._first)
+        return Explainer(self.derivation, self._first.of_batch(*(0 for _ in self._first.batch)))
 
 
 def prepared(sheet: Worksheet) -> Prepared:
@@ -43,7 +43,15 @@ def prepared(sheet: Worksheet) -> Prepared:
     shapes = tuple((name, _shape(value)) for name, value in sheet.given.items())
     spec = tuple(_frozen(value) for value in vars(sheet.spec).values())
     start = tuple((name, _shape(value)) for name, value in sheet.upstream.items())
-    told = (spec, shapes, tuple(sheet.sizes.items()), tuple(sheet.labels.items()), sheet.wrt, start)
+    told = (
+        spec,
+        shapes,
+        tuple(sheet.sizes.items()),
+        tuple(sheet.labels.items()),
+        sheet.wrt,
+        start,
+        sheet.batch,
+    )
     return _prepared(_Form(told, sheet))
 
 

@@ -10,7 +10,7 @@ from symattn.errors import ReadError, shown
 from symattn.worksheet.read import Worksheet
 
 _QUOTE = re.compile(
-    r"\s*([A-Za-z_]{1,40})((?:\[[0-9, ]{1,20}\]){1,3})\s*(?:to\s+([0-9]{1,2}))?\s*\Z"
+    r"\s*([A-Za-z_]{1,40})((?:\[[0-9, ]{1,20}\]){1,4})\s*(?:to\s+([0-9]{1,2}))?\s*\Z"
 )
 
 

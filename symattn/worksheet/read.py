@@ -30,6 +30,7 @@ from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
 from symattn.worksheet.claims import Policy, step_named, texts_of
 from symattn.worksheet.labels import LABELS, depth, label_of, labels_of, words_of
+from symattn.worksheet.levels import Levels, item_of, levels_of
 from symattn.worksheet.lines import last_side
 from symattn.worksheet.source import parse, read_source, where
 
@@ -51,6 +52,7 @@ _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts 
 _SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_past", "W_DQ",
            "Q_latent", "W_KR", "K_position", "K_position_past", "distances", "b_O", "W_O", "mask",
            "allowed", "concat", "projected")  # fmt: skip
+_OF_GROUPS = ("K", "V", "K_past", "V_past")  # all heads share them where there is one group
 _POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients",
              "layout")  # fmt: skip
@@ -77,6 +79,9 @@ class Worksheet:
     wrt: tuple[str, ...] | None = None
     #: The decimal sign of its numbers: as its policy says, or as they show; "" if they do not.
     decimal: str = ""
+    #: How many calculations of the same shape it holds, None for one, and what differs in them.
+    batch: int | None = None
+    items: frozenset[str] = frozenset()
 
     def in_file(self, make: Callable[..., Made], *args: Any) -> Made:
         """``make(*args)``, with the file and line put before what it refuses."""
@@ -89,6 +94,8 @@ class Worksheet:
 
     def derivation(self) -> Derivation:
         """The derivation from what is given on."""
+        if self.batch is not None and self.wrt is not None:
+            raise ReadError(f"gradient: is taken of one calculation, not of {self._whole}")
         derivation = self.spec.derivation(
             list(self.given), sizes=self.sizes, labels=self.labels, title=self.title
         )
@@ -106,6 +113,25 @@ class Worksheet:
         ones = "ones" if value == "ones" else None
         return derivation.gradient(self.wrt or None, of=of, upstream=ones)
 
+    @property
+    def _whole(self) -> str:
+        return f"a batch of {self.batch}; give a worksheet for each item"
+
+    def of_batch(self, number: int) -> Worksheet:
+        """One item of the batch as a worksheet of its own, without claims; counted as it counts.
+
+        Raises `ReadError` where there is no such item.
+        """
+        base = self.notation.index_base
+        if self.batch is None:
+            raise ReadError("batch: this worksheet holds one calculation")
+        if not base <= number < base + self.batch:
+            raise ReadError(
+                f"batch: there is no item {number} among {base} to {base + self.batch - 1}"
+            )
+        given = item_of(self.given, self.items, number - base)
+        return replace(self, given=given, claims={}, batch=None, items=frozenset())
+
     def backward(self, wrt: Iterable[str] = ()) -> Worksheet:
         """The same with the backward pass, with respect to these names; all inputs if none."""
         return replace(self, wrt=tuple(wrt))
@@ -115,6 +141,7 @@ class Worksheet:
         made = (derivation or self.derivation()).evaluate(dtype=dtype, **self.numbers)
         for item in made.inputs:
             levels, wanted = len(made.shape(item.letter)), 2 + item.per_head
+            wanted += item.name in self.items
             if levels > wanted:
                 whole = "one matrix a head" if item.per_head else "one matrix, whatever the heads"
                 raise ReadError(
@@ -131,6 +158,8 @@ class Worksheet:
 
     def decode(self, chunks: Any = None, dtype: str = "float64") -> tuple[Chunk, ...]:
         """The tokens in chunks, as the worksheet says or as told here; see `decode`."""
+        if self.batch is not None:
+            raise ReadError(f"chunks: are cut from one calculation, not from {self._whole}")
         made = decode(
             self.spec, self.chunks if chunks is None else chunks, sizes=self.sizes,
             labels=self.labels, title=self.title, dtype=dtype, **self.given,
@@ -172,7 +201,7 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
     wrt = words_of(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
-    spec, settings = _spec(attention, given)
+    spec, settings, levels = _spec(attention, given)
     labels = labels_of(settings, given)
     claims, policy = _table(data, "claims"), _policy(data)
     notation = _notation(_table(data, "notation"))
@@ -196,6 +225,8 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
         chunks=_chunks(settings),
         upstream=upstream,
         wrt=wrt,
+        batch=levels.batch,
+        items=levels.items,
     )
 
 
@@ -245,7 +276,7 @@ def _exponentials(
             continue
         inside = key.partition("[")[2].rstrip("]").replace("][", ",").split(",")
         last = inside[-2 if columns else -1].strip() if len(inside) > 1 else ":"
-        for one in value if depth(value) == 3 else [value]:
+        for one in _single(value):
             if depth(one) < 2 and (not isinstance(one, list) or (columns and inside == [""])
                                    or last != ":"):  # fmt: skip
                 rows.append([one, None])  # part of a row: it does not show the whole
@@ -255,6 +286,15 @@ def _exponentials(
                 lines = [line if isinstance(line, list) else [line] for line in one]
                 rows += [list(row) for row in zip_longest(*lines)] if columns else lines
     return [[_claimed_number(entry, decimal) for entry in row] for row in rows]
+
+
+def _single(value: Any) -> Iterator[Any]:
+    """The matrices of each head and each item of a batch."""
+    if depth(value) < 3:
+        yield value
+    else:
+        for part in value:
+            yield from _single(part)
 
 
 def _claimed_number(entry: Any, decimal: str) -> sympy.Expr | None:
@@ -293,7 +333,7 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         hint = nearest(key, names)
         for home, keys in (
             ("policy", _POLICY),
-            ("attention", (*_AXES, "chunks", *LABELS, *_SIZES)),
+            ("attention", (*_AXES, "chunks", "batch", *LABELS, *_SIZES)),
             ("given", SYMBOLS),
         ):
             if key in keys and home != table:
@@ -336,9 +376,11 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return given
 
 
-def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attention, dict[str, Any]]:
-    """The spec, and the settings of the table that are not axes of it."""
-    _known(attention, ("variant", *_AXES, "chunks", *LABELS, *_SIZES), "attention")
+def _spec(
+    attention: Mapping[str, Any], given: dict[str, Any]
+) -> tuple[Attention, dict[str, Any], Levels]:
+    """The spec, the settings of the table that are not axes of it, and what the brackets mean."""
+    _known(attention, ("variant", *_AXES, "chunks", "batch", *LABELS, *_SIZES), "attention")
     base = _plain()
     if "variant" in attention:
         from symattn.attention.variants import variant
@@ -346,12 +388,15 @@ def _spec(attention: Mapping[str, Any], given: dict[str, Any]) -> tuple[Attentio
         base = variant(label_of(attention["variant"], "variant")).spec
     axes = {name: getattr(base, name) for name in _AXES}
     axes |= {name: attention[name] for name in _AXES if name in attention}
-    axes["mask"] = _mask(axes["mask"], given)
+    mask = _moved(axes["mask"], given)
     if "variant" in attention and "source" not in attention and axes["source"] == "self":
         axes["source"] = None  # what is given may start later than X
     own = ("W_O",) if axes["output_form"] == "sum" else ()
-    axes["heads"] = _heads(axes["heads"], given, [x for x in _SHARED if x not in own])
-    return Attention(**axes), {k: v for k, v in attention.items() if k not in _AXES}
+    shared = [name for name in _SHARED if name not in own]
+    shared += _OF_GROUPS if axes["kv_heads"] == 1 else ()
+    levels = levels_of(axes["heads"], attention.get("batch"), given, shared)
+    axes |= {"heads": levels.heads, "mask": _mask(mask, given, levels)}
+    return Attention(**axes), {k: v for k, v in attention.items() if k not in _AXES}, levels
 
 
 @cache
@@ -359,19 +404,27 @@ def _plain() -> Attention:
     return Attention()
 
 
-def _mask(mask: Any, given: dict[str, Any]) -> Any:
-    """The masks; a matrix among them moves to what is given, as `allowed` or `mask`."""
+def _moved(mask: Any, given: dict[str, Any]) -> Any:
+    """The masks without a matrix among them, which moves to what is given.
+
+    There it is `allowed` or `mask`.
+    """
     if isinstance(mask, list) and depth(mask) > 1:
         if "mask" in given or "allowed" in given:
             raise ReadError("mask: a matrix is given in [given] too; keep one of them")
         given["mask"], mask = mask, []
-    # how many heads there are is settled later
-    masks = Attention(mask=mask, heads="h").mask if mask else ()
-    names = [name for name, _ in masks]
     if _has_truth(given.get("mask")):
         if "allowed" in given:
             raise ReadError("mask: a matrix of true and false is given as allowed too; keep one")
         given["allowed"] = given.pop("mask")
+    return mask
+
+
+def _mask(mask: Any, given: Mapping[str, Any], levels: Levels) -> Any:
+    """The masks, with those whose matrices are given."""
+    # how many heads there are is settled later
+    masks = Attention(mask=mask, heads="h").mask if mask else ()
+    names = [name for name, _ in masks]
     if "mask" in given and "additive" not in names and _only_zeros_and_ones(given["mask"]):
         raise ReadError(
             "mask: 0 and 1 would be added to the scores; write true and false (true attends), "
@@ -380,7 +433,7 @@ def _mask(mask: Any, given: dict[str, Any]) -> Any:
     for name, kind in (("allowed", "boolean"), ("mask", "additive")):
         if name in given and kind not in names:
             masks = (*masks, (kind, True))
-        if depth(given.get(name)) == 3:
+        if name in given and levels.per_head(name, given[name]):
             masks = tuple((mask, PER_HEAD if mask == kind else value) for mask, value in masks)
     return masks
 
@@ -395,32 +448,15 @@ def _only_zeros_and_ones(matrix: Any) -> bool:
 
 
 def _entries(matrix: Any) -> Iterator[Any]:
-    """What stands on the second or third level of brackets, or deeper."""
+    """What stands on the second level of brackets, or deeper."""
     for row in matrix if isinstance(matrix, list) else []:
         for entry in row if isinstance(row, list) else []:
-            yield from entry if isinstance(entry, list) else [entry]
+            yield from [entry] if not isinstance(entry, list) else _leaves(entry)
 
 
-def _heads(heads: Any, given: Mapping[str, Any], one_for_all: Collection[str]) -> Any:
-    """How many heads: as said, or as many as a third level of brackets holds."""
-    deep = {name: value for name, value in given.items() if depth(value) == 3}
-    shared = [name for name in deep if name in one_for_all and name not in ("allowed", "mask")]
-    if shared:
-        raise ReadError(f"{shared[0]}: three levels of brackets, but all heads share {shared[0]}")
-    if heads not in (None, "h"):
-        return heads
-    if not deep:
-        if heads == "h":
-            raise ReadError("heads: say how many, or give one matrix for each head")
-        return None
-    first = next(iter(deep))
-    for name, value in given.items():
-        if name not in deep and name not in one_for_all and depth(value) == 2:
-            raise ReadError(
-                f"{name}: {first} is given for each head, {name} is not; give a matrix for each "
-                f"head, or say heads = {len(deep[first])} if its columns hold all heads"
-            )
-    return len(deep[first])
+def _leaves(value: Any) -> Iterator[Any]:
+    for part in value:
+        yield from _leaves(part) if isinstance(part, list) else [part]
 
 
 def _from_file(key: str, reference: str, folder: Path) -> Any:

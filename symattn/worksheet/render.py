@@ -33,7 +33,7 @@ _MARK = re.compile(
     r"|<!-- (?P<end>/?)(?P<kind>symattn|value)(?P<told>(?: [^>]*)?) -->"
 )
 _ENTRY = re.compile(r"\s*[A-Za-z_]+\[")
-_OPTIONS = ("steps", "view", "digits", "level", "layout", "entry")
+_OPTIONS = ("steps", "view", "digits", "level", "layout", "entry", "batch")
 
 #: How long a number between comments may be.
 _LONG = 200
@@ -121,9 +121,11 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
         if key not in _OPTIONS or not value:
             raise ReadError(f"symattn: {shown(word)}: no such option{nearest(key, _OPTIONS)}")
         told[key] = value
-    for key in ("digits", "level"):
+    for key in ("digits", "level", "batch"):
         if key in told and not (told[key].isdecimal() and int(told[key]) <= 100):
             raise ReadError(f"{key}={told[key]}: give a whole number")
+    if "batch" in told:
+        sheet = sheet.in_file(sheet.of_batch, int(told["batch"]))
     notation = sheet.notation
     if "digits" in told:
         notation = notation.but(digits=int(told["digits"]))

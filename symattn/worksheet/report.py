@@ -18,7 +18,7 @@ from symattn.notation.tree import Tree
 from symattn.step import HEAD
 from symattn.worksheet.check import Marking
 from symattn.worksheet.mark import EntryMark, StepMark, summary, true_digits
-from symattn.worksheet.naming import counted_place, entry_name, listed
+from symattn.worksheet.naming import counted_place, entry_name, leading, listed
 
 #: The sign of each verdict beside a number, and what it is called in a sentence.
 SIGNS = {"right": " ", "truncated": "⌊", "rounded-early": "≈", "undecided": "?",
@@ -94,7 +94,7 @@ GAP, GAP_BELOW = Cell("⋯", "gap"), Cell("", "gap")
 
 @dataclass(frozen=True)
 class Table:
-    """The claimed numbers of a step, or of one of its heads, with the rows' and columns' names.
+    """The claimed numbers of a step, or of one item and head, with the rows' and columns' names.
 
     Where rows or columns are left out, a row or a column of `GAP` stands for them.
     """
@@ -333,9 +333,11 @@ def _worked(marking: Marking, mark: Any, notation: Notation) -> tuple[str, Tree 
     item = marking.evaluation[mark.step]
     if not isinstance(item.step, Step):
         return "", None
-    *heads, row, column = counted_place(mark.place, notation)
-    tree = item.worked(row, column, heads[0] if heads else None, notation)
-    return _source(marking.evaluation, item.step, mark.place, notation), tree
+    which, place = marking.evaluation.within(item.step.letter, mark.place)
+    evaluation = marking.evaluation.of_batch(*which) if which else marking.evaluation
+    *heads, row, column = counted_place(place, notation)
+    tree = evaluation[mark.step].worked(row, column, heads[0] if heads else None, notation)
+    return _source(evaluation, item.step, place, notation), tree
 
 
 def _source(evaluation: Evaluation, step: Step, place: Place, notation: Notation) -> str:
@@ -345,7 +347,7 @@ def _source(evaluation: Evaluation, step: Step, place: Place, notation: Notation
         reads.setdefault(letter, []).append(read)
     if not reads or len(reads) > 3:
         return ""
-    parts = [_part(evaluation[letter].name, found, notation) for letter, found in reads.items()]
+    parts = [_part(evaluation, letter, found, notation) for letter, found in reads.items()]
     words = f"{listed(parts)} {'gives' if len(parts) == 1 else 'give'}"
     return words[:1].upper() + words[1:] if words.startswith(("row", "column")) else words
 
@@ -363,8 +365,10 @@ def _reads(evaluation: Evaluation, step: Step, place: Place) -> Iterator[tuple[s
             yield part.matrix.name, tuple(map(int, index))
 
 
-def _part(name: str, places: Sequence[Place], notation: Notation) -> str:
+def _part(evaluation: Evaluation, letter: str, places: Sequence[Place], notation: Notation) -> str:
     """What these places are of a matrix: an entry, a row, a column, or all of it."""
+    name = evaluation[letter].name
+    places = [evaluation.place_of(letter, place) for place in places]
     if len(places) == 1:
         return entry_name(name, places[0], notation)
     rows, columns = {place[-2] for place in places}, {place[-1] for place in places}
@@ -374,9 +378,8 @@ def _part(name: str, places: Sequence[Place], notation: Notation) -> str:
     turned = notation.convention == "columns"
     line = next(iter(rows if len(rows) == 1 else columns)) + notation.index_base
     word = "row" if (len(rows) == 1) is not turned else "column"
-    (head,) = heads
-    inside = f" in head {head[0] + notation.index_base}" if head else ""
-    return f"{word} {line} of {name}{inside}"
+    inside = leading(evaluation, letter, places[0], notation)
+    return f"{word} {line} of {name}{inside and f' in {inside}'}"
 
 
 # ---- step by step ------------------------------------------------------------------------
@@ -451,7 +454,7 @@ def _let_pass(entries: Sequence[EntryReport], notation: Notation) -> Iterator[st
 
 
 def _tables(marking: Marking, mark: StepMark, notation: Notation) -> tuple[tuple[Table, ...], int]:
-    """A table for each head with something to see, and how many such heads are left out."""
+    """A table for each head of each item with something to see, and how many are left out."""
     heads: list[tuple[int, ...]] = sorted({entry.place[:-2] for entry in mark.entries})
     if notation.limit:
         odd = {e.place[:-2] for e in mark.entries if not marking.passes(e)}
@@ -502,7 +505,7 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
         len(columns) - sum(j is not None for j in across),
         hidden,
     )
-    caption = f"head {head[0] + notation.index_base}" if head else ""
+    caption = leading(marking.evaluation, mark.letter, (*head, 0, 0), notation)
     return Table(caption, top, rows, left_out)
 
 

@@ -88,7 +88,9 @@ def _left_out(step: StepReport, found: Report) -> Iterator[str]:
     if step.left_out:
         yield f"and {step.left_out} more that {_do(step.left_out)} not pass{more}"
     if step.heads_left_out:
-        heads = "head" if step.heads_left_out == 1 else "heads"
+        in_batch = any(table.caption.startswith("batch") for table in step.tables)
+        one, more_ = ("matrix", "matrices") if in_batch else ("head", "heads")
+        heads = one if step.heads_left_out == 1 else more_
         yield f"{step.heads_left_out} more {heads} with wrong numbers{more}"
 
 

@@ -31,7 +31,7 @@ from symattn.worksheet.misconceptions.slips import (
     named,
     spelled,
 )
-from symattn.worksheet.naming import entry_name, line_name
+from symattn.worksheet.naming import called, leading, line_called
 
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400
@@ -91,11 +91,11 @@ _TURNED = {"rows": "columns", "columns": "rows"}
 
 
 def _called(entries: Entries, letter: str, place: Place) -> str:
-    return entry_name(entries.name(letter), place, entries.evaluation.notation)
+    return called(entries.evaluation, letter, place)
 
 
 def _row_called(entries: Entries, letter: str, row: Place) -> str:
-    return line_name(entries.name(letter), (*row, 0), entries.evaluation.notation)
+    return line_called(entries.evaluation, letter, (*row, 0))
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,11 @@ def _exchanged(
         fits = all(field.matches(place, float(turned[place[-2:]])) for place in places)
         printed = word if notation.convention == "rows" else _TURNED[word]
         counted = " and ".join(str(one + notation.index_base) for one in lines)
-        said = f"{printed} {counted} of {entries.name(letter)} are exchanged"
+        inside = leading(
+            entries.evaluation, letter, entries.evaluation.place_of(letter, places[0]), notation
+        )
+        where = f"{entries.name(letter)}{inside and f' in {inside}'}"
+        said = f"{printed} {counted} of {where} are exchanged"
         yield (f"exchanged-{word}", said, _MISREAD_TELL, 0.0) if fits else _NOT
 
 
@@ -374,7 +378,7 @@ def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iter
             for k, x, again_share in zip(rest, again, others / others.sum(), strict=True)
         )
         where = (*line, j)
-        place = entry_name(evaluation.item(before).name, where, evaluation.notation)
+        place = called(evaluation, before, where)
         text = _shortest(meant, z, j, shares, unit)
         was = spelled(float(z[j]))
         row = _row_called(entries, letter, line)

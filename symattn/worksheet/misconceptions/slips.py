@@ -40,7 +40,7 @@ from symattn.nodes.rule import (
     rule_of,
 )
 from symattn.step import HEAD, Step
-from symattn.worksheet.naming import entry_name
+from symattn.worksheet.naming import called
 
 #: The number of an entry: its matrix's letter and its place in it.
 Read: TypeAlias = Callable[[str, Place], float]
@@ -282,8 +282,7 @@ class Spot:
 
     def called(self, place: Place, letter: str = "") -> str:
         """An entry as a report names it."""
-        name = self.evaluation.item(letter or self.letter).name
-        return entry_name(name, place, self.evaluation.notation)
+        return called(self.evaluation, letter or self.letter, place)
 
     @property
     def entry(self) -> str:
