@@ -90,8 +90,11 @@ class Follower(Student):
     way: styles.Style = field(kw_only=True)
     without: Follower | None = None
     most: int = 10**6
+    #: Numbers that follow from what should have been written before them, as they are kept.
+    forced: Mapping[Place, Decimal] = field(default_factory=dict)
     explained: dict[Place, bool] = field(default_factory=dict)
     used: dict[Place, Decimal] = field(default_factory=dict)
+    found: dict[Place, Decimal] = field(default_factory=dict)
     depends: dict[Place, bool] = field(default_factory=dict)
 
     def _shorter(self, y: Decimal, decimals: int, cut: bool) -> Decimal:
@@ -102,7 +105,7 @@ class Follower(Student):
         return rounded(y, places, rounding)
 
     def _inner(self, y: Decimal) -> Decimal:
-        return self._shorter(y, self.way.rest, self.way.cut_between)
+        return self._shorter(y, self.way.root, self.way.cut_between)
 
     def _sum(self, place: Place, left: object, right: object) -> Decimal:
         assert isinstance(left, list | tuple) and isinstance(right, list | tuple)
@@ -133,8 +136,12 @@ class Follower(Student):
             row = [self._note(("masked", i, j), row[j] if j in seen else HIDDEN) for j in keys]
         shift = way.shifted and ("exp", i, 0) not in self.sheet.written
         top = max(row[j] for j in seen) if shift else Decimal(0)
-        powers = [power_of_e(row[j] - top) if j in seen else Decimal(0) for j in keys]
-        powers = [self._note(("exp", i, j), power) for j, power in enumerate(powers)]
+        exact = [power_of_e(row[j] - top) if j in seen else Decimal(0) for j in keys]
+        powers = [self._note(("exp", i, j), power) for j, power in enumerate(exact)]
+        if ("exp", i, 0) not in self.sheet.written:  # nobody keeps as 0 what shows
+            shows = Decimal(0) if way.shifted else sum(exact, Decimal(0)) / 100
+            powers = [Decimal("NaN") if not p and w > shows else p
+                      for p, w in zip(powers, exact, strict=True)]  # fmt: skip
         total = self._note(("exp_sum", i, 0), sum(powers, Decimal(0)))
         a = [self._note(("weights", i, j), FIFTY.divide(e, total)) for j, e in enumerate(powers)]
         for c, column in enumerate(zip(*V, strict=True)):
@@ -144,7 +151,7 @@ class Follower(Student):
         self.values[place] = y
         step = place[0]
         if place not in self.sheet.written:
-            inner = self.way.sums if step in ("exp", "exp_sum") else self.way.rest
+            inner = self.way.sums if step in ("exp", "exp_sum") else self.way.steps
             z = self._shorter(y, inner, self.way.cut_between)
         elif self.without is None:
             z = self._as_claimed(place, y)
@@ -155,6 +162,9 @@ class Follower(Student):
 
     def _as_claimed(self, place: Place, y: Decimal) -> Decimal:
         c = self.sheet.written[place]
+        if place in self.forced:
+            self.explained[place] = True
+            return self.forced[place]
         self.explained[place] = self._explains(place, y)
         if list(self.explained.values()).count(False) > self.most:
             raise InvalidOperation
@@ -167,7 +177,14 @@ class Follower(Student):
         if abs(gap - noticed) < SURELY * noticed:
             raise TooNear
         self.depends[place] = gap > noticed or y.is_finite() != before.is_finite()
-        mistaken = not claimed.explained[place] and not fair(self.sheet, place)
+        known = claimed.explained[place]
+        if not known and not right(self.sheet, place) and self._explains(place, y):
+            self.found[place] = (
+                self._kept(place, y) if self._more(place) else self.sheet.written[place]
+            )
+        if place in self.forced:
+            self.depends[place] = False
+        mistaken = not known and not fair(self.sheet, place)
         if self.depends[place] or mistaken:
             return self._kept(place, y)
         return claimed.used[place]
@@ -186,7 +203,9 @@ class Follower(Student):
         x, unit = self.sheet.truth[place], Decimal(1).scaleb(-places)
         if not y.is_finite() or not c.is_finite():
             return y == c
-        if self.way.twice and abs(x - y) > SAME:  # the true value itself is not judged
+        if (
+            self.way.twice and places > 0 and abs(x - y) > SAME
+        ):  # the true value itself is not judged
             y = self._kept(place, y)
         cut, off = self.way.cut and places > 0, abs(y - c) / unit
         edges = [off - 1, *[off][: c != 0]] if cut else [off - Decimal("0.5")]
@@ -235,25 +254,38 @@ def best_styles(sheet: Sheet) -> list[Follower]:
     found: list[tuple[tuple[int, int], int, Follower]] = []
     most = 10**6
     for plainness, group in enumerate(styles.STYLES):
+        charge = styles.MORE if plainness == 2 else 0
         for way in group:
-            done = follow(sheet, way, most)
+            done = follow(sheet, way, most - charge)
             if done is not None:
                 lost = [place for place, explained in done.explained.items() if not explained]
-                most = min(most, len(lost))
-                score = len(lost), sum(right(sheet, place) for place in lost)
+                most = min(most, len(lost) + charge)
+                score = len(lost) + charge, sum(right(sheet, place) for place in lost)
                 found.append((score, plainness, done))
-        if most == 0:
+        if most < (1, styles.MORE, 0)[plainness]:
             break
-    least = min(score for score, _, _ in found)
-    plainest = min(plainness for score, plainness, _ in found if score == least)
-    return [f for score, plainness, f in found if (score, plainness) == (least, plainest)]
+    usual = min(score for score, plainness, _ in found if plainness < 2)
+    rare = [(score, p, f) for score, p, f in found if p == 2 and score[0] <= usual[0]]
+    some = rare or [one for one in found if one[1] < 2]
+    least = min(score for score, _, _ in some)
+    plainest = min(plainness for score, plainness, _ in some if score == least)
+    return [f for score, plainness, f in some if (score, plainness) == (least, plainest)]
 
 
 def judged(sheet: Sheet, chain: Follower) -> Verdicts:
     """The verdicts of one style."""
-    other = Follower(sheet.task, Style(), sheet.decimals, sheet.claimed, sheet=sheet,
-                     way=chain.way, without=chain)  # fmt: skip
-    other.compute()
+    forced: dict[Place, Decimal] = {}
+    while True:
+        other = Follower(sheet.task, Style(), sheet.decimals, sheet.claimed, sheet=sheet,
+                         way=chain.way, without=chain, forced=forced)  # fmt: skip
+        other.compute()
+        if not other.found:
+            break
+        place = next(iter(other.found))  # the first of them: what comes after it may change
+        forced[place] = other.found[place]
+        chain = Follower(sheet.task, Style(), sheet.decimals, sheet.claimed, sheet=sheet,
+                         way=chain.way, forced=forced)  # fmt: skip
+        chain.compute()
     found: Verdicts = {}
     for place, c in sheet.written.items():
         x, unit = sheet.truth[place], unit_of(sheet, place)

@@ -37,6 +37,9 @@ _NO_FRACTION = 2.0**50
 #: e to more than this is near the end of floats; by hand nobody goes there.
 _HIGHEST = 600.0
 
+#: The least share of a sum that nobody overlooks.
+_SHOWS = 0.01
+
 #: Products of one matrix product that are rounded one by one; by hand nobody computes more.
 MOST_TERMS = 100_000
 
@@ -45,14 +48,15 @@ MOST_TERMS = 100_000
 class Between:
     """To how many decimals each way keeps what is not written down; an entry for each way.
 
-    `sums`: exponentials and sums of rows; `terms`: products before they are added; `rest`:
-    irrational factors, and whatever else is told by `ByHand.between`. `significant`: whether
+    `sums`: exponentials and sums of rows; `terms`: products before they are added; `root`:
+    irrational factors; `steps`: whatever is given to `ByHand.between`. `significant`: whether
     significant digits are counted instead of decimals.
     """
 
     sums: Array
     terms: Array
-    rest: Array
+    root: Array
+    steps: Array
     significant: Array
 
 
@@ -110,9 +114,9 @@ class ByHand(Arrays):
         super().__init__()
         self.ways = len(offsets)
         self.offsets = offsets
-        self._sums, self._terms, self._rest = (
+        self._sums, self._terms, self._root, self._steps = (
             _Keeper(part, offsets, decimals.significant)
-            for part in (decimals.sums, decimals.terms, decimals.rest)
+            for part in (decimals.sums, decimals.terms, decimals.root, decimals.steps)
         )
         plain = np.zeros(self.ways, dtype=bool)
         self.manner = manner or Manner(plain, plain)
@@ -122,11 +126,11 @@ class ByHand(Arrays):
         """The same ways with nothing rounded in between."""
         none = np.full(self.ways, UNROUNDED, float)
         significant = np.zeros(self.ways, dtype=bool)
-        return ByHand(Between(none, none, none, significant), self.offsets, self.manner)
+        return ByHand(Between(none, none, none, none, significant), self.offsets, self.manner)
 
     def between(self, x: Array) -> Array:
         """Numbers as they are kept; those that are the same in every way are left alone."""
-        return self._kept(x, self._rest)
+        return self._kept(x, self._steps)
 
     def _kept(self, x: Array, keeper: _Keeper) -> Array:
         return keeper(x) if x.ndim >= 3 and x.shape[0] == self.ways else x
@@ -136,12 +140,16 @@ class ByHand(Arrays):
         return self._kept(x, self._sums)
 
     def exp(self, x: Array) -> Array:
-        powers = self.sums(np.exp(x))
-        shifted = self._each(self.manner.shifted, x)
-        if shifted is None:
+        whole = np.exp(x)
+        powers = self.sums(whole)
+        if powers is whole:
             return powers
-        # nobody who subtracts the maximum keeps as 0 what it leaves of a number that counts
-        return np.where(shifted & (powers == 0) & np.isfinite(x), np.nan, powers)
+        # nobody keeps as 0 what takes a share that shows, or what is left of e^(z − max)
+        lost = (powers == 0) & (whole > _SHOWS * whole.sum(axis=-1, keepdims=True))
+        shifted = self._each(self.manner.shifted, x)
+        if shifted is not None:
+            lost |= shifted & (powers == 0) & (whole > 0)
+        return np.where(lost, np.nan, powers)
 
     def row_sum(self, x: Array) -> Array:
         return self.sums(super().row_sum(x))
@@ -175,7 +183,7 @@ class ByHand(Arrays):
         if value.is_Rational or x.ndim < 3 or x.shape[0] != self.ways:
             return number
         shape = (self.ways, *(1,) * (x.ndim - 1))
-        return self.between(np.full(shape, number))
+        return self._kept(np.full(shape, number), self._root)
 
     def _each(self, chosen: Array, x: Array) -> Array | None:
         """A choice for each way, along the first axis of `x`; None where no way makes it."""

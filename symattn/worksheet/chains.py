@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import sympy
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.by_hand import (
@@ -35,7 +36,7 @@ from symattn.errors import SymattnError
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
 from symattn.nodes.normaliser import Normaliser
 from symattn.step import Input
-from symattn.worksheet.styles import MORE, STYLES, Style
+from symattn.worksheet.styles import MORE, Style, styles_that_differ
 
 #: Floating point is believed to this share of the largest number of a matrix.
 _PRECISE = 1e-13
@@ -194,7 +195,7 @@ class Chains:
     @cached_property
     def _chosen(self) -> _Run:
         """The run of the style of the sheet, among others; its `way` is the one."""
-        plain, usual, _ = STYLES
+        plain, usual, _ = self._styles
         best = None if self._is_far else self._best_of(0, len(plain))
         if best is not None and not best.order[0]:
             return best
@@ -203,8 +204,30 @@ class Chains:
         best = min((run for run in (best, others) if run), key=lambda run: run.order)
         if best.within_reach < MORE:
             return best
-        rare = self._best_of(len(plain) + len(usual), sum(map(len, STYLES)))
+        rare = self._best_of(len(plain) + len(usual), sum(map(len, self._styles)))
         return rare if rare and rare.order[0] + MORE <= best.order[0] else best
+
+    @cached_property
+    def _given(self) -> tuple[bool, bool]:
+        """Whether there is a root to be rounded, and whether a step is left out."""
+
+        def has_root() -> bool:
+            numbers = (
+                power.subs(self.evaluation.sizes)
+                for step in self.evaluation.steps
+                for power in step.expr.atoms(sympy.Pow)
+            )
+            return any(number.is_number and not number.is_Rational for number in numbers)
+
+        left_out = any(
+            step.letter not in self.claimed or not self.claimed[step.letter].whole
+            for step in self.evaluation.steps
+        )
+        return bool(self.evaluation.known("root", has_root)), left_out
+
+    @property
+    def _styles(self) -> tuple[tuple[Style, ...], ...]:
+        return styles_that_differ(*self._given)
 
     def _best_of(self, first: int, last: int) -> _Run | None:
         """The run, of some styles, with the best of them; None where nobody is to round so."""
@@ -212,7 +235,7 @@ class Chains:
         at_once = max(1, _MOST_NUMBERS // self._work)
         for start in range(first, last, at_once):
             stop = min(start + at_once, last)
-            run = _Run(self, _some_ways(start, stop, self.ways(stop - start)))
+            run = _Run(self, _some_ways(self._given, start, stop, self.ways(stop - start)))
             if run.choose(self.rounding):
                 runs.append(run)
         return min(runs, key=lambda run: run.order, default=None)
@@ -331,10 +354,12 @@ class _Ways:
         def column(part: str) -> Array:
             return np.array([getattr(style, part) for style in every])
 
-        sums, terms, rest = (column(part).astype(float) for part in ("sums", "terms", "rest"))
+        sums, terms, root, steps = (
+            column(part).astype(float) for part in ("sums", "terms", "root", "steps")
+        )
         self.styles, self.count = tuple(styles), count
         manner = Manner(column("shifted"), column("inverse"))
-        between = Between(sums, terms, rest, column("significant"))
+        between = Between(sums, terms, root, steps, column("significant"))
         self.arithmetic = ByHand(between, column("offset_between"), manner)
         self.offsets = column("offset")[:, None]
         self.cut, self.twice = column("cut")[:, None], column("twice")[:, None]
@@ -344,8 +369,9 @@ class _Ways:
 
 
 @lru_cache(maxsize=64)
-def _some_ways(start: int, stop: int, count: int) -> _Ways:
-    return _Ways([style for group in STYLES for style in group][start:stop], count)
+def _some_ways(given: tuple[bool, bool], start: int, stop: int, count: int) -> _Ways:
+    styles = [style for group in styles_that_differ(*given) for style in group]
+    return _Ways(styles[start:stop], count)
 
 
 class _Run:

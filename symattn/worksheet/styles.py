@@ -8,7 +8,8 @@ that are not claimed), and whether digits are rounded or cut off. One style hold
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from typing import TypeAlias
 
@@ -35,7 +36,8 @@ _KEEPING = {
 _UNWRITTEN = {
     "sums": "e^z and sums of rows",
     "terms": "products",
-    "rest": "√d_k and steps left out",
+    "root": "√d_k",
+    "steps": "steps left out",
 }
 
 
@@ -45,8 +47,8 @@ class Style:
 
     `logits` and `weights`: decimals beyond those written, of what comes before the weights, and
     of the weights and what follows. Of what is not written down, `sums`: the decimals of e^z and
-    sums of rows, `terms`: of products before they are added, `rest`: of √d_k and of steps left
-    out. `cut`: whether what is written is cut off; `cut_between`: the same of what is not.
+    sums of rows, `terms`: of products before they are added, `root`: of √d_k, `steps`: of steps
+    left out. `cut`: whether what is written is cut off; `cut_between`: the same of what is not.
     `twice`: whether a number is first rounded to the digits it is kept with, and then again to
     those written. `even`: whether ties are rounded to an even digit. `shifted`: whether e^(z − max)
     is taken for e^z, and `inverse`: whether scores are multiplied by 1/√d_k; both show only where
@@ -58,7 +60,8 @@ class Style:
     weights: int = UNROUNDED
     sums: int = UNROUNDED
     terms: int = UNROUNDED
-    rest: int = UNROUNDED
+    root: int = UNROUNDED
+    steps: int = UNROUNDED
     cut: bool = False
     cut_between: bool = False
     twice: bool = False
@@ -91,7 +94,7 @@ class Style:
     @property
     def written_only(self) -> bool:
         """Whether only written numbers are rounded, and once."""
-        whole = self.sums == self.terms == self.rest == UNROUNDED
+        whole = self.sums == self.terms == self.root == self.steps == UNROUNDED
         return whole and not (self.cut or self.twice)
 
     def __str__(self) -> str:
@@ -120,8 +123,8 @@ class Style:
         return "; ".join(told) + "."
 
 
-#: Decimals of sums, terms and the rest.
-_Unwritten: TypeAlias = tuple[int, int, int]
+#: Decimals of sums, terms, √d_k and steps.
+_Unwritten: TypeAlias = tuple[int, int, int, int]
 
 
 def _styles(
@@ -139,16 +142,21 @@ _FINITE = tuple((kept, kept) for kept in (ONE_MORE, TWO_MORE))
 _APART = tuple((one, other) for one, other in product(_KEPT, _KEPT) if one != other)
 _ROUND, _CUT, _CUT_ALL = (False, False), (True, False), (True, True)
 
-_WHOLE = (UNROUNDED, UNROUNDED, UNROUNDED)
-_USUAL = tuple((m, m, rest) for m in _BETWEEN for rest in (UNROUNDED, m))
-_ONE_PART: tuple[_Unwritten, ...] = tuple(
-    parts
+_WHOLE = (UNROUNDED,) * 4
+_USUAL: tuple[_Unwritten, ...] = tuple(
+    (m, m, root, steps)
     for m in _BETWEEN
-    for parts in (
-        (m, UNROUNDED, UNROUNDED),
-        (UNROUNDED, m, UNROUNDED),
-        (UNROUNDED, UNROUNDED, m),
+    for root, steps in ((UNROUNDED, UNROUNDED), (m, m), (UNROUNDED, m))
+)
+_ONE_PART: tuple[_Unwritten, ...] = tuple(
+    (
+        m if part == 0 else UNROUNDED,
+        m if part == 1 else UNROUNDED,
+        m if part == 2 else UNROUNDED,
+        m if part == 3 else UNROUNDED,
     )
+    for m in _BETWEEN
+    for part in range(4)
 )
 _WITH_ROOT = tuple(parts for parts in (*_USUAL, *_ONE_PART) if parts[2] != UNROUNDED)
 
@@ -173,3 +181,27 @@ STYLES: tuple[tuple[Style, ...], ...] = (
 
 #: How many claims more an unusual style has to explain: for a single slip one is soon found.
 MORE = 2
+
+
+@lru_cache(maxsize=4)
+def styles_that_differ(root: bool, steps: bool) -> tuple[tuple[Style, ...], ...]:
+    """`STYLES` without those that only differ in how √d_k, or steps left out, are kept.
+
+    Where there is a root, or a step is left out, these do differ.
+    """
+    seen: set[Style] = set()
+    groups = []
+    for styles in STYLES:
+        kept = []
+        for style in styles:
+            alike = replace(
+                style,
+                root=style.root if root else UNROUNDED,
+                steps=style.steps if steps else UNROUNDED,
+                inverse=style.inverse and root,
+            )
+            if alike not in seen:
+                kept.append(alike)
+            seen.add(alike)
+        groups.append(tuple(kept))
+    return tuple(groups)
