@@ -62,27 +62,43 @@ class Claimed:
     """The claims on one matrix as floats, with what has been proven of each."""
 
     def __init__(self, claims: Array, true: Callable[[], Array]) -> None:
-        self.places: list[Place] = [
-            place for place in np.ndindex(*claims.shape) if claims[place] is not None
-        ]
-        self.written: list[Written] = [claims[place] for place in self.places]
-        self.index = np.flatnonzero(np.array([entry is not None for entry in claims.ravel()]))
-        self.numbers = np.array([entry.nearest for entry in self.written])
-        self.units = np.array([entry.nearest_unit for entry in self.written])
-        self.exact = np.array([entry.places is None for entry in self.written], dtype=bool)
-        self.decimals = np.array(
-            [UNROUNDED if entry.places is None else entry.places for entry in self.written], float
-        )
-        self.whole = len(self.places) == claims.size
+        flat = claims.ravel().tolist()
+        there = [index for index, entry in enumerate(flat) if entry is not None]
+        self.whole = len(there) == len(flat)
+        every = list(np.ndindex(*claims.shape))
+        self.places: list[Place] = every if self.whole else [every[index] for index in there]
+        self.written: list[Written] = [flat[index] for index in there]
+        self.index = np.array(there, dtype=int)
         self._true = true
         #: Proven: whether each is right, and whether it is the true value cut off.
-        self.right = np.zeros(len(self.places), dtype=bool)
-        self.cut = np.zeros(len(self.places), dtype=bool)
+        self.right = np.zeros(len(there), dtype=bool)
+        self.cut = np.zeros(len(there), dtype=bool)
+
+    @cached_property
+    def numbers(self) -> Array:
+        """What was claimed, as floats."""
+        return np.array([entry.nearest for entry in self.written])
+
+    @cached_property
+    def units(self) -> Array:
+        """One unit of the last digit of each; 0 for an exact claim."""
+        return np.array([entry.nearest_unit for entry in self.written])
+
+    @cached_property
+    def exact(self) -> Array:
+        """Which claim to be the value itself."""
+        return np.array([entry.places is None for entry in self.written], dtype=bool)
+
+    @cached_property
+    def decimals(self) -> Array:
+        """How many decimals each was written with."""
+        places = [UNROUNDED if entry.places is None else entry.places for entry in self.written]
+        return np.array(places, float)
 
     @cached_property
     def true(self) -> Array:
         """The true values as floats."""
-        return self._true().ravel()[self.index].astype(float)
+        return np.asarray(self._true().ravel()[self.index], dtype=float)
 
     @cached_property
     def near(self) -> float:
