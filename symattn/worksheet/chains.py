@@ -44,8 +44,8 @@ _PRECISE = 1e-13
 #: A change by this share of a unit of the last digit does not show.
 _NOTICED = 1e-3
 
-#: A claim so many units from the truth is hardly a matter of rounding.
-_FAR = 20
+#: What rounding hardly does: so many units, and such a share of the largest number of a matrix.
+_FAR, _SHARE = 3, 0.05
 
 #: How far beside a claim another number is put, to see what depends on it.
 _BESIDE = 0.01
@@ -169,6 +169,29 @@ class Chain:
     unexplained: int
 
 
+class _Form:
+    """What the chains of all sheets of one form share."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.steps: tuple[Any, ...] = (*evaluation.inputs, *evaluation.steps)
+        self.shapes = {item.letter: evaluation.shape(item.letter) for item in self.steps}
+        self.lengths = {size for shape in self.shapes.values() for size in shape}
+        most = max(int(np.prod(shape)) for shape in self.shapes.values())
+        #: About how many numbers one style holds at once.
+        self.work = max(most, min(most * max(self.lengths), MOST_TERMS))
+        names = [item.name for item in self.steps]
+        at = names.index("weights") if "weights" in names else len(names)
+        #: The weights and what follows them.
+        self.after = {item.letter for item in self.steps[at:]}
+        roots = (
+            power.subs(evaluation.sizes)
+            for step in evaluation.steps
+            for power in step.expr.atoms(sympy.Pow)
+        )
+        #: Whether something is divided by, or multiplied with, an irrational number.
+        self.root = any(root.is_number and not root.is_Rational for root in roots)
+
+
 class Chains:
     """The chains of all styles through the claims of one worksheet."""
 
@@ -179,21 +202,10 @@ class Chains:
         rounding: Accepted = "either",
     ) -> None:
         self.evaluation, self.claimed, self.rounding = evaluation, claimed, rounding
-        self.steps: tuple[Any, ...] = (*evaluation.inputs, *evaluation.steps)
-        batch = len(evaluation.batch)
-        self.shapes = {item.letter: self._shape(item, batch) for item in self.steps}
-        self._lengths = {size for shape in self.shapes.values() for size in shape}
-        most = max(int(np.prod(shape)) for shape in self.shapes.values())
-        self._work = max(most, min(most * max(self._lengths), MOST_TERMS))
-        names = [item.name for item in self.steps]
-        at = names.index("weights") if "weights" in names else len(names)
+        form: _Form = evaluation.known("chains", lambda: _Form(evaluation))
+        self.steps, self.shapes, self._lengths = form.steps, form.shapes, form.lengths
+        self._work, self._after, self._root = form.work, form.after, form.root
         self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
-        self._after = {item.letter for item in self.steps[at:]}
-
-    def _shape(self, item: Input, batch: int) -> tuple[int, ...]:
-        """A matrix's shape; of one that a batch shares with an axis of 1 for its items."""
-        shape = self.evaluation.shape(item.letter)
-        return (1,) * (batch + 2 + item.per_head - len(shape)) + shape
 
     @cached_property
     def best(self) -> Chain:
@@ -211,35 +223,25 @@ class Chains:
     @cached_property
     def _chosen(self) -> _Run:
         """The run of the style of the sheet, among others; its `way` is the one."""
-        plain, usual, _ = self._styles
-        best = None if self._is_far else self._best_of(0, len(plain))
-        if best is not None and not best.order[0]:
+        plain, usual, unusual = map(len, self._styles)
+        best = self._best_of(0, plain)
+        if best is not None and not best.within_reach:
             return best
-        first = 0 if best is None else len(plain)
-        others = self._best_of(first, len(plain) + len(usual))
+        others = self._best_of(plain, plain + usual)
         best = min((run for run in (best, others) if run), key=lambda run: run.order)
         if best.within_reach < MORE:
             return best
-        rare = self._best_of(len(plain) + len(usual), sum(map(len, self._styles)))
+        rare = self._best_of(plain + usual, plain + usual + unusual)
         return rare if rare and rare.order[0] + MORE <= best.order[0] else best
 
     @cached_property
     def _given(self) -> tuple[bool, bool]:
         """Whether there is a root to be rounded, and whether a step is left out."""
-
-        def has_root() -> bool:
-            numbers = (
-                power.subs(self.evaluation.sizes)
-                for step in self.evaluation.steps
-                for power in step.expr.atoms(sympy.Pow)
-            )
-            return any(number.is_number and not number.is_Rational for number in numbers)
-
         left_out = any(
             step.letter not in self.claimed or not self.claimed[step.letter].whole
             for step in self.evaluation.steps
         )
-        return bool(self.evaluation.known("root", has_root)), left_out
+        return self._root, left_out
 
     @property
     def _styles(self) -> tuple[tuple[Style, ...], ...]:
@@ -255,15 +257,6 @@ class Chains:
             if run.choose(self.rounding):
                 runs.append(run)
         return min(runs, key=lambda run: run.order, default=None)
-
-    @property
-    def _is_far(self) -> bool:
-        """Whether a claim is so far off that the plain styles will hardly explain everything."""
-        with np.errstate(invalid="ignore"):  # −∞ is as far from −∞ as nothing is
-            return any(
-                bool((np.abs(claimed.numbers - claimed.true) > _FAR * claimed.units).any())
-                for claimed in self.claimed.values()
-            )
 
     @cached_property
     def mistakes(self) -> Mapping[Claim, tuple[Claim, ...]]:
@@ -428,8 +421,9 @@ class _Run:
         count = 0
         for letter, claimed in self.chains.claimed.items():
             value = self.computed[letter][self.way].ravel()[claimed.index]
+            reach = _FAR * claimed.units + _SHARE * claimed.near / _PRECISE
             with np.errstate(invalid="ignore"):
-                near = np.abs(value - claimed.numbers) <= _FAR * claimed.units
+                near = np.abs(value - claimed.numbers) <= reach
             count += int((near & ~self.explained[letter][self.way]).sum())
         return count
 
