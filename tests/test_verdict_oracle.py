@@ -138,9 +138,8 @@ class Follower(Student):
         top = max(row[j] for j in seen) if shift else Decimal(0)
         exact = [power_of_e(row[j] - top) if j in seen else Decimal(0) for j in keys]
         powers = [self._note(("exp", i, j), power) for j, power in enumerate(exact)]
-        if ("exp", i, 0) not in self.sheet.written:  # nobody keeps as 0 what shows
-            shows = Decimal(0) if way.shifted else sum(exact, Decimal(0)) / 100
-            powers = [Decimal("NaN") if not p and w > shows else p
+        if shift:  # nobody keeps as 0 what subtracting the maximum leaves
+            powers = [Decimal("NaN") if not p and w else p
                       for p, w in zip(powers, exact, strict=True)]  # fmt: skip
         total = self._note(("exp_sum", i, 0), sum(powers, Decimal(0)))
         a = [self._note(("weights", i, j), FIFTY.divide(e, total)) for j, e in enumerate(powers)]

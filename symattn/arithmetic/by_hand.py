@@ -37,9 +37,6 @@ _NO_FRACTION = 2.0**50
 #: e to more than this is near the end of floats; by hand nobody goes there.
 _HIGHEST = 600.0
 
-#: The least share of a sum that nobody overlooks.
-_SHOWS = 0.01
-
 #: Products of one matrix product that are rounded one by one; by hand nobody computes more.
 MOST_TERMS = 100_000
 
@@ -142,14 +139,11 @@ class ByHand(Arrays):
     def exp(self, x: Array) -> Array:
         whole = np.exp(x)
         powers = self.sums(whole)
-        if powers is whole:
-            return powers
-        # nobody keeps as 0 what takes a share that shows, or what is left of e^(z − max)
-        lost = (powers == 0) & (whole > _SHOWS * whole.sum(axis=-1, keepdims=True))
         shifted = self._each(self.manner.shifted, x)
-        if shifted is not None:
-            lost |= shifted & (powers == 0) & (whole > 0)
-        return np.where(lost, np.nan, powers)
+        if shifted is None:
+            return powers
+        # nobody who subtracts the maximum keeps as 0 what it leaves of a number that counts
+        return np.where(shifted & (powers == 0) & (whole > 0), np.nan, powers)
 
     def row_sum(self, x: Array) -> Array:
         return self.sums(super().row_sum(x))

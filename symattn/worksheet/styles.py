@@ -158,6 +158,10 @@ _ONE_PART: tuple[_Unwritten, ...] = tuple(
     for m in _BETWEEN
     for part in range(4)
 )
+_SIGNIFICANT = (  # with two of them a sum loses what counts; √2 = 1.4 does not
+    *(parts for parts in (*_USUAL, *_ONE_PART) if min(parts) > 2),
+    (UNROUNDED, UNROUNDED, 2, UNROUNDED),
+)
 _WITH_ROOT = tuple(parts for parts in (*_USUAL, *_ONE_PART) if parts[2] != UNROUNDED)
 
 #: The styles in the order in which they are preferred: plain ones, usual ones, and unusual ones,
@@ -175,7 +179,7 @@ STYLES: tuple[tuple[Style, ...], ...] = (
         *_styles(_ALIKE, _ONE_PART, (_CUT_ALL, _CUT)),
         *_styles(_ALIKE, _USUAL, (_ROUND,), shifted=True),
         *_styles(_ALIKE, _WITH_ROOT, (_ROUND,), inverse=True),
-        *_styles(_ALIKE, (*_USUAL, *_ONE_PART), (_ROUND,), significant=True),
+        *_styles(_ALIKE, _SIGNIFICANT, (_ROUND,), significant=True),
     ),
 )
 
