@@ -19,12 +19,12 @@ from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError
 from symattn.worksheet.check import Marking, mark_claims
 from symattn.worksheet.claims import Origins, read_claims, texts_of
-from symattn.worksheet.lines import Line, Link, last_side
+from symattn.worksheet.lines import Line, Link, check_lines, is_line, last_side
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
-from symattn.worksheet.report import disagreement, shown_true
+from symattn.worksheet.report import PHRASES, disagreement, shown_true
 from symattn.worksheet.rewrite import rewritten
 from symattn.worksheet.source import MAX_BYTES, parse, read_source
 from symattn.worksheet.spans import Span, table_spans
@@ -48,7 +48,7 @@ class Finding:
     @property
     def told(self) -> str:
         """What is said of it where it is not right."""
-        return disagreement(self.entry, self.claimed, self.true, self.verdict)
+        return disagreement(self.entry, self.claimed, self.true, PHRASES[self.verdict])
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,12 @@ class Checked:
         """The signs of worked lines that are not let pass, with their lines and columns."""
         return tuple(link for marking in self.markings for link in marking.lines
                      if not marking.passes(link))  # fmt: skip
+
+    @property
+    def left(self) -> tuple[Link, ...]:
+        """Those of the signs that stay when the wrong numbers are put right."""
+        mended = {(f.line, f.column) for f in self.findings if not f.passes and f.mend is not None}
+        return tuple(link for link in self.links if (link.line, link.column) not in mended)
 
     def mended(self) -> str:
         """The text with the wrong numbers put right, everything else as it was."""
@@ -168,7 +174,7 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
             block, anchors = item, []
         elif block is None:
             line = place_of(text, item.start)[0]
-            raise ReadError(f"{name}:{line}: {item.key}: no worksheet stands before this claim")
+            raise ReadError(f"{name}:{line}: {item.key}: there is no worksheet before this claim")
         else:
             anchors.append(item)
     finish()
@@ -187,10 +193,14 @@ def sheet_of_block(name: str, text: str, block: Block) -> Worksheet:
 def _from_file(page: str, line: int, file: str) -> Worksheet:
     """The worksheet that a page names, which has to lie beside the page."""
     if Path(file).is_absolute() or ".." in Path(file).parts:
-        raise ReadError(f"{page}:{line}: {file}: has to lie beside the page, or in a folder there")
+        raise ReadError(
+            f"{page}:{line}: {file}: the file must be in the folder of the page, or in one below it"
+        )
     path = Path(page).parent / file
     if not path.is_file():
-        raise ReadError(f"{page}:{line}: {file}: there is no such worksheet beside the page")
+        raise ReadError(
+            f"{page}:{line}: {file}: there is no such worksheet in the folder of the page"
+        )
     return read_worksheet(path)
 
 
@@ -250,7 +260,9 @@ class _Sheet:
             claimed = {anchor.key: anchor.claimed}
             claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
             if len(origins) != 1:
-                raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
+                raise ReadError(
+                    f"{anchor.key}: this does not claim one number; write e.g. weights[1,2] = 0.47"
+                )
         except SymattnError as error:
             line, column = where
             raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
@@ -267,25 +279,41 @@ class _Sheet:
                     continue
                 key, number = origin
                 if self.block.file:
-                    yield self._finding(marking, mark, entry, self.block.start, str(entry.claimed))
+                    text = str(entry.claimed)
+                    yield self._finding(marking, mark, entry, self.block.start, text, text)
                     continue
                 span = self.spans[key][number]
                 text, offset = last_side(span.text)
                 start = self.block.place(span.start + offset)
-                yield self._finding(marking, mark, entry, start, text)
+                yield self._finding(marking, mark, entry, start, text, span.text)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
             entry = self.marker.judge(letter, place, written)
-            yield self._finding(marking, mark, entry, anchor.start, anchor.number)
+            yield self._finding(marking, mark, entry, anchor.start, anchor.number, anchor.claimed)
 
     def _finding(
-        self, marking: Marking, mark: StepMark, entry: EntryMark, start: int, text: str
+        self, marking: Marking, mark: StepMark, entry: EntryMark, start: int, text: str, claim: str
     ) -> Finding:
+        """The mark of the number `text`, which begins at `start` and ends the claim `claim`."""
         line, column = place_of(self.text, start)
         passes = marking.passes(entry)
         found = self.text.startswith(text, start)  # and not spelled with escapes
         mend = None
         if found and not passes:
             mend = rewritten(marking.evaluation, mark.letter, entry, text, marking.policy.rounding)
+            if mend is not None and not self._holds(marking, entry, claim, text, mend):
+                mend = None
         true = shown_true(marking, mark, entry)
         return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
+
+    def _holds(
+        self, marking: Marking, entry: EntryMark, claim: str, number: str, mend: str
+    ) -> bool:
+        """Whether a worked line holds, among the true numbers, with its last number put right."""
+        if not is_line(claim):
+            return True
+        start = claim.rindex(number)
+        mended = claim[:start] + mend + claim[start + len(number) :]
+        lines: list[Line] = []
+        read_claims({str(entry): mended}, marking.evaluation, None, lines, self.decimal)
+        return all(map(marking.passes, check_lines(lines, marking.evaluation, {})))
