@@ -119,7 +119,7 @@ def read_written(value: Any, where: str, decimal: str = "") -> Written | None:
             raise ReadError(f"{where}: {error}") from None
     if isinstance(value, bool | float) or value is None:
         raise ReadError(
-            f"{where}: {shown(value)} does not show how many digits it has; write it in quotes"
+            f"{where}: {shown(value)} does not say its digits; write it as text"
         )
     return Written(str(value), read_number(value, where), None)
 
@@ -135,7 +135,7 @@ def _read(text: str, decimal: str) -> Written:
     if bare != text and "=" not in text[: len(text) - len(bare)]:
         if not bare:
             raise ReadError(f"{shown(text)} is not a number; write e.g. 0.47")
-        raise ReadError(f"{shown(text)} shows no digits; write {bare[:40]} if it is exact, "
+        raise ReadError(f"{shown(text)} does not say its digits; write {bare[:40]} if it is exact, "
                         "or a decimal such as 0.33")  # fmt: skip
     percent = bare.endswith("%")
     plain = plain_text(bare.removesuffix("%").removesuffix("\\").rstrip(), decimal)

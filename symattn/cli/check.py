@@ -176,7 +176,7 @@ def _mend(
             continue
         mended += sum(1 for f in one.findings if not f.passes and f.mend is not None)
         left += [status_of(f) for f in one.findings if f.mend is None or not fix]
-        left += map(status_of, one.links)
+        left += map(status_of, one.left if fix else one.links)
     if not diff:
         shown.append(f"{counted(mended, 'number')} put right\n")
     write("".join(shown), output)
@@ -196,7 +196,7 @@ def _mended(one: Checked, diff: bool, fix: bool) -> Iterator[str]:
         if one.name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
         replace_file(Path(one.name), one.text, after)
-    for link in one.links:
+    for link in one.left:
         yield f"{one.name}:{link.line}:{link.column}: {link.told}\n"
     for f in one.findings:
         if not f.passes and f.mend is None:

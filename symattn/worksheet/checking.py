@@ -175,7 +175,7 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
         return _shown(sheet.in_file(check_worksheet, sheet, explain))
     if not isinstance(text_or_path, str | os.PathLike):
         raise ReadError(
-            f"check: {shown(text_or_path)} is neither a text nor a path; give the text of a "
+            f"check: {shown(text_or_path)} is neither text nor a path; give the text of a "
             "worksheet, or the path of a file"
         )
     path = Path(text_or_path)

@@ -76,9 +76,7 @@ def step_named(key: str, notation: Notation | None = None) -> str:
     """The step that the key of a claim names. Raises `ReadError` for a key that is none."""
     match = _KEY.match(symbol_key(key, SYMBOLS, notation or Notation()) or key)
     if match is None:
-        raise ReadError(
-            f'{shown(key)} in [claims] does not name an entry; write e.g. "weights[2,:]"'
-        )
+        raise ReadError(f'{shown(key)} in [claims] names no entry; write e.g. "weights[2,:]"')
     if symbol_of(match[1]) is None:
         hint = nearest(match[1], SYMBOLS)
         hint = "; it belongs in [policy]" if match[1] in _SETTINGS else hint

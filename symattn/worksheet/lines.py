@@ -244,7 +244,7 @@ def _side(text: str, start: int, sign: str, where: str, decimal: str) -> Side:
 def _read_side(text: str, where: str, decimal: str) -> Side:
     written = read_written(text, where, decimal)
     if written is None:
-        raise ReadError(f"{where}: {shown(text)} stands in place of a number; write the number, "
+        raise ReadError(f"{where}: {shown(text)} stands where a number belongs; write the number, "
                         "or leave the claim out")  # fmt: skip
     if written.places is not None:
         return Side(text, 0, "", written, str(written.value), written.value)

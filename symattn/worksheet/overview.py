@@ -148,9 +148,8 @@ class Overview:
         told = ", ".join(phrase(verdict, count) for verdict, count in counts.items())
         words = f"{words}{told}" if total else "No claims found"
         if false := sum(len({sign.entry for sign in one.false_lines}) for one in self.files):
-            words += (
-                f"; {counted(false, 'worked line')} {'has' if false == 1 else 'have'} a mistake"
-            )
+            has = "has a mistake" if false == 1 else "have mistakes"
+            words += f"; {counted(false, 'worked line')} {has}"
         if self.problems:
             words += f"; {counted(len(self.problems), 'file')} could not be used"
         return words

@@ -44,6 +44,8 @@ class Finding:
     #: Where the number begins in the file, and what belongs there; None where that is not known.
     start: int
     mend: str | None
+    #: Line and column where its claim begins: the number, or the worked line that it ends.
+    claim: tuple[int, int] = (0, 0)
 
     @property
     def told(self) -> str:
@@ -75,7 +77,7 @@ class Checked:
     @property
     def left(self) -> tuple[Link, ...]:
         """Those of the signs that stay when the wrong numbers are put right."""
-        mended = {(f.line, f.column) for f in self.findings if not f.passes and f.mend is not None}
+        mended = {f.claim for f in self.findings if not f.passes and f.mend is not None}
         return tuple(link for link in self.links if (link.line, link.column) not in mended)
 
     def mended(self) -> str:
@@ -174,7 +176,7 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
             block, anchors = item, []
         elif block is None:
             line = place_of(text, item.start)[0]
-            raise ReadError(f"{name}:{line}: {item.key}: there is no worksheet before this claim")
+            raise ReadError(f"{name}:{line}: {item.key}: no worksheet stands before this claim")
         else:
             anchors.append(item)
     finish()
@@ -261,7 +263,7 @@ class _Sheet:
             claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
             if len(origins) != 1:
                 raise ReadError(
-                    f"{anchor.key}: this does not claim one number; write e.g. weights[1,2] = 0.47"
+                    f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47"
                 )
         except SymattnError as error:
             line, column = where
@@ -280,21 +282,31 @@ class _Sheet:
                 key, number = origin
                 if self.block.file:
                     text = str(entry.claimed)
-                    yield self._finding(marking, mark, entry, self.block.start, text, text)
+                    yield self._finding(marking, mark, entry, self.block.start, text)
                     continue
                 span = self.spans[key][number]
                 text, offset = last_side(span.text)
+                begin = self.block.place(span.start)
                 start = self.block.place(span.start + offset)
-                yield self._finding(marking, mark, entry, start, text, span.text)
+                yield self._finding(marking, mark, entry, start, text, span.text, begin)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
             entry = self.marker.judge(letter, place, written)
-            yield self._finding(marking, mark, entry, anchor.start, anchor.number, anchor.claimed)
+            begin = anchor.begins if anchor.line else anchor.start
+            number = anchor.number
+            yield self._finding(marking, mark, entry, anchor.start, number, anchor.claimed, begin)
 
     def _finding(
-        self, marking: Marking, mark: StepMark, entry: EntryMark, start: int, text: str, claim: str
+        self,
+        marking: Marking,
+        mark: StepMark,
+        entry: EntryMark,
+        start: int,
+        text: str,
+        claim: str = "",
+        begin: int = 0,
     ) -> Finding:
-        """The mark of the number `text`, which begins at `start` and ends the claim `claim`."""
+        """The mark of the number `text`, which ends the claim `claim`, and where both begin."""
         line, column = place_of(self.text, start)
         passes = marking.passes(entry)
         found = self.text.startswith(text, start)  # and not spelled with escapes
@@ -304,7 +316,9 @@ class _Sheet:
             if mend is not None and not self._holds(marking, entry, claim, text, mend):
                 mend = None
         true = shown_true(marking, mark, entry)
-        return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
+        begins = place_of(self.text, begin)
+        verdict = entry.verdict
+        return Finding(line, column, str(entry), text, true, verdict, passes, start, mend, begins)
 
     def _holds(
         self, marking: Marking, entry: EntryMark, claim: str, number: str, mend: str

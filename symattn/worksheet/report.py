@@ -76,6 +76,8 @@ class EntryReport:
         words = PHRASES[self.verdict]
         if self.because and self.verdict == "carried":
             words = f"follows from {listed(self.because)}"
+        if self.remark.startswith(words):
+            return self.remark  # undecided, and how many bits were tried
         return f"{words}; {self.remark}" if self.remark else words
 
     @property
@@ -284,6 +286,8 @@ def _conclusion(counts: Mapping[str, int], accept: Collection[str], passed: bool
     if passed:
         parts = ([f"{right} right"] if right else []) + [phrase(*one) for one in accepted.items()]
         return f"All {total} numbers are accepted: {', '.join(parts)}."
+    if not right and len(others) == 1 and not accepted:
+        return f"All {_joined(*next(iter(others.items()))).replace(' ', ' numbers ', 1)}."
     words = (
         f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."
         if right

@@ -299,22 +299,18 @@ def _blocks(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
 def _overview(found: Overview, full: bool) -> Iterator[Styled]:
     several = len(found.files) + len(found.problems) > 1
     total = "good" if found.passes else "bad"
-    first = several and bool(found.rows)
-    if first:
+    if several and found.rows:
         yield from _paragraph(total, found.conclusion, "")
         yield "plain", ""
         yield from (("plain", words) for words in _rows(found))
         if found.all_right:
             yield "note", found.all_right
         yield "plain", ""
-    blocks = [list(_of_file(one, several, full)) for one in found.files]
-    for number, block in enumerate(block for block in blocks if block):
-        yield from [("plain", "")] if number and not first else []
+    for one in found.files:
+        block = list(_of_file(one, several, full))
         yield from block
-        yield from [("plain", "")] if first else []
-    if not first:
-        yield from [("plain", "")] if any(blocks) else []
-        yield from _paragraph(total, found.conclusion, "")
+        yield from [("plain", "")] if block else []
+    yield from _paragraph(total, found.conclusion, "")
 
 
 def _rows(found: Overview) -> Iterator[str]:
@@ -652,9 +648,9 @@ def _html_cell(cell: Cell) -> str:
     """A number with the sign of its verdict, and its name for those who hear the page."""
     if cell.verdict in ("", "right", "gap"):
         return f'<td class="{cell.verdict or "blank"}">{_html(cell.text)}</td>'
-    sign = SIGNS[cell.verdict]
+    sign, name = SIGNS[cell.verdict], PHRASES[cell.verdict]
     return (f'<td class="{cell.verdict}"><span aria-hidden="true">{sign}</span>'
-            f'<span class="told">{PHRASES[cell.verdict]}</span> {_html(cell.text)}</td>')  # fmt: skip
+            f'<span class="told">{name}</span> {_html(cell.text)}</td>')  # fmt: skip
 
 
 def _html_rows(found: Overview) -> str:
