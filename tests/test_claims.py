@@ -149,7 +149,7 @@ def test_an_entry_is_claimed_once() -> None:
 
 @pytest.mark.parametrize("claims", [{}, {"weights[1,:]": ["?", "?", "…"]}])
 def test_nothing_claimed_is_not_all_right(claims: dict[str, Any]) -> None:
-    with pytest.raises(ReadError, match="no claims|every claim is blank"):
+    with pytest.raises(ReadError, match=r"no claims|every claim is blank"):
         check(ROW, claims)
 
 

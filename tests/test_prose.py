@@ -148,7 +148,8 @@ def test_claims_belong_to_the_worksheet_before_them() -> None:
 REFUSED = {
     "no worksheet": ("{claim}`weights[1,1] = 0.21`", ".md",
     "page.md:1: weights[1,1]: no worksheet"),
-    "no claim": (FENCE + "\n{claim}`weights 0.21`", ".md", "page.md:9: 'weights 0.21' is not a claim"),
+    "no claim": (FENCE + "\n{claim}`weights 0.21`", ".md",
+    "page.md:9: 'weights 0.21' is not a claim"),
     "no number": (FENCE + "\n{claim}`weights[1,1] = x`", ".md",
     "page.md:9:24: weights[1,1]: \"x\""),
     "no entry": (FENCE + "\n{claim}`weights[1,9] = 1`", ".md",

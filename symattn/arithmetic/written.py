@@ -118,9 +118,7 @@ def read_written(value: Any, where: str, decimal: str = "") -> Written | None:
         except ReadError as error:
             raise ReadError(f"{where}: {error}") from None
     if isinstance(value, bool | float) or value is None:
-        raise ReadError(
-            f"{where}: {shown(value)} does not say its digits; write it as text"
-        )
+        raise ReadError(f"{where}: {shown(value)} does not say its digits; write it as text")
     return Written(str(value), read_number(value, where), None)
 
 

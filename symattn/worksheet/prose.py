@@ -262,9 +262,7 @@ class _Sheet:
             claimed = {anchor.key: anchor.claimed}
             claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
             if len(origins) != 1:
-                raise ReadError(
-                    f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47"
-                )
+                raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
         except SymattnError as error:
             line, column = where
             raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
@@ -293,8 +291,8 @@ class _Sheet:
             mark = marks[letter]
             entry = self.marker.judge(letter, place, written)
             begin = anchor.begins if anchor.line else anchor.start
-            number = anchor.number
-            yield self._finding(marking, mark, entry, anchor.start, number, anchor.claimed, begin)
+            text, whole = anchor.number, anchor.claimed
+            yield self._finding(marking, mark, entry, anchor.start, text, whole, begin)
 
     def _finding(
         self,
