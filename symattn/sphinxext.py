@@ -39,7 +39,7 @@ from symattn.worksheet.pages.page import anchor
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.quote import entries_named, quoted
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
-from symattn.worksheet.report import disagreement, shown_true
+from symattn.worksheet.report import PHRASES, disagreement, shown_true
 from symattn.worksheet.source import files_named
 
 if TYPE_CHECKING:
@@ -333,7 +333,9 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
             if not marking.passes(entry):
                 true = shown_true(marking, step, entry)
                 name = entry_name(entry.step, entry.place, sheet.notation)
-                _wrong(disagreement(name, entry.claimed.text, true, entry.verdict), location)
+                _wrong(
+                    disagreement(name, entry.claimed.text, true, PHRASES[entry.verdict]), location
+                )
     for link in marking.lines:
         if not marking.passes(link):
             _wrong(link.told, location)

@@ -136,9 +136,9 @@ def test_many_files_end_in_a_summary(tmp_path: Path) -> None:
     lines = result.stdout.splitlines()
     assert lines[-1].startswith("3 files, 6 numbers: 4 right, ")
     assert any(
-        f"{tmp_path / 'b.toml'}:7:19: weights[1,1] is claimed 0.43" in line for line in lines
+        f"{tmp_path / 'b.toml'}:7:19: weights[1,1]: you wrote 0.43" in line for line in lines
     )
-    assert any(f"{tmp_path / 'c.md'}:10:24: weights[1,2] is claimed 0.4" in line for line in lines)
+    assert any(f"{tmp_path / 'c.md'}:10:24: weights[1,2]: you wrote 0.4" in line for line in lines)
     data = json.loads(CliRunner().invoke(main, ["check", str(tmp_path), "--format", "json"]).stdout)
     assert sorted(Path(name).name for name in data["files"]) == ["a.toml", "b.toml", "c.md"]
 
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_used_does_not_hide_the_others(tmp_path: Path) -> 
         return result
 
     lines = checked().stdout.splitlines()
-    assert f"{tmp_path}/b.toml:7:19: weights[1,1] is claimed 0.43" in "\n".join(lines)
+    assert f"{tmp_path}/b.toml:7:19: weights[1,1]: you wrote 0.43" in "\n".join(lines)
     assert lines[-1].startswith("2 files, 4 numbers: ")
     assert lines[-1].endswith("; 3 files could not be used")
     data = json.loads(checked("--format", "json").stdout)
@@ -216,7 +216,7 @@ def test_files_without_claims(tmp_path: Path) -> None:
     path.write_text("Nothing.\n", encoding="utf-8")
     result = CliRunner().invoke(main, ["check", str(path)])
     assert result.exit_code == 2
-    assert "nothing is claimed" in result.stderr
+    assert "no claims" in result.stderr
     assert CliRunner().invoke(main, ["check", "--if-any", str(path)]).exit_code == 0
     assert CliRunner().invoke(main, ["check", str(tmp_path)]).exit_code == 0
 

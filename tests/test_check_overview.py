@@ -46,13 +46,13 @@ def test_the_overview_comes_first_and_then_the_files(folder: Path) -> None:
     assert ben.split()[1:] == ["weights[1,1]", "0.43", "0.3333"]
     assert cleo.split()[1:] == ["weights[1,1]", "0.73", "0.2447", "softmax-over-columns"]
     assert page.split()[1:] == ["weights[1,2]", "0.4", "0.333"]
-    assert "In 1 other file every number passes." in lines
+    assert "1 other file: all numbers accepted" in lines
     assert not any("anna" in line for line in lines)
     heading = lines.index(str(folder / "ben.toml"))
     assert lines[heading + 1].startswith("Your first wrong number is weights[1,1]: you wrote 0.43")
     ((row, text),) = ((k, x) for k, x in enumerate(PAGE.splitlines(), 1) if "claim}" in x)
     place = f"{folder}/page.md:{row}:{text.index('0.4') + 1}"
-    assert f"{place}: weights[1,2] is claimed 0.4, true is 0.333: wrong" in lines
+    assert f"{place}: weights[1,2]: you wrote 0.4; the true value is 0.333" in lines
 
 
 def test_every_format_has_the_overview_the_names_and_the_numbers(folder: Path) -> None:
@@ -89,9 +89,9 @@ def test_long_lists_are_short_and_full_shows_all(tmp_path: Path) -> None:
     path.write_text(f"```symattn\n{toml({'scores': [[1, 2, 4]] * 5}, claims)}```\n", "utf-8")
     lines = checked(path, "--no-explain").stdout.splitlines()
     assert sum(line.startswith(str(path)) for line in lines) == 8
-    assert "and 7 more that do not pass; --full lists them" in lines
+    assert "and 7 more; --full lists them" in lines
     lines = checked(path, "--no-explain", "--full").stdout.splitlines()
-    assert sum(line.startswith(f"{path}:") and "claimed" in line for line in lines) == 15
+    assert sum(line.startswith(f"{path}:") and "you wrote" in line for line in lines) == 15
 
 
 # ---- workflow annotations ----------------------------------------------------------------
@@ -124,7 +124,7 @@ def test_annotations_stand_where_the_numbers_do(folder: Path) -> None:
     for at, message in errors:
         line = Path(at["file"]).read_text("utf-8").splitlines()[int(at["line"]) - 1]
         number = line[int(at["col"]) - 1 : int(at["endColumn"]) - 1]
-        assert f" is claimed {number}, true is " in message
+        assert f": you wrote {number}; the true value is " in message
         assert at["title"].endswith(": wrong")
     assert any("\nConsistent with softmax-over-columns: " in message for _, message in errors)
     ((at, message),) = [(at, message) for kind, at, message in told if kind == "warning"]
@@ -140,7 +140,7 @@ def test_what_passes_is_a_notice_and_the_status_stays(tmp_path: Path) -> None:
     assert "a%2Cb 50%25.toml" in result.stdout
     kind, at, message = read(result.stdout.splitlines()[0])
     assert (kind, at["file"]) == ("notice", str(path))
-    assert "weights[2,3] is claimed 0.66, true is 0.6652: cut off" in message
+    assert "weights[2,3]: you wrote 0.66; the true value is 0.6652 (cut off" in message
     assert checked(tmp_path / "none.toml", "--format", "github").exit_code == 2
 
 

@@ -74,7 +74,7 @@ def test_a_path_is_read(kind: Any, name: str, files: Path) -> None:
 
 def test_one_line_of_text_is_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SymattnError, match="nothing is claimed"):
+    with pytest.raises(SymattnError, match="no claims"):
         symattn.check("given = {scores = [[0, 0]]}")
     with pytest.raises(SymattnError, match="not valid TOML"):
         symattn.check("given = {scores = [[0, 0]")
@@ -95,7 +95,7 @@ def test_one_line_of_text_is_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         (None, "neither text nor a path"),
         (b"[given]", "neither text nor a path"),
         (["a.toml"], "neither text nor a path"),
-        ("\n", "nothing is claimed|no calculation|given"),
+        ("\n", "no claims|no calculation|given"),
         (".", "is a folder"),
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, str) else type(value).__name__,
@@ -118,7 +118,7 @@ def test_a_page_is_the_sequence_of_its_worksheets(files: Path) -> None:
     assert [step.name for step in marks.steps] == ["scaled", "weights"] * 2
     assert len(marks[:1]) == 1
     assert len(marks.findings) == 8
-    with pytest.raises(SymattnError, match="nothing is claimed"):
+    with pytest.raises(SymattnError, match="no claims"):
         symattn.check(files / "empty.md")
 
 
@@ -131,7 +131,7 @@ def test_a_number_in_prose_after_a_right_one_is_wrong(tmp_path: Path) -> None:
     assert first is not None
     assert (first.step, first.place, first.claimed.text, first.verdict) == (
         "weights", (0, 1), "0.44", "wrong")  # fmt: skip
-    assert "weights[1,2] is claimed 0.44" in str(marks)
+    assert "weights[1,2]: you wrote 0.44" in str(marks)
 
 
 def test_marks_show_their_report(files: Path) -> None:

@@ -10,7 +10,7 @@ PAIR = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
 THIRDS = {"scores": [[0, 0, 0]], "V": [[1], [2], [6]]}
 
 
-NOTHING = "follows only from weights, which was not computed, and earns nothing"
+NOTHING = "it follows from weights, which was not computed"
 
 
 @pytest.mark.parametrize(

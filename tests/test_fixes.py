@@ -109,7 +109,7 @@ def test_escapes_in_a_notebook_are_left_alone(tmp_path: Path) -> None:
         wanted = text if becomes is None else text.replace(escaped, becomes)
         assert path.read_text(encoding="utf-8") == wanted
         assert result.exit_code == (1 if becomes is None else 0)
-        assert ("is left as it is; true is 0.2119" in result.output) is (becomes is None)
+        assert ("is left as it is; the true value is 0.2119" in result.output) is (becomes is None)
 
 
 def test_worksheets_are_fixed_in_whatever_form(tmp_path: Path) -> None:
@@ -184,7 +184,10 @@ def test_what_cannot_be_written_so_is_left(tmp_path: Path, claimed: str) -> None
     result = fix(path, "--fix")
     assert path.read_text(encoding="utf-8") == text
     assert result.exit_code == 1
-    assert f"{path}:9:24: weights[1,1]: {claimed} is left as it is; true is 0" in result.output
+    assert (
+        f"{path}:9:24: weights[1,1]: {claimed} is left as it is; the true value is 0"
+        in result.output
+    )
 
 
 def test_exact_claims_are_put_right_exactly() -> None:
@@ -210,3 +213,31 @@ def test_standard_input_is_not_rewritten() -> None:
     result = CliRunner().invoke(main, ["check", "-", "--fix"], input=text)
     assert result.exit_code == 2
     assert "standard input cannot be rewritten" in result.stderr
+
+
+def test_a_worked_line_that_would_stay_false_is_left(tmp_path: Path) -> None:
+    """Only the last number is rewritten; an earlier part that is wrong is somebody's to mend."""
+    path = tmp_path / "a.md"
+    sheet = "```{symattn}\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [3]]\n```\n"
+    false = "{claim}`s_12 = 1·0 + 1·1 = 1` "
+    other = "{claim}`o_11 = 0.68·1 + 0.32·3 = 1.64` "
+    path.write_text(sheet + false + other + "{claim}`s_11 = 1·1 + 0·0 = 2`\n", encoding="utf-8")
+    result = fix(path, "--fix")
+    assert result.exit_code == 1
+    after = path.read_text(encoding="utf-8")
+    assert after == sheet + false + other + "{claim}`s_11 = 1·1 + 0·0 = 1`\n"
+    assert "scores[1,2]: 1 is left as it is; the true value is 0" in result.output
+    assert "output[1,1]: 1.64 is left as it is; the true value is 1.6605" in result.output
+    assert "worked line of scores[1,2]: the term 1·1 should be 0·1" in result.output
+    assert "scores[1,1]" not in result.output  # put right
+    assert "1 number put right" in result.output
+
+
+def test_the_status_is_that_of_what_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(SHEET + '[claims]\n"scores[1,1]" = "0·1 = 2"\n', encoding="utf-8")
+    assert fix(path).exit_code == 1
+    text = path.read_text(encoding="utf-8")
+    result = fix(path, "--fix")
+    assert (result.exit_code == 0) is (path.read_text(encoding="utf-8") != text)
+    assert fix(path).exit_code == result.exit_code

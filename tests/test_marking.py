@@ -241,13 +241,13 @@ def test_one_style_explains_the_whole_sheet(output: list[str], expected: list[st
 
 def test_the_style_is_told_where_it_explains_something() -> None:
     early = check(TENS, {"weights": ["0.73", "0.27"], "output": "12.70"})
-    assert early.style == "Numbers were used as written."
+    assert early.style == "The numbers were used as written."
     assert [str(e) for e in early.entries[-1].because] == ["weights[1,1]", "weights[1,2]"]
     assert check(TENS, {"weights": ["0.73", "0.27"], "output": "12.69"}).style == ""
     assert check(TENS, {"weights": ["0.73", "0.27"], "output": "12.71"}).style == ""
 
 
-NO_HABIT = "cut off or mistaken: no other number shows which"
+NO_HABIT = "no other number is cut off, so it may be a mistake"
 
 
 @pytest.mark.parametrize(

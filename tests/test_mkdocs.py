@@ -131,7 +131,7 @@ def test_mathjax_typesets_the_site(
 @pytest.mark.parametrize(
     ("old", "new", "line", "complaint"),
     [
-        ("= 0.33`", "= 0.43`", 17, "weights[1,1,2] is claimed 0.43, true is 0.33"),
+        ("= 0.33`", "= 0.43`", 17, "weights[1,1,2]: you wrote 0.43; the true value is 0.33"),
         ("V = [[1, 2", "V = [[x, 2", 14, "not valid TOML"),
         ("<!-- value weights", "<!-- value wieghts", 17, 'did you mean "weights"'),
         ("digits=3", "digit=3", 20, 'did you mean "digits"'),

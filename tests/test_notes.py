@@ -51,13 +51,16 @@ def test_sums_are_for_rows_that_should_and_are_whole() -> None:
 
 def test_equal_scores_with_unequal_weights() -> None:
     found = notes(ROW, {"weights": ["0.20", "0.22", "0.58"]})
-    assert "weights[1,:]: keys 1 and 2 have equal scores, but weights 0.20 and 0.22" in found
+    assert (
+        "weights[1,:]: keys 1 and 2 have equal entries in scores, but the weights 0.20 and 0.22"
+        in found
+    )
     assert not any("equal" in note for note in notes(ROW, {"weights": ["0.20", "0.20", "0.60"]}))
 
 
 def test_order_that_the_weights_do_not_keep() -> None:
     found = notes(ROW, {"weights": ["0.40", "0.40", "0.20"]})
-    words = "weights[1,:]: of keys {} and 3 the one with the higher scores has the lower weight"
+    words = "weights[1,:]: key 3 has a higher entry in scores than key {}, but the lower weight"
     assert words.format(1) in found and words.format(2) in found
     assert not any("higher" in note for note in notes(ROW, {"weights": ["0.30", "0.30", "0.40"]}))
     assert not any("higher" in note for note in notes(ROW, {"weights": ["0.40", "0.40", "0.40"]}))
@@ -68,7 +71,7 @@ def test_the_order_is_that_of_the_claimed_scores() -> None:
     found = notes(given, {"scores": ["3", "2"], "weights": ["0.27", "0.73"]})
     assert not any("higher" in note for note in found)  # the weights are right
     found = notes(given, {"scores": ["3", "2"], "weights": ["0.28", "0.74"]})
-    assert any("keys 1 and 2 the one with the higher scores" in note for note in found)
+    assert any("key 1 has a higher entry in scores than key 2" in note for note in found)
     found = notes(given, {"scores": ["3", "?"], "weights": ["0.28", "0.74"]})
     assert not any("higher" in note for note in found)
 
@@ -98,7 +101,7 @@ def test_ranges_are_those_of_the_own_head() -> None:
 
 def test_too_few_digits_to_tell() -> None:
     assert notes(ROW, {"weights": ["0", "0", "1"]}) == [
-        "too few digits to tell: weights[1,1], weights[1,2], weights[1,3] without decimals would "
+        "too few digits: weights[1,1], weights[1,2], weights[1,3] without decimals would "
         "be right for many weights"
     ]
     assert notes({"scores": [["-1e300", 0]]}, {"weights": ["0", "1"]}) == []
@@ -110,7 +113,7 @@ def test_too_few_digits_to_tell() -> None:
 )
 def test_fewer_decimals_than_asked_for(claim: str, said: bool) -> None:
     found = notes(ROW, {"weights[1,1]": claim}, min_digits=2)
-    assert (f"weights[1,1]: {claim} has fewer decimals than 2" in found) is said
+    assert (f"weights[1,1]: {claim} has 1 decimal; the policy asks for 2" in found) is said
 
 
 def test_tens_are_no_fewer_decimals_than_none() -> None:

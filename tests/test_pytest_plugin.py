@@ -39,8 +39,8 @@ def test_right_and_wrong_files(run, pytester: pytest.Pytester) -> None:  # type:
     )  # fmt: skip
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines([
-        "*b.toml:6:13: weights[[]1,1[]] is claimed 0.4, true is 0.5: wrong",
-        "*c.md:9:24: weights[[]1,2[]] is claimed 0.6, true is 0.5: wrong",
+        "*b.toml:6:13: weights[[]1,1[]]: you wrote 0.4; the true value is 0.5",
+        "*c.md:9:24: weights[[]1,2[]]: you wrote 0.6; the true value is 0.5",
     ])  # fmt: skip
     assert "Traceback" not in result.stdout.str()
 

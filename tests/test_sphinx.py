@@ -311,12 +311,12 @@ def test_a_wrong_number_fails_the_build_where_check_finds_it(kind: str, tmp_path
         capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert ran.returncode == 1
-    placed = next(line for line in ran.stdout.splitlines() if " is claimed " in line)
+    placed = next(line for line in ran.stdout.splitlines() if "; the true value is " in line)
     place = ":".join(Path(placed).name.split(":")[:2])
     line = (title + WRONG[kind]).splitlines().index(WRONG[kind].splitlines()[-1]) + 1
     assert place == f"index.{kind}:{line}"
-    assert f"{place}: WARNING: weights[1,2] is claimed 0.40, true is 0.33" in said
-    assert said.count("claimed") == 1
+    assert f"{place}: WARNING: weights[1,2]: you wrote 0.40; the true value is 0.33" in said
+    assert said.count("you wrote") == 1
 
 
 @pytest.mark.parametrize(
@@ -366,14 +366,14 @@ def test_lines_are_right_whatever_includes_what(tmp_path: Path) -> None:
     assert status == 1
     for told in (
         "part.rst:4: WARNING: claim: ", "part.rst:9:10: not valid TOML",
-        "part.rst:11: WARNING: weights[2,1] is claimed 0.9, true is 0.33",
-        "part.rst:13: WARNING: weights[1,2] is claimed 0.43, true is 0.33",
-        "part.rst:13: WARNING: claim: 1: '0.5' is no claim",
+        "part.rst:11: WARNING: weights[2,1]: you wrote 0.9; the true value is 0.33",
+        "part.rst:13: WARNING: weights[1,2]: you wrote 0.43; the true value is 0.33",
+        "part.rst:13: WARNING: claim: 1: '0.5' is not a claim",
         "index.rst:13:10: not valid TOML", 'index.rst:17: ERROR: no step is called "wieghts"',
-        "other.md:8:10: not valid TOML", "part.md:6: WARNING: weights[1,2] is claimed 0.43",
+        "other.md:8:10: not valid TOML", "part.md:6: WARNING: weights[1,2]: you wrote 0.43",
     ):  # fmt: skip
         assert told in said, (told, said)
-    assert said.count("is claimed") == 3
+    assert said.count("you wrote") == 3
     assert "Traceback" not in said
 
 
@@ -386,7 +386,7 @@ def test_numbers_in_docstrings_are_checked(tmp_path: Path) -> None:
     conf.write_text(path + CONF.replace('["myst', '["sphinx.ext.autodoc", "myst'), "utf-8")
     status, said = build(folder)
     assert status == 1
-    assert "docstring of documented:1: WARNING: weights[1,1] is claimed 0.77" in said
+    assert "docstring of documented:1: WARNING: weights[1,1]: you wrote 0.77" in said
 
 
 def test_a_page_is_read_again_when_its_worksheet_changes(tmp_path: Path) -> None:

@@ -493,7 +493,7 @@ def test_a_defect_in_one_file_stops_no_other(
     lines = result.stderr.splitlines()
     assert len(lines) == 2
     assert any(line.startswith(f"symattn: {paths[1]}: internal error") for line in lines)
-    assert f"{paths[2]}:6:13: weights[1,1] is claimed 0.4" in result.stdout
+    assert f"{paths[2]}:6:13: weights[1,1]: you wrote 0.4" in result.stdout
 
 
 def test_a_page_that_fails_stops_no_other(
@@ -565,7 +565,7 @@ def test_each_status_of_a_real_process(given: dict[str, str]) -> None:
     assert process("check", given["right"], given["wrong"]).returncode == 1
     refused = process("check", given["wrong"], given["bad"])
     assert refused.returncode == 2
-    assert refused.stderr.count("\n") == 1 and "weights[1,1] is claimed 0.4" in refused.stdout
+    assert refused.stderr.count("\n") == 1 and "weights[1,1]: you wrote 0.4" in refused.stdout
     assert process("prove", "ln(-exp(S)) = S").returncode == 4
     for options, traceback in (((), False), (("--debug",), True)):
         broken = subprocess.run(

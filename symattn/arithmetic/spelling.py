@@ -144,7 +144,7 @@ def form_of(text: str, decimal: str = "") -> Form | None:
     digits = parts["digits"]
     joined = _GROUPS.sub("", digits.replace("{,}", ","))
     if any(space in joined for space in _THIN):
-        raise ReadError(f"{shown(text)}: spaces stand between groups of three digits; "
+        raise ReadError(f"{shown(text)}: spaces must separate groups of three digits; "
                         f"write {re.sub(f'[{_THIN}]', '', digits)}")  # fmt: skip
     if parts["power"] and not decimal and len(re.findall("[.,]", joined)) == 1:
         decimal = "," if "," in joined else "."  # no thousands before a power of ten
@@ -179,12 +179,12 @@ def plain_text(text: str, decimal: str = "") -> str:
     periodic = _PERIODIC.search(text)
     if periodic is not None:
         raise ReadError(
-            f"{periodic[0]} may be a decimal that goes on for ever or a product: "
-            "write a fraction, or its digits with … behind them"
+            f"{periodic[0]} may be a repeating decimal or a product: write a fraction, "
+            "or the digits followed by …"
         )
     if _SPACED.match(text):
-        raise ReadError(f"{shown(text)} is two numbers, or one with a space in it: write one "
-                        f"without spaces, {text.replace(' ', '')}")  # fmt: skip
+        raise ReadError(f"{shown(text)} is two numbers, or one with a space in it: write "
+                        f"{text.replace(' ', '')} if it is one number")  # fmt: skip
     return _TOKEN.sub(lambda token: plain_digits(token[0], decimal), text)
 
 
@@ -270,7 +270,7 @@ def plain_digits(digits: str, decimal: str = "") -> str:
     if len(set(signs)) == 2:
         whole, _, fraction = digits.rpartition(signs[-1])
         if signs.count(signs[-1]) > 1 or not _may_be_thousands(whole, signs[0]):
-            raise ReadError(f"{digits} is no number: thousands come in groups of three digits; "
+            raise ReadError(f"{digits} is not a number: its signs do not group thousands; "
                             "write it without them")  # fmt: skip
         _refuse_other(digits, signs[-1], decimal)
         return f"{whole.replace(signs[0], '')}.{fraction}"
@@ -279,8 +279,9 @@ def plain_digits(digits: str, decimal: str = "") -> str:
     joined = digits.replace(sign, "")
     if len(signs) > 1:
         if not grouped:
-            raise ReadError(f"{digits} is no number: it has several decimal signs; "
-                            "thousands come in groups of three digits")  # fmt: skip
+            names = "commas" if sign == "," else "points"
+            raise ReadError(f"{digits} is not a number: its {names} do not group thousands; "
+                            "thousands are groups of three digits")  # fmt: skip
         _refuse_other(digits, "," if sign == "." else ".", decimal)
         return joined
     if grouped and not decimal:  # a single comma: a point is a decimal point unless it is said

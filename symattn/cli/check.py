@@ -1,4 +1,4 @@
-"""``symattn check``: somebody's numbers marked, in worksheets and in the middle of prose."""
+"""``symattn check``: hand calculations marked, in worksheets and in the middle of prose."""
 
 from __future__ import annotations
 
@@ -25,20 +25,24 @@ _FORMATS = ("text", "md", "html", "json", "github")
 @click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
 @click.option(
-    "--full", is_flag=True, help="Show every table whole, and list every entry that does not pass."
+    "--full", is_flag=True, help="Show every table whole, and every number that is not accepted."
 )
-@click.option("--no-explain", is_flag=True, help="Do not look for misconceptions behind mistakes.")
+@click.option(
+    "--no-explain", is_flag=True, help="Do not look for misconceptions and slips behind mistakes."
+)
 @click.option("--diff", is_flag=True, help="Show what --fix would change.")
-@click.option("--fix", is_flag=True, help="Put wrong numbers right in place, at their own digits.")
-@click.option("--if-any", is_flag=True, help="Pass over files that hold no worksheet.")
+@click.option(
+    "--fix", is_flag=True, help="Correct in place every number not accepted, at its own digits."
+)
+@click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
 
     Pages are Markdown, MyST, reStructuredText, LaTeX and notebooks; folders are searched. A number
-    agrees if it is right, or its worksheet's policy accepts it. A file that is named has to claim
-    something, unless --if-any is given; the files of a folder that do not are passed over. A file
-    that cannot be used does not keep the others from being marked.
+    agrees if it is right, or its worksheet's policy accepts it. A file that is named must have
+    claims, unless --if-any is given; files of a folder without claims are skipped. A file that
+    cannot be used does not keep the others from being marked.
     """
     from symattn.worksheet.overview import Overview
 
@@ -96,8 +100,8 @@ def _checked(
                 if one is not None and one.markings:
                     yield one
                 elif not (folder or if_any):
-                    raise ReadError(f"{path}: claims: nothing is claimed; add [claims] to a "
-                                    "worksheet, or a claim to the prose after one")  # fmt: skip
+                    raise ReadError(f"{path}: no claims; add a table [claims], or a claim in the "
+                                    "text after the worksheet")  # fmt: skip
             except Exception as error:
                 if named:
                     raise
@@ -172,7 +176,7 @@ def _mend(
             continue
         mended += sum(1 for f in one.findings if not f.passes and f.mend is not None)
         left += [status_of(f) for f in one.findings if f.mend is None or not fix]
-        left += map(status_of, one.links)
+        left += map(status_of, one.left if fix else one.links)
     if not diff:
         shown.append(f"{counted(mended, 'number')} put right\n")
     write("".join(shown), output)
@@ -192,11 +196,11 @@ def _mended(one: Checked, diff: bool, fix: bool) -> Iterator[str]:
         if one.name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
         replace_file(Path(one.name), one.text, after)
-    for link in one.links:
+    for link in one.left:
         yield f"{one.name}:{link.line}:{link.column}: {link.told}\n"
     for f in one.findings:
         if not f.passes and f.mend is None:
             yield (
                 f"{one.name}:{f.line}:{f.column}: {f.entry}: {f.claimed} is left as it is; "
-                f"true is {f.true}\n"
+                f"the true value is {f.true}\n"
             )

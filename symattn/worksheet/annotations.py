@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from symattn.errors import counted
 from symattn.notation.latex import escape_controls
 from symattn.worksheet.overview import FileReport, Overview, Placed
+from symattn.worksheet.report import PHRASES
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
@@ -22,9 +23,9 @@ _PLACE = re.compile(r"(?P<file>[^\n]+?)(?::(?P<line>[0-9]+))?(?::(?P<col>[0-9]+)
 
 
 def github_annotations(found: Overview) -> str:
-    """An error for each number that does not pass, a warning for each file that cannot be used.
+    """An error for each number that is not accepted, a warning for each file that cannot be used.
 
-    What nothing decides is a warning. What passes without being right is a notice for each file.
+    Undecided numbers are warnings. What is accepted without being right is a notice for each file.
     Then a line with the totals.
     """
     lines = [line for one in found.files for line in _of_file(one)]
@@ -39,7 +40,7 @@ def _of_file(one: FileReport) -> Iterator[str]:
         told = placed.told
         if index == 0 and reasons:
             told += f"\nConsistent with {reasons[0].name}: {reasons[0].done}"
-        yield _command(kind, _at(one, placed), f"{placed.entry}: {placed.verdict}", told)
+        yield _command(kind, _at(one, placed), f"{placed.entry}: {PHRASES[placed.verdict]}", told)
     for sign in one.false_lines:
         kind = "warning" if sign.verdict == "undecided" else "error"
         at = {"file": one.name} if one.name != "<stdin>" else {}

@@ -64,7 +64,7 @@ class Marking:
 def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     """The marks of a worksheet's claims. Raises `ReadError` where it claims nothing."""
     if not sheet.claims:
-        raise ReadError("claims: nothing is claimed; add [claims] with e.g. weights = [[…]]")
+        raise ReadError("no claims; add a table [claims] with e.g. weights = [[…]]")
     form = prepared(sheet)
     evaluation = form.evaluate(sheet)
     lines: list[Line] = []
@@ -80,7 +80,7 @@ def mark_claims(
     evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
     marks = marker.marks()
     if not marks:
-        raise ReadError("claims: all are blank; put a number where a ? is")
+        raise ReadError("claims: every claim is blank; write a number in place of a ?")
     odd = notes(evaluation, claims, marks, policy)
     links = check_lines(lines, evaluation, claims)
     marking = Marking(

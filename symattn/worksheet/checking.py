@@ -1,4 +1,4 @@
-"""`symattn.check`: somebody's numbers marked, from Python; what it returns shows its report."""
+"""`symattn.check`: a hand calculation marked from Python; the result prints as its report."""
 
 from __future__ import annotations
 
@@ -151,11 +151,11 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
     and `entries`), `entries`, `explanations`, `notes` and `passes(entry)`. An entry has `step`,
     `place` (head, if there are heads, row and column, from 0), `claimed`, `verdict` and
     `because`, the entries that it follows from. A page (Markdown, reStructuredText, LaTeX, a
-    notebook) gives the sequence of its worksheets' marks, which has all these, too. Both show
-    themselves as their report, in notebooks and by `print`.
+    notebook) gives the sequence of its worksheets' marks, with the same attributes for the page.
+    Both print as the report, also in a notebook.
 
-    Raises `SymattnError`: for a file that cannot be read, a text that is no worksheet, and a
-    worksheet that claims nothing; the message says where, what and how to mend it.
+    Raises `SymattnError` for a file that cannot be read, a text that is not a worksheet, and a
+    worksheet without claims; the message says where, what and how to correct it.
 
     >>> marks = check('''
     ... [given]
@@ -182,8 +182,7 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
     checked = check_file(path, explain)
     if checked is None or not checked.markings:
         raise ReadError(
-            f"{path}: claims: nothing is claimed; add [claims] to a worksheet, or a claim to the "
-            "prose after one"
+            f"{path}: no claims; add a table [claims], or a claim in the text after the worksheet"
         )
     if path.suffix.lower() in SYNTAXES:
         return PageMarks(checked)

@@ -26,7 +26,7 @@ from symattn.arithmetic.spelling import DECIMAL_SIGNS, decimal_shown
 from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Evaluation, Place
-from symattn.errors import ReadError, nearest, shown
+from symattn.errors import ReadError, counted, nearest, shown
 from symattn.notation.options import SYMBOLS, Notation, symbol_of
 from symattn.worksheet.lines import Line, is_line, read_line, symbol_key
 
@@ -55,7 +55,7 @@ class Policy:
     def __post_init__(self) -> None:
         if self.rounding not in get_args(Accepted):
             hint = nearest(str(self.rounding), get_args(Accepted))
-            raise ReadError(f"rounding = {shown(self.rounding)}: there is none{hint}")
+            raise ReadError(f"rounding = {shown(self.rounding)}: there is no such rounding{hint}")
         if type(self.min_digits) is not int or not 0 <= self.min_digits <= 100:
             raise ReadError(f"min_digits = {shown(self.min_digits)}: give a whole number to 100")
         if self.decimal not in ("", *DECIMAL_SIGNS):
@@ -66,7 +66,7 @@ class Policy:
         for verdict in accept:
             if verdict not in VERDICTS:
                 hint = nearest(str(verdict), VERDICTS)
-                raise ReadError(f"accept: {shown(verdict)} is no verdict{hint}")
+                raise ReadError(f"accept: {shown(verdict)} is not a verdict{hint}")
         object.__setattr__(self, "accept", tuple(dict.fromkeys(("right", *accept))))
 
 
@@ -195,7 +195,7 @@ class _Claim:
             if written is None:
                 continue
             if printed[seen] is not None:
-                raise ReadError(f"{where}: is claimed twice; keep one")
+                raise ReadError(f"{where}: is claimed twice; keep one claim")
             printed[seen] = written
             turned = self.notation.convention == "columns"
             yield ((*seen[:-2], seen[-1], seen[-2]) if turned else seen), number, line
@@ -242,7 +242,8 @@ class _Claim:
         joined = any(len(group) > 1 for group in groups)
         if len(words) > len(shape) or (joined and len(words) < len(shape)):
             raise ReadError(f"{self.key}: {self.name} is {_dims(shape)}; {self._example(shape)}")
-        index = [self._one(word, size) for word, size in zip(words, shape, strict=False)]
+        names = (*("head" for _ in shape[:-2]), "row", "column")
+        index = [self._one(*one) for one in zip(words, shape, names, strict=False)]
         return (*index, *(slice(None) for _ in shape[len(index) :]))
 
     def _example(self, shape: tuple[int, ...]) -> str:
@@ -252,11 +253,12 @@ class _Claim:
         leads = "".join(f"[{base}]" for _ in shape[:-2])
         return f'write "{name}[{base}]" or "{name}{leads}[{base + 1},:]"'
 
-    def _one(self, word: str, size: int) -> int | slice:
+    def _one(self, word: str, size: int, what: str) -> int | slice:
         """A row, column or head that a word names, or a range of them, its last one included."""
         base = self.notation.index_base
         last = size - 1 + base
-        among = f"among {base} to {last}; count from {base}"
+        number = word if word.isdigit() or _SLICE.match(word) else shown(word)
+        absent = f"{what}s are {base} to {last} (index_base = {base})"
         if word == ":":
             return slice(None)
         span = _SLICE.match(word)
@@ -264,12 +266,11 @@ class _Claim:
             start = int(span[1]) if span[1] else base
             stop = int(span[2]) if span[2] else last
             if not base <= start <= stop <= last:
-                raise ReadError(f"{self.key}: there is no {shown(word)} {among}, "
-                                "the last one included")  # fmt: skip
+                raise ReadError(f"{self.key}: no {what}s {number}: {absent}")
             return slice(start - base, stop - base + 1)
         if _INDEX.match(word) and base <= int(word) <= last:
             return int(word) - base
-        raise ReadError(f"{self.key}: there is no {shown(word)} {among}")
+        raise ReadError(f"{self.key}: no {what} {number}: {absent}")
 
 
 def _levelled(value: Any, shape: tuple[int, ...]) -> Any:
@@ -296,15 +297,17 @@ def _check_shape(
     value: Any, shape: tuple[int, ...], key: str, name: str, whole: tuple[int, ...]
 ) -> None:
     level: list[Any] = [value]
-    for size in shape:
+    for axis, size in enumerate(shape):
+        what = "number" if axis == len(shape) - 1 else "row" if axis == len(shape) - 2 else "matrix"
+        expected = "is" if size == 1 else "are"
         for part in level:
             if not isinstance(part, list | tuple):
-                raise ReadError(f"{key}: {name} is {_dims(whole)}; {_dims(shape)} entries belong "
-                                "here, in brackets")  # fmt: skip
+                raise ReadError(f"{key}: {name} is {_dims(whole)}; {_dims(shape)} entries are "
+                                "expected here, in brackets")  # fmt: skip
             if len(part) != size:
                 raise ReadError(
-                    f"{key}: {len(part)} where {size} belong ({name} is {_dims(whole)}); "
-                    'write "?" for what is not claimed'
+                    f"{key}: {counted(len(part), what)} where {size} {expected} expected "
+                    f'({name} is {_dims(whole)}); write "?" for a number that is not claimed'
                 )
         level = [item for part in level for item in part]
 

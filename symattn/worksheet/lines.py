@@ -145,14 +145,15 @@ class Link:
     @property
     def told(self) -> str:
         """What is said of it, in one line."""
+        of = f"worked line of {self.entry}"
         if self.term:
-            return f"{self.entry}: {self.term}"
+            return f"{of}: {self.term}"
         if self.verdict == "undecided":
-            return f"{self.entry}: whether {self.left} is {self.right} is not decided"
+            return f"{of}: whether {self.left} is {self.right} is undecided"
         other = f", which is {self.other}" if self.other else ""
         if self.verdict == "truncated":
-            return f"{self.entry}: {self.left} is {self.value}; {self.right} is cut off{other}"
-        return f"{self.entry}: {self.left} is {self.value}, not {self.right}{other}"
+            return f"{of}: {self.left} is {self.value}; {self.right} is cut off{other}"
+        return f"{of}: {self.left} is {self.value}, not {self.right}{other}"
 
 
 def exactly(value: sympy.Expr) -> Quantity:
@@ -217,18 +218,20 @@ def read_line(
     sides: list[Side] = []
     for sign, side, start in found:
         if not side:
-            raise ReadError(f"{where}: nothing stands on one side of a sign of equality; write "
-                            "e.g. 1·0 + 2·4 = 8")  # fmt: skip
+            raise ReadError(f"{where}: a side of the equation is empty; write e.g. "
+                            "1·0 + 2·4 = 8")  # fmt: skip
         if not sides and _is_symbolic(side):
             if start == found[0][2] and names(side) is False:
-                raise ReadError(f"{where}: {shown(side)} is another entry; claim the line there")
+                raise ReadError(
+                    f"{where}: {shown(side)} is another entry; claim the line for that one"
+                )
             continue
         sides.append(_side(side, start, sign, where, decimal))
     last = sides[-1] if sides else None
     if last is None or last.text != found[-1][1]:
-        raise ReadError(f"{where}: {shown(found[-1][1])} holds no number; end with one")
+        raise ReadError(f"{where}: {shown(found[-1][1])} is not a number; end the line with one")
     if last.written is None and last.decimals and len(found) > 1:
-        raise ReadError(f"{where}: ends with {last.text[:40]}; write what that comes to behind it")
+        raise ReadError(f"{where}: ends with {last.text[:40]}; write its value after it")
     claimed = last.written or Written(last.text, last.value, None)
     return claimed, tuple(sides)
 
@@ -241,8 +244,8 @@ def _side(text: str, start: int, sign: str, where: str, decimal: str) -> Side:
 def _read_side(text: str, where: str, decimal: str) -> Side:
     written = read_written(text, where, decimal)
     if written is None:
-        raise ReadError(f"{where}: {shown(text)} stands where a number belongs; write it, or claim "
-                        "nothing")  # fmt: skip
+        raise ReadError(f"{where}: {shown(text)} stands where a number belongs; write the number, "
+                        "or leave the claim out")  # fmt: skip
     if written.places is not None:
         return Side(text, 0, "", written, str(written.value), written.value)
     try:
@@ -521,7 +524,7 @@ class _Check:
             said = texts[odd[0]]
             n = odd[0] if odd[0] in left else needed[0] if needed else -1
             return (f"the term {said} should be {self._term(wanted[n])}" if n >= 0 else
-                    f"the term {said} does not belong to it")  # fmt: skip
+                    f"{said} is one term too many")  # fmt: skip
         return f"the term {self._term(wanted[needed[0]])} is missing" if needed else ""
 
     def _is_term(self, term: tuple[Tree, Tree], rule: r.Rule, side: Side) -> bool:

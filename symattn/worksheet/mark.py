@@ -41,7 +41,7 @@ _MORE_DIGITS = 2
 
 
 #: What is said of a number that is cut off where no other shows that this is a habit.
-_NO_HABIT = "cut off or mistaken: no other number shows which"
+_NO_HABIT = "no other number is cut off, so it may be a mistake"
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class Marker:
                 return "carried", ""
             self._worthless.add(key)
             source = self._marks[worthless[0]]
-            remark = f"follows only from {source.step}, which was not computed, and earns nothing"
+            remark = f"it follows from {source.step}, which was not computed"
         if self._claimed[letter].cut[number] and not chains.best.depends[letter][number]:
             return "truncated", _NO_HABIT
         if key in self._apart or (written.places or 0) < 2:

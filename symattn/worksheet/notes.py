@@ -12,6 +12,7 @@ import sympy
 
 from symattn.arithmetic.base import Array
 from symattn.derivation import Evaluation, Step
+from symattn.errors import counted
 from symattn.nodes.normaliser import Normaliser
 from symattn.worksheet.claims import Policy
 from symattn.worksheet.mark import EntryMark, StepMark
@@ -83,13 +84,14 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
         for j in known:
             for k in (k for k in known if k > j):
                 higher, apart = values[j] - values[k], weights[j] - weights[k]
-                where, keys = _row_name(evaluation, row[0]), f"keys {j + base} and {k + base}"
+                where = _row_name(evaluation, row[0])
                 if higher == 0 and apart != 0:
-                    yield (f"{where}: {keys} have equal {name}, but weights "
-                           f"{row[j].claimed} and {row[k].claimed}")  # fmt: skip
+                    yield (f"{where}: keys {j + base} and {k + base} have equal entries in {name}, "
+                           f"but the weights {row[j].claimed} and {row[k].claimed}")  # fmt: skip
                 elif higher * apart < 0:
-                    yield (f"{where}: of {keys} the one with the higher {name} "
-                           "has the lower weight")  # fmt: skip
+                    top, other = (j, k) if higher > 0 else (k, j)
+                    yield (f"{where}: key {top + base} has a higher entry in {name} than key "
+                           f"{other + base}, but the lower weight")  # fmt: skip
 
 
 def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
@@ -120,7 +122,7 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
 
 
 def _remarks(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
-    """Why a claim that follows earns nothing, and why one is undecided."""
+    """Why a claim that follows is wrong all the same, and why one is undecided."""
     for entry in mark.entries:
         if entry.remark:
             yield f"{entry}: {entry.remark}"
@@ -135,7 +137,7 @@ def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
              and e.claimed.nearest != evaluation.array(mark.letter)[e.place]]  # fmt: skip
     if vague:
         listed = ", ".join(str(entry) for entry in vague[:_MOST])
-        yield f"too few digits to tell: {listed} without decimals would be right for many weights"
+        yield f"too few digits: {listed} without decimals would be right for many weights"
 
 
 def _too_few(evaluation: Evaluation, marks: Sequence[StepMark], policy: Policy) -> Iterator[str]:
@@ -143,5 +145,5 @@ def _too_few(evaluation: Evaluation, marks: Sequence[StepMark], policy: Policy) 
         for entry in mark.entries:
             places = entry.claimed.places
             if places is not None and max(places, 0) < policy.min_digits:
-                few = f"{entry.claimed} has fewer decimals than {policy.min_digits}"
-                yield f"{entry}: {few}"
+                few = counted(max(places, 0), "decimal")
+                yield f"{entry}: {entry.claimed} has {few}; the policy asks for {policy.min_digits}"

@@ -12,11 +12,11 @@ from symattn.worksheet import report as sheet_report
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.prose import Checked
 from symattn.worksheet.report import (
-    COUNTED,
-    MEANINGS,
+    PHRASES,
     LineReport,
     Report,
     disagreement,
+    phrase,
     report_data,
 )
 
@@ -80,22 +80,20 @@ class FileReport:
         """The file's line of the overview."""
         first = next((found.first for found in self.reports if found.first is not None), None)
         reasons = next((found.reasons for found in self.reports if found.reasons), ())
-        explained = (
-            f"{reasons[0].name}{'' if reasons[0].whole else ' (in part)'}" if reasons else ""
-        )
+        explained = (reasons[0].name, reasons[0].whole) if reasons else ("", False)
         told = (self.name, len(self.placed), self.counts.get("right", 0), self.passes)
         if first is not None:
             entry = first.entry
-            return Row(*told, first.step, entry.entry, entry.claimed, entry.true, explained)
+            return Row(*told, first.step, entry.entry, entry.claimed, entry.true, *explained)
         for one in self.failing:  # a number in the prose after one that is right
             step = one.entry.partition("[")[0]
-            return Row(*told, step, one.entry, one.claimed, one.true, explained)
-        return Row(*told, "", "", "", "", "")
+            return Row(*told, step, one.entry, one.claimed, one.true, *explained)
+        return Row(*told, "", "", "", "", "", False)
 
 
 @dataclass(frozen=True)
 class Row:
-    """What the overview says of a file: its first wrong number, and what would explain it."""
+    """What the overview says of a file: its first number not accepted, and what explains it."""
 
     file: str
     numbers: int
@@ -106,6 +104,17 @@ class Row:
     claimed: str
     true: str
     explanation: str
+    #: Whether that explains all of the file's wrong numbers.
+    whole: bool
+
+    @property
+    def explained(self) -> str:
+        """The explanation, and whether it is one of only a part."""
+        return (
+            f"{self.explanation} (in part)"
+            if self.explanation and not self.whole
+            else (self.explanation)
+        )
 
 
 @dataclass(frozen=True)
@@ -136,11 +145,11 @@ class Overview:
         counts = self.counts
         total = sum(counts.values())
         words = f"{counted(len(self.files), 'file')}, {counted(total, 'number')}: "
-        others = [f"{n} {COUNTED[verdict]}" for verdict, n in counts.items() if verdict != "right"]
-        told = [f"{counts.get('right', 0)} right", *others]
-        words += ", ".join(told) if total else "none claimed"
-        if false := sum(len(one.false_lines) for one in self.files):
-            words += f"; {counted(false, 'worked line')} {'does' if false == 1 else 'do'} not hold"
+        told = ", ".join(phrase(verdict, count) for verdict, count in counts.items())
+        words = f"{words}{told}" if total else "No claims found"
+        if false := sum(len({sign.entry for sign in one.false_lines}) for one in self.files):
+            has = "has a mistake" if false == 1 else "have mistakes"
+            words += f"; {counted(false, 'worked line')} {has}"
         if self.problems:
             words += f"; {counted(len(self.problems), 'file')} could not be used"
         return words
@@ -151,14 +160,14 @@ class Overview:
         good = len(self.files) - len(self.rows)
         if not good or not self.rows:
             return ""
-        return f"In {counted(good, 'other file')} every number passes."
+        return f"{counted(good, 'other file')}: all numbers accepted"
 
 
 def _counts(placed: Sequence[Placed]) -> dict[str, int]:
     totals: dict[str, int] = {}
     for one in placed:
         totals[one.verdict] = totals.get(one.verdict, 0) + 1
-    return {verdict: totals[verdict] for verdict in MEANINGS if verdict in totals}
+    return {verdict: totals[verdict] for verdict in PHRASES if verdict in totals}
 
 
 def file_report(one: Checked, full: bool = False, more: str = "") -> FileReport:
@@ -191,7 +200,7 @@ def _placed(one: Checked, reports: Sequence[Report]) -> Iterator[Placed]:
             finding.true,
             finding.verdict,
             finding.passes,
-            meanings.get(key, MEANINGS[finding.verdict]),
+            meanings.get(key, PHRASES[finding.verdict]),
         )
 
 
@@ -222,7 +231,8 @@ def _row_data(row: Row) -> Mapping[str, Any]:
     if row.passes:
         return told
     return told | {"step": row.step, "first_wrong": row.first_wrong, "claimed": row.claimed,
-                   "true": row.true, "explanation": row.explanation}  # fmt: skip
+                   "true": row.true, "explanation": row.explanation,
+                   "whole": row.whole}  # fmt: skip
 
 
 def _placed_data(placed: Placed) -> dict[str, Any]:

@@ -19,12 +19,12 @@ from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError
 from symattn.worksheet.check import Marking, mark_claims
 from symattn.worksheet.claims import Origins, read_claims, texts_of
-from symattn.worksheet.lines import Line, Link, last_side
+from symattn.worksheet.lines import Line, Link, check_lines, is_line, last_side
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
-from symattn.worksheet.report import disagreement, shown_true
+from symattn.worksheet.report import PHRASES, disagreement, shown_true
 from symattn.worksheet.rewrite import rewritten
 from symattn.worksheet.source import MAX_BYTES, parse, read_source
 from symattn.worksheet.spans import Span, table_spans
@@ -44,11 +44,13 @@ class Finding:
     #: Where the number begins in the file, and what belongs there; None where that is not known.
     start: int
     mend: str | None
+    #: Line and column where its claim begins: the number, or the worked line that it ends.
+    claim: tuple[int, int] = (0, 0)
 
     @property
     def told(self) -> str:
         """What is said of it where it is not right."""
-        return disagreement(self.entry, self.claimed, self.true, self.verdict)
+        return disagreement(self.entry, self.claimed, self.true, PHRASES[self.verdict])
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,12 @@ class Checked:
         """The signs of worked lines that are not let pass, with their lines and columns."""
         return tuple(link for marking in self.markings for link in marking.lines
                      if not marking.passes(link))  # fmt: skip
+
+    @property
+    def left(self) -> tuple[Link, ...]:
+        """Those of the signs that stay when the wrong numbers are put right."""
+        mended = {f.claim for f in self.findings if not f.passes and f.mend is not None}
+        return tuple(link for link in self.links if (link.line, link.column) not in mended)
 
     def mended(self) -> str:
         """The text with the wrong numbers put right, everything else as it was."""
@@ -187,10 +195,14 @@ def sheet_of_block(name: str, text: str, block: Block) -> Worksheet:
 def _from_file(page: str, line: int, file: str) -> Worksheet:
     """The worksheet that a page names, which has to lie beside the page."""
     if Path(file).is_absolute() or ".." in Path(file).parts:
-        raise ReadError(f"{page}:{line}: {file}: has to lie beside the page, or in a folder there")
+        raise ReadError(
+            f"{page}:{line}: {file}: the file must be in the folder of the page, or in one below it"
+        )
     path = Path(page).parent / file
     if not path.is_file():
-        raise ReadError(f"{page}:{line}: {file}: there is no such worksheet beside the page")
+        raise ReadError(
+            f"{page}:{line}: {file}: there is no such worksheet in the folder of the page"
+        )
     return read_worksheet(path)
 
 
@@ -267,25 +279,53 @@ class _Sheet:
                     continue
                 key, number = origin
                 if self.block.file:
-                    yield self._finding(marking, mark, entry, self.block.start, str(entry.claimed))
+                    text = str(entry.claimed)
+                    yield self._finding(marking, mark, entry, self.block.start, text)
                     continue
                 span = self.spans[key][number]
                 text, offset = last_side(span.text)
+                begin = self.block.place(span.start)
                 start = self.block.place(span.start + offset)
-                yield self._finding(marking, mark, entry, start, text)
+                yield self._finding(marking, mark, entry, start, text, span.text, begin)
         for anchor, letter, place, written in self.claimed:
             mark = marks[letter]
             entry = self.marker.judge(letter, place, written)
-            yield self._finding(marking, mark, entry, anchor.start, anchor.number)
+            begin = anchor.begins if anchor.line else anchor.start
+            text, whole = anchor.number, anchor.claimed
+            yield self._finding(marking, mark, entry, anchor.start, text, whole, begin)
 
     def _finding(
-        self, marking: Marking, mark: StepMark, entry: EntryMark, start: int, text: str
+        self,
+        marking: Marking,
+        mark: StepMark,
+        entry: EntryMark,
+        start: int,
+        text: str,
+        claim: str = "",
+        begin: int = 0,
     ) -> Finding:
+        """The mark of the number `text`, which ends the claim `claim`, and where both begin."""
         line, column = place_of(self.text, start)
         passes = marking.passes(entry)
         found = self.text.startswith(text, start)  # and not spelled with escapes
         mend = None
         if found and not passes:
             mend = rewritten(marking.evaluation, mark.letter, entry, text, marking.policy.rounding)
+            if mend is not None and not self._holds(marking, entry, claim, text, mend):
+                mend = None
         true = shown_true(marking, mark, entry)
-        return Finding(line, column, str(entry), text, true, entry.verdict, passes, start, mend)
+        begins = place_of(self.text, begin)
+        verdict = entry.verdict
+        return Finding(line, column, str(entry), text, true, verdict, passes, start, mend, begins)
+
+    def _holds(
+        self, marking: Marking, entry: EntryMark, claim: str, number: str, mend: str
+    ) -> bool:
+        """Whether a worked line holds, among the true numbers, with its last number put right."""
+        if not is_line(claim):
+            return True
+        start = claim.rindex(number)
+        mended = claim[:start] + mend + claim[start + len(number) :]
+        lines: list[Line] = []
+        read_claims({str(entry): mended}, marking.evaluation, None, lines, self.decimal)
+        return all(map(marking.passes, check_lines(lines, marking.evaluation, {})))

@@ -20,24 +20,19 @@ from symattn.worksheet.check import Marking
 from symattn.worksheet.mark import EntryMark, StepMark, summary, true_digits
 from symattn.worksheet.naming import counted_place, entry_name, leading, listed
 
-#: The sign of each verdict beside a number, and what it is called in a sentence.
+#: The sign of each verdict beside a number, and its name wherever people read it.
 SIGNS = {"right": " ", "truncated": "⌊", "rounded-early": "≈", "undecided": "?",
          "last-digit": "±", "carried": "→", "wrong": "✗"}  # fmt: skip
 
-MEANINGS = {
+PHRASES = {
     "right": "right",
-    "truncated": "cut off instead of rounded",
-    "rounded-early": "follows from rounded numbers before it",
-    "undecided": "not decided",
-    "last-digit": "one unit off in the last digit",
-    "carried": "follows from a mistake before it",
+    "truncated": "cut off",
+    "rounded-early": "rounded early",
+    "undecided": "undecided",
+    "last-digit": "off in the last digit",
+    "carried": "follows from a mistake",
     "wrong": "wrong",
 }
-
-#: What numbers of one verdict are, after how many they are.
-COUNTED = {**MEANINGS, "truncated": "cut off", "rounded-early": "rounded early",
-           "undecided": "undecided", "last-digit": "off in the last digit",
-           "carried": "carried on"}  # fmt: skip
 
 #: How many entries are listed under a table, of those of their own and of those that follow from
 #: others; how many heads and explanations are shown; how many rows and columns with wrong numbers,
@@ -45,9 +40,20 @@ COUNTED = {**MEANINGS, "truncated": "cut off", "rounded-early": "rounded early",
 _LISTED, _LISTED_CARRIED, _HEADS, _EXPLANATIONS, _MOST_WRONG = 8, 3, 4, 3, 2
 
 
-def disagreement(entry: str, claimed: str, true: str, verdict: str) -> str:
-    """What every report says of a number that is not right."""
-    return f"{entry} is claimed {claimed}, true is {true}: {verdict}"
+def phrase(verdict: str, count: int) -> str:
+    """How many numbers have a verdict: ``2 wrong``, ``1 follows from a mistake``.
+
+    >>> phrase("wrong", 2), phrase("carried", 1), phrase("carried", 2)
+    ('2 wrong', '1 follows from a mistake', '2 follow from a mistake')
+    """
+    words = PHRASES[verdict]
+    return f"{count} {words.replace('follows', 'follow') if count != 1 else words}"
+
+
+def disagreement(entry: str, claimed: str, true: str, meaning: str) -> str:
+    """What every report says of a number that is not right, where it stands alone."""
+    more = "" if meaning == PHRASES["wrong"] else f" ({meaning})"
+    return f"{entry}: you wrote {claimed}; the true value is {true}{more}"
 
 
 @dataclass(frozen=True)
@@ -66,18 +72,19 @@ class EntryReport:
 
     @property
     def meaning(self) -> str:
-        """The verdict in words; of what is carried on, from which entries."""
-        words = MEANINGS[self.verdict]
-        if self.remark and self.verdict == "truncated":
-            return self.remark  # that it is cut off, and what else it may be
+        """The verdict in words; of what follows from mistakes, from which entries."""
+        words = PHRASES[self.verdict]
         if self.because and self.verdict == "carried":
             words = f"follows from {listed(self.because)}"
-        return f"{words} ({self.remark})" if self.remark else words
+        if self.remark.startswith(words):
+            return self.remark  # undecided, and how many bits were tried
+        return f"{words}; {self.remark}" if self.remark else words
 
     @property
     def told(self) -> str:
-        """What is claimed, what is true, and the verdict."""
-        return disagreement(self.entry, self.claimed, self.true, self.meaning)
+        """What is said of it under a table that shows its verdict: the true value, and why."""
+        beside = f"{self.entry}: {self.claimed}, true value {self.true}"
+        return beside if self.verdict == "wrong" else f"{beside}; {self.meaning}"
 
 
 @dataclass(frozen=True)
@@ -126,6 +133,8 @@ class StepReport:
     let_pass: tuple[str, ...]
     #: How the first entry that follows from claimed numbers is worked out from these.
     own_work: Tree | None = None
+    #: Why entries that follow from others are wrong, each reason once.
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -167,7 +176,10 @@ class Reason:
     @property
     def done(self) -> str:
         """What was done instead, and how much of the sheet that explains."""
-        return self.instead if self.whole else f"{self.instead} (explains {listed(self.fits)} only)"
+        if self.whole:
+            return self.instead
+        part = f"{listed(self.fits)} only" if self.fits else "some of the numbers"
+        return f"{self.instead} (explains {part})"
 
 
 @dataclass(frozen=True)
@@ -197,7 +209,7 @@ class Report:
         for step in self.steps:
             for verdict, count in step.counts:
                 totals[verdict] = totals.get(verdict, 0) + count
-        return {verdict: totals[verdict] for verdict in MEANINGS if verdict in totals}
+        return {verdict: totals[verdict] for verdict in PHRASES if verdict in totals}
 
 
 def report(marking: Marking, notation: Notation | None = None, more: str = "") -> Report:
@@ -222,7 +234,7 @@ def report(marking: Marking, notation: Notation | None = None, more: str = "") -
         _first(marking, steps, notation),
         reasons,
         min(len(reasons), _EXPLANATIONS) if notation.limit else len(reasons),
-        _sentence(marking.style),
+        _sentence(marking.style) if len(marking.entries) > 1 else "",  # one shows no habit
         steps,
         tuple(
             LineReport(
@@ -249,34 +261,64 @@ def _links(marking: Marking) -> Sequence[Any]:
 
 
 def conclusion(marking: Marking) -> str:
-    """One sentence: how many numbers are right, and what the others are."""
+    """How many numbers are right or accepted, and what the others are."""
     counts = summary(marking.steps)
-    total = sum(counts.values())
-    false = sum(not marking.passes(link) for link in _links(marking))
-    if false and marking.first_wrong is None:
-        signs = (
-            f"{counted(false, 'sign')} of worked lines {'does' if false == 1 else 'do'} not hold"
-        )
-        return f"{counted(total, 'number')} {'passes' if total == 1 else 'pass'}, but {signs}."
-    if counts.get("right") == total:
+    words = _conclusion(counts, marking.policy.accept, marking.first_wrong is None)
+    mistaken = {link.entry for link in _links(marking) if not marking.passes(link)}
+    if not mistaken or marking.first_wrong is not None:
+        return words
+    alone = sum(counts.values()) == 1
+    lines = "its worked line" if alone else counted(len(mistaken), "worked line")
+    has = "has a mistake" if len(mistaken) == 1 else "have mistakes"
+    return f"{words.removesuffix('.')}; {lines} {has}."
+
+
+def _conclusion(counts: Mapping[str, int], accept: Collection[str], passed: bool) -> str:
+    total, right = sum(counts.values()), counts.get("right", 0)
+    if right == total:
         return f"All {total} numbers are right." if total > 1 else "The number is right."
-    right = counts.pop("right", 0)
-    told = _told(counts, () if marking.passed else marking.policy.accept)
-    if not marking.passed:
-        return f"{right} of {counted(total, 'number')} right, {told}."
-    return (
-        f"All {total} numbers pass: {right} right, {told}."
-        if total > 1
-        else (f"The number passes: {told.removeprefix('1 ')}.")
+    accepted = {v: n for v, n in counts.items() if v in accept and v != "right"}
+    others = {v: n for v, n in counts.items() if v not in accept}
+    if total == 1:
+        (verdict,) = counts
+        words = f"{_joined(verdict, 1).removeprefix('1 ')}."
+        return f"The number is accepted: it {words}" if passed else f"The number {words}"
+    if passed:
+        parts = ([f"{right} right"] if right else []) + [phrase(*one) for one in accepted.items()]
+        return f"All {total} numbers are accepted: {', '.join(parts)}."
+    if not right and len(others) == 1 and not accepted:
+        return f"All {_joined(*next(iter(others.items()))).replace(' ', ' numbers ', 1)}."
+    words = (
+        f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."
+        if right
+        else f"None of the {total} numbers is right."
     )
+    if accepted:
+        more = sum(accepted.values())
+        parts = [phrase(*one) for one in accepted.items()]
+        told = ", ".join(parts) if len(parts) > 1 else PHRASES[next(iter(accepted))]
+        words += (
+            f" {more}{' more' if right else ''} {'is' if more == 1 else 'are'} accepted: {told}."
+        )
+    return f"{words} {', '.join(_joined(*one) for one in others.items())}."
+
+
+def _joined(verdict: str, count: int) -> str:
+    """How many numbers have a verdict, with a verb: ``2 are wrong``."""
+    number, words = phrase(verdict, count).split(" ", 1)
+    if verdict == "carried":
+        return f"{number} {words}"
+    past = verdict in ("truncated", "rounded-early")
+    verb = ("was" if past else "is") if count == 1 else ("were" if past else "are")
+    return f"{number} {verb} {words}"
 
 
 def _told(counts: Mapping[str, int], accept: Collection[str]) -> str:
     """How many are right, and how many are anything else; which of that the policy accepts."""
     out = []
     for verdict, count in counts.items():
-        passing = " (passes)" if verdict in accept and verdict != "right" else ""
-        out.append(f"{count} {COUNTED[verdict]}{passing}")
+        passing = " (accepted)" if verdict in accept and verdict != "right" else ""
+        out.append(f"{phrase(verdict, count)}{passing}")
     return ", ".join(out)
 
 
@@ -306,15 +348,17 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
     )
     wrote = f"{entry.entry}: you wrote {entry.claimed}"
     if entry.verdict == "undecided":
-        sentence = f"The first number that is not settled is {wrote}; {entry.meaning}."
+        why = f" ({entry.remark})" if entry.remark else ""
+        sentence = f"The first undecided number is {wrote}{why}."
     elif entry.verdict in ("wrong", "last-digit"):
         sentence = f"Your first wrong number is {wrote}, but it is {entry.true}."
     else:
+        verb = "" if entry.verdict == "carried" else "was "
         sentence = (
-            f"Your first number that does not pass is {wrote}, but it is {entry.true}: "
-            f"{entry.meaning}."
+            f"The first number not accepted is {wrote}, but it is {entry.true}. "
+            f"It {verb}{entry.meaning}."
         )
-    return FirstWrong(first.step, entry, sentence, *_worked(marking, first, notation))
+    return FirstWrong(first.step, entry, sentence, *_worked(marking, first, notation, entry.true))
 
 
 def _false_signs(marking: Marking, notation: Notation) -> Iterator[FirstWrong]:
@@ -324,11 +368,13 @@ def _false_signs(marking: Marking, notation: Notation) -> Iterator[FirstWrong]:
             index = counted_place(link.place, notation)
             entry = EntryReport(link.entry, index, link.place, link.right, link.value,
                                 link.verdict, passes=False)  # fmt: skip
-            sentence = f"In the worked line of {link.told}."
+            sentence = f"In the {link.told}."
             yield FirstWrong(link.step, entry, sentence, *_worked(marking, link, notation))
 
 
-def _worked(marking: Marking, mark: Any, notation: Notation) -> tuple[str, Tree | None]:
+def _worked(
+    marking: Marking, mark: Any, notation: Notation, true: str = ""
+) -> tuple[str, Tree | None]:
     """What an entry is worked out from, and how; nothing of what is given."""
     item = marking.evaluation[mark.step]
     if not isinstance(item.step, Step):
@@ -336,7 +382,9 @@ def _worked(marking: Marking, mark: Any, notation: Notation) -> tuple[str, Tree 
     which, place = marking.evaluation.within(item.step.letter, mark.place)
     evaluation = marking.evaluation.of_batch(*which) if which else marking.evaluation
     *heads, row, column = counted_place(place, notation)
-    tree = evaluation[mark.step].worked(row, column, heads[0] if heads else None, notation)
+    decimals = len(true.rstrip("?").partition(".")[2])
+    shown = notation.but(digits=max(decimals, notation.digits))  # no fewer than in the sentence
+    tree = evaluation[mark.step].worked(row, column, heads[0] if heads else None, shown)
     return _source(evaluation, item.step, place, notation), tree
 
 
@@ -410,13 +458,19 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
         len(failing) - len(listed_ones),
         tuple(_let_pass(entries, notation)),
         _own_work(marking, mark, notation),
+        tuple(dict.fromkeys(e.remark for e in own if e.verdict == "wrong" and e.remark)),
     )
 
 
 def _own_work(marking: Marking, mark: StepMark, notation: Notation) -> Tree | None:
-    """The worked line, with the numbers that were written, of the first entry that follows."""
+    """The worked line, with the numbers that were written, of the first entry that follows.
+
+    Beside wrong numbers only of one that follows from mistakes: any other would look like their
+    correction.
+    """
+    passes = all(map(marking.passes, mark.entries))
     for entry in mark.entries:
-        if entry.verdict in ("carried", "rounded-early"):
+        if entry.verdict == "carried" or (passes and entry.verdict == "rounded-early"):
             tree = marking.own_work(entry, notation)
             if tree is not None:
                 return tree
@@ -438,19 +492,17 @@ def _entry(marking: Marking, mark: StepMark, entry: EntryMark, notation: Notatio
 
 
 def _let_pass(entries: Sequence[EntryReport], notation: Notation) -> Iterator[str]:
-    """A line for each verdict that is let pass, with the first entries that have it."""
-    for verdict in MEANINGS:
+    """A line for each verdict that is accepted, with the first entries that have it."""
+    for verdict, words in PHRASES.items():
         found = [entry for entry in entries if entry.passes and entry.verdict == verdict]
         if verdict == "right" or not found:
             continue
-        if len(found) == 1:
-            (one,) = found
-            why = f"{one.claimed} for {one.true}, {one.meaning}"
-            yield f"{SIGNS[verdict]} {one.entry} passes: {why}"
-            continue
-        shown = [f"{entry.entry} ({entry.claimed} for {entry.true})" for entry in found]
         most = 2 if notation.limit else len(found)
-        yield f"{SIGNS[verdict]} {listed(shown, most)} pass: {COUNTED[verdict]}"
+        shown = [f"{entry.entry}, {entry.claimed} for {entry.true}" for entry in found[:most]]
+        if len(found) > most:
+            shown.append(f"and {len(found) - most} more")
+        shown += [found[0].remark] if len(found) == 1 and found[0].remark else []
+        yield f"{SIGNS[verdict]} {words} (accepted): {'; '.join(shown)}"
 
 
 def _tables(marking: Marking, mark: StepMark, notation: Notation) -> tuple[tuple[Table, ...], int]:
@@ -534,7 +586,7 @@ def _left_out(rows: int, columns: int, wrong: int) -> str:
     parts = [counted(n, noun) for n, noun in ((rows, "row"), (columns, "column")) if n]
     if not parts:
         return ""
-    inside = f", with {counted(wrong, 'number')} that {'does' if wrong == 1 else 'do'} not pass"
+    inside = f", with {counted(wrong, 'number')} not accepted"
     return f"{' and '.join(parts)} left out{inside if wrong else ''}"
 
 

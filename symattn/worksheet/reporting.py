@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from itertools import pairwise
 
@@ -20,9 +21,9 @@ from symattn.notation.tree import APPROX, EQUALS, Row, Tree
 from symattn.worksheet.check import Marking
 from symattn.worksheet.overview import FileReport, Overview, overview_data
 from symattn.worksheet.report import (
-    COUNTED,
     GAP,
     GAP_BELOW,
+    PHRASES,
     SIGNS,
     Cell,
     Report,
@@ -78,15 +79,24 @@ def _headline(step: StepReport) -> str:
 
 def _told_of(step: StepReport, found: Report) -> list[str]:
     """What is said under a step's tables: of its wrong numbers, and of those that pass."""
-    told = [f"{SIGNS[entry.verdict]} {entry.told}" for entry in step.findings]
-    return [*told, *_left_out(step, found), *step.let_pass]
+    told = []
+    for entry in step.findings:
+        once = entry.remark in step.reasons  # said once, below
+        told.append(
+            f"{SIGNS[entry.verdict]} {replace(entry, remark='').told if once else entry.told}"
+        )
+    return [*told, *_left_out(step, found), *map(_sentence, step.reasons), *step.let_pass]
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _left_out(step: StepReport, found: Report) -> Iterator[str]:
     """What of a step is not shown, and how to see it."""
     more = f"; {found.more}" if found.more else ""
     if step.left_out:
-        yield f"and {step.left_out} more that {_do(step.left_out)} not pass{more}"
+        yield f"and {step.left_out} more{more}"
     if step.heads_left_out:
         in_batch = any(table.caption.startswith("batch") for table in step.tables)
         one, more_ = ("matrix", "matrices") if in_batch else ("head", "heads")
@@ -94,13 +104,9 @@ def _left_out(step: StepReport, found: Report) -> Iterator[str]:
         yield f"{step.heads_left_out} more {heads} with wrong numbers{more}"
 
 
-def _do(count: int) -> str:
-    return "does" if count == 1 else "do"
-
-
 def _lines(found: Report) -> list[str]:
     """The signs of worked lines that do not hold."""
-    return [f"{SIGNS[each.verdict]} worked line of {each.told}" for each in found.lines]
+    return [f"{SIGNS[each.verdict]} {each.told}" for each in found.lines]
 
 
 def _other_reasons(found: Report) -> str:
@@ -151,9 +157,9 @@ def _styled(found: Report) -> Iterator[Styled]:
     yield from _top(found)
     if found.first is not None:
         yield "plain", ""
-        yield "heading", found.conclusion
+        yield from _paragraph("heading", found.conclusion, "")
     else:
-        yield "good", found.conclusion
+        yield from _paragraph("good", found.conclusion, "")
     yield "plain", ""
     longest = max((len(step.name) for step in found.steps), default=0)
     for step in found.steps:
@@ -162,13 +168,13 @@ def _styled(found: Report) -> Iterator[Styled]:
         for table in step.tables if _has_table(step, found) else ():
             yield from (("plain", f"{_INDENT}{words}") for words in _grid(table, found))
         for words in _told_of(step, found):
-            yield from _told_lines(words)
+            yield from _paragraph("note", words, hanging="  ")
         yield from _worked_lines(_OWN, step.own_work, _INDENT)
     for words in _lines(found):
-        yield "bad", words
+        yield from _paragraph("bad", words, "", "  ")
     if found.style:
         yield "plain", ""
-        yield "note", found.style
+        yield from _paragraph("note", found.style, "")
     if found.notes:
         yield "plain", ""
         yield "heading", "Notes"
@@ -180,7 +186,7 @@ def _top(found: Report) -> Iterator[Styled]:
     """The first wrong number, how it is worked out, and what would explain the numbers."""
     if found.first is None:
         return
-    yield "bad", found.first.sentence
+    yield from _paragraph("bad", found.first.sentence, "")
     yield from _worked_lines(found.first.source, found.first.worked)
     if not found.reasons:
         return
@@ -228,16 +234,6 @@ def _worked_lines(source: str, tree: Tree | None, indent: str = "") -> Iterator[
 def _terms(link: str) -> list[str]:
     """A link before whose plus signs a line may end."""
     return re.split(r" (?=\+ )", link)
-
-
-def _told_lines(words: str) -> Iterator[Styled]:
-    """A line on a number; where it is long, its verdict on a line of its own."""
-    before, colon, verdict = words.rpartition(": ")
-    if colon and width(_INDENT + words) > _WIDTH:
-        yield from _paragraph("note", f"{before}:", hanging="  ")
-        yield from _paragraph("note", verdict, f"{_INDENT}  ")
-    else:
-        yield from _paragraph("note", words, hanging="  ")
 
 
 def _paragraph(
@@ -306,29 +302,24 @@ def _overview(found: Overview, full: bool) -> Iterator[Styled]:
     several = len(found.files) + len(found.problems) > 1
     total = "good" if found.passes else "bad"
     if several and found.rows:
-        yield total, found.conclusion
+        yield from _paragraph(total, found.conclusion, "")
         yield "plain", ""
         yield from (("plain", words) for words in _rows(found))
         if found.all_right:
             yield "note", found.all_right
         yield "plain", ""
     for one in found.files:
-        if full:
-            for each in one.reports:
-                yield "heading", f"{one.name}:"
-                yield from _styled(each)
-                yield "plain", ""
-        if not one.passes:
-            yield from _of_file(one, several, full)
-            yield "plain", ""
-    yield total, found.conclusion
+        block = list(_of_file(one, several, full))
+        yield from block
+        yield from [("plain", "")] if block else []
+    yield from _paragraph(total, found.conclusion, "")
 
 
 def _rows(found: Overview) -> Iterator[str]:
     """A line for each file with something wrong."""
     table: list[tuple[str, ...]] = [_COLUMNS]
     for row in found.rows:
-        told = row.file, row.first_wrong, row.claimed, row.true, row.explanation
+        told = row.file, row.first_wrong, row.claimed, row.true, row.explained
         table.append(tuple(map(escape_controls, told)))
     sizes = [max(width(line[k]) for line in table) for k in range(len(table[0]))]
     for cells in table:
@@ -339,14 +330,28 @@ def _rows(found: Overview) -> Iterator[str]:
 
 
 def _of_file(one: FileReport, several: bool, full: bool) -> Iterator[Styled]:
-    """What is wrong in a file, and where."""
-    if several and not full:
+    """What is wrong in a file, and where; `full`: the whole reports of its worksheets."""
+    if one.passes and not full:
+        return
+    if several:
         yield "heading", escape_controls(one.name)
-    for each in one.reports if not full else ():
-        if each.first is not None:
+    for each in one.reports:
+        if full:
+            yield from _styled(each)
+        elif each.first is not None:
             if len(one.reports) > 1 and each.title:
                 yield "plain", escape_controls(each.title)
             yield from _top(each)
+    where = list(_places(one, full))
+    if where and any(full or each.first is not None for each in one.reports):
+        yield "plain", ""
+    yield from where
+
+
+def _places(one: FileReport, full: bool) -> Iterator[Styled]:
+    """The numbers that are not accepted, and the signs that do not hold, where they stand."""
+    if full and not one.is_page:
+        return  # the tables of its only report show them
     failing = one.failing
     if not full:
         mistakes = [placed for placed in failing if placed.verdict != "carried"]
@@ -358,8 +363,14 @@ def _of_file(one: FileReport, several: bool, full: bool) -> Iterator[Styled]:
         yield "bad", f"{place}: {sign.told}"
     if left := [placed for placed in one.failing if placed not in failing]:
         alike = all(placed.verdict == "carried" for placed in left)
-        does = COUNTED["carried"] if alike else f"that {_do(len(left))} not pass"
-        yield "note", f"and {len(left)} more {does}; --full lists them"
+        verb = (
+            PHRASES["carried"]
+            if len(left) == 1
+            else PHRASES["carried"].replace("follows", "follow")
+        )
+        why = f" that {verb}" if alike else ""
+        them = "it" if len(left) == 1 else "them"
+        yield "note", f"and {len(left)} more{why}; --full lists {them}"
 
 
 # ---- Markdown ----------------------------------------------------------------------------
@@ -436,7 +447,7 @@ def markdown_overview(found: Overview) -> str:
                 "|---|---|---:|---:|---|",
             ]
             for row in found.rows:
-                cells = row.file, row.first_wrong, row.claimed, row.true, row.explanation
+                cells = row.file, row.first_wrong, row.claimed, row.true, row.explained
                 out.append(f"| {' | '.join(map(_md, cells))} |")
             out += ["", found.all_right, ""] if found.all_right else [""]
     for one in found.files:
@@ -639,9 +650,9 @@ def _html_cell(cell: Cell) -> str:
     """A number with the sign of its verdict, and its name for those who hear the page."""
     if cell.verdict in ("", "right", "gap"):
         return f'<td class="{cell.verdict or "blank"}">{_html(cell.text)}</td>'
-    sign = SIGNS[cell.verdict]
+    sign, name = SIGNS[cell.verdict], PHRASES[cell.verdict]
     return (f'<td class="{cell.verdict}"><span aria-hidden="true">{sign}</span>'
-            f'<span class="told">{cell.verdict}</span> {_html(cell.text)}</td>')  # fmt: skip
+            f'<span class="told">{name}</span> {_html(cell.text)}</td>')  # fmt: skip
 
 
 def _html_rows(found: Overview) -> str:
@@ -650,7 +661,7 @@ def _html_rows(found: Overview) -> str:
     rows = []
     for row in found.rows:
         link = f'<a href="#file-{names[row.file]}">{_html(row.file)}</a>'
-        cells = (row.first_wrong, row.claimed, row.true, row.explanation)
+        cells = (row.first_wrong, row.claimed, row.true, row.explained)
         inside = "".join(f"<td>{_html(cell)}</td>" for cell in cells)
         rows.append(f'<tr><th scope="row">{link}</th>{inside}</tr>')
     return (f'<div class="wide" tabindex="0" role="region" aria-label="Overview">'

@@ -26,18 +26,18 @@ _BETWEEN = (4, 3, 2)
 #: How numbers were kept, in words.
 _KEEPING = {
     AS_WRITTEN: "used as written",
-    ONE_MORE: "kept with one digit more than written",
-    TWO_MORE: "kept with two digits more than written",
+    ONE_MORE: "kept with one more digit than written",
+    TWO_MORE: "kept with two more digits than written",
     UNROUNDED: "kept unrounded",
 }
 
 
 #: What is not written down, in words.
 _UNWRITTEN = {
-    "sums": "e^z and sums of rows",
-    "terms": "products",
-    "root": "√d_k",
-    "steps": "steps left out",
+    "sums": ("e^z", "row sums"),
+    "terms": ("products",),
+    "root": ("√d_k",),
+    "steps": ("steps left out",),
 }
 
 
@@ -98,29 +98,33 @@ class Style:
         return whole and not (self.cut or self.twice)
 
     def __str__(self) -> str:
-        """The style in a sentence."""
+        """The style in sentences."""
         if self.logits == self.weights:
-            told = [f"Numbers were {_KEEPING[self.logits]}"]
+            told = [f"The numbers were {_KEEPING[self.logits]}"]
         else:
-            before = f"what comes before them was {_KEEPING[self.logits]}"
-            told = [f"The weights were {_KEEPING[self.weights]}, {before}"]
+            before = f"the numbers before them were {_KEEPING[self.logits]}"
+            told = [f"The weights were {_KEEPING[self.weights]}; {before}"]
         if self.twice:
-            told[0] += ", and then rounded again"
-        parts = {_UNWRITTEN[name]: getattr(self, name) for name in _UNWRITTEN}
-        short = [words for words, decimals in parts.items() if decimals != UNROUNDED]
+            told[0] += ", and rounded again when they were written"
+        parts = {name: getattr(self, name) for name in _UNWRITTEN}
+        rounded = [name for name, decimals in parts.items() if decimals != UNROUNDED]
+        short = [words for name in rounded for words in _UNWRITTEN[name]]
         if short:
+            *first, last = short
+            these = f"{', '.join(first)} and {last}" if first else last
+            these = these[:1].upper() + these[1:] if these[:1] != "e" else these
             how = "cut off after" if self.cut_between else "rounded to"
             digits = "significant digits" if self.significant else "decimals"
-            told.append(f"{', '.join(short)} were {how} {min(parts.values())} {digits}")
+            told.append(f"{these} were {how} {min(parts.values())} {digits}")
         if self.cut:
-            told.append("digits were cut off, not rounded")
+            told.append("Digits were cut off, not rounded")
         if self.shifted:
-            told.append("e^(z − max) was taken for e^z")
+            told.append("The row maximum was subtracted before e^z")
         if self.inverse:
-            told.append("scores were multiplied by 1/√d_k")
+            told.append("The scores were multiplied by 1/√d_k")
         if self.even:
-            told.append("ties were rounded to an even digit")
-        return "; ".join(told) + "."
+            told.append("Ties were rounded to an even digit")
+        return ". ".join(told) + "."
 
 
 #: Decimals of sums, terms, √d_k and steps.

@@ -139,8 +139,8 @@ MASKING: tuple[Misconception, ...] = (
     ),
     Misconception(
         "mask-on-queries",
-        "the padding mask is put on the queries: a padded row spreads evenly over all keys",
-        "Padding hides keys, column by column; every query still shares out its attention.",
+        "the padding mask is put on the queries: a padded row has equal weights for all keys",
+        "Padding hides keys, column by column; the weights of every query still sum to 1.",
         REPORTED,
         _mask_on_queries,
     ),

@@ -194,7 +194,7 @@ PLACING: tuple[Misconception, ...] = (
     Misconception(
         "heads-reversed",
         "the heads are joined in the wrong order",
-        "The first head comes first; W_O counts on it.",
+        "Join the heads in order, the first one first; the rows of W_O are in that order.",
         "Vaswani et al. 2017, section 3.2.2",
         _joined(ReversedConcat),
     ),

@@ -418,8 +418,11 @@ def _operand_transposed(spot: Spot) -> Found:
         yield worth(spot.rule, other), said, ("turned", letter)
 
 
-_CHECK = "Work the entry out again, and compare each digit with what you copy."
-_TERMS = "An entry of a product has one term for each of the numbers summed over; count them."
+_CHECK = "Compute the entry again and compare the digits."
+_TERMS = (
+    "An entry of a matrix product is a sum of one product for each number of the row; "
+    "check that each is there once."
+)
 
 #: The kinds, the likelier first: those with few numbers to each entry, then those with more.
 SLIPS: tuple[SlipKind, ...] = (

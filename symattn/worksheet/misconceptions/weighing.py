@@ -173,15 +173,14 @@ WEIGHING: tuple[Misconception, ...] = (
     Misconception(
         "softmax-over-columns",
         "the softmax runs down each column",
-        "Each query shares out its attention over the keys, so it is the rows of the "
-        "weights that sum to 1.",
+        "Each query distributes its attention over the keys, so the rows of the weights sum to 1.",
         DOT_PRODUCT,
         _columns,
     ),
     Misconception(
         "ratio",
         "the scores are divided by their sum, without exponentials",
-        "The softmax takes e to each score first; a plain ratio breaks on negative scores.",
+        "The softmax raises e to each score first; a plain ratio fails for negative scores.",
         "Raschka, Build a Large Language Model (2024), section 3.3",
         _weights(RowRatio),
     ),
@@ -216,7 +215,7 @@ WEIGHING: tuple[Misconception, ...] = (
     Misconception(
         "softmax-twice",
         "the softmax is applied twice",
-        "Apply it once: weights that went through it again are nearly equal.",
+        "Apply it once; a second softmax makes the weights nearly equal.",
         REPORTED,
         _weights(lambda logits: Softmax(Softmax(logits))),
     ),
@@ -274,14 +273,14 @@ WEIGHING: tuple[Misconception, ...] = (
     Misconception(
         "exponentials-not-shifted",
         "e^z is written where e^(z − max) is asked for",
-        "Both give the same weights; take the largest score of the row off first.",
+        "Both give the same weights; subtract the largest score of the row first.",
         "Blanchard, Higham, Higham 2021",
         _not_shifted,
     ),
     Misconception(
         "all-on-the-largest",
         "all weight goes to the largest score",
-        "The softmax lets every key have a share.",
+        "The softmax gives every key a weight above 0.",
         DOT_PRODUCT,
         _weights(Hardmax),
     ),
@@ -329,7 +328,7 @@ WEIGHING: tuple[Misconception, ...] = (
     ),
     Misconception(
         "residual-added",
-        "what goes in is added to the result",
+        "the input is added to the result",
         "The residual connection is a step after attention; it is not part of it.",
         "Vaswani et al. 2017, section 3.1",
         _residual_added,

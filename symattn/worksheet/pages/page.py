@@ -108,7 +108,7 @@ def anchor(inside: str, start: int, line: Callable[[int], int]) -> Anchor:
     match = _CLAIM.match(inside)
     if match is None:
         raise ReadError(
-            f"{line(start)}: {inside[:40]!r} is no claim; write e.g. weights[1,2] = 0.47"
+            f"{line(start)}: {inside[:40]!r} is not a claim; write e.g. weights[1,2] = 0.47"
         )
     return claim_of(match[1], match[2], start + match.start(2))
 
