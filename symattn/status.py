@@ -52,7 +52,7 @@ PRECEDENCE: tuple[Status, ...] = (
 _MEANINGS: dict[Status, str] = {
     Status.AGREES: "agrees: every number is right, or the statement is proven",
     Status.WRONG: "a number is wrong, the statement is refuted, or a page would change",
-    Status.UNUSABLE: "the input cannot be used; one line says where, and how to mend it",
+    Status.UNUSABLE: "the input cannot be used; one line says where, and how to correct it",
     Status.INTERNAL: "an internal error; please report it",
     Status.UNSETTLED: "not settled: undecided, holds at the sizes tried, or not finished",
 }

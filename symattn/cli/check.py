@@ -64,9 +64,9 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
 
 def status_of(finding: Finding | Link) -> Status:
     """What a claimed number, or a sign that does not hold, does to the status of its file."""
-    from symattn.worksheet.prose import Finding
+    from symattn.worksheet.lines import Link
 
-    if isinstance(finding, Finding) and finding.passes:
+    if not isinstance(finding, Link) and finding.passes:
         return Status.AGREES
     return Status.UNSETTLED if finding.verdict == "undecided" else Status.WRONG
 
