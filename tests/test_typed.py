@@ -637,3 +637,66 @@ def test_whatever_is_typed_is_marked_or_refused_in_one_line() -> None:
             assert str(error)
     assert 100 < refused < 600
     assert time.monotonic() - start < 30
+
+
+# ---- the worked lines that derive prints -----------------------------------------------------
+
+TWO_KEYS = {"Q": [[1, 0], [2, -1]], "K": [[1, 2], [0, 1]], "V": [[1, 4], [2, -3]]}
+
+
+@pytest.mark.parametrize(
+    ("line_", "attention", "verdict"),
+    [
+        ("ρ_11 ≈ max(0.7071, 0) ≈ 0.7071", {}, "right"),
+        ("ρ_11 = max(1/√2, 0) = 1/√2", {}, "right"),
+        (r"ρ_11 = \max\{0.71; 0\} = 0.71", {}, "right"),
+        ("ρ_11 = max(0,71, 0) = 0,71", {}, "right"),
+        ("ρ_11 = max(0.7071, −∞) = 0.71", {"mask": "causal"}, "right"),
+        ("ρ_11 ≈ max(0.5, 0) ≈ 0.5", {}, "wrong"),
+        ("f_11 = e^(1/√2 − 1/√2) = e⁰ = 1", {"unfold": True}, "right"),
+        ("f_12 = e^(0 − 0.7071) ≈ 0.4931", {"unfold": True}, "right"),
+        ("r_11 ≈ 1 + 0.4931 ≈ 1.4931", {"unfold": True}, "right"),
+        ("f_11 = e^0.7071 ≈ 2.0281", {"unfold": True}, "right"),
+        ("r_11 ≈ 2.0281 + 1 ≈ 3.0281", {"unfold": True}, "right"),
+        ("f_11 = e^(0.7071 − 0.7071) = 2", {"unfold": True}, "wrong"),
+        ("g_11 = z_11 = 0.71", {"mask": "causal"}, "right"),
+    ],
+)
+def test_lines_of_the_unfolded_softmax(line_: str, attention: dict[str, Any], verdict: str) -> None:
+    key, _, rest = line_.partition(" ")
+    found = check(TWO_KEYS, {key: rest}, attention)
+    (entry,) = found.entries
+    assert entry.verdict == verdict
+    assert found.passed is (verdict == "right")
+
+
+def test_the_largest_of_numbers_is_compared() -> None:
+    found = check(TWO_KEYS, {"row_max[1,1]": "max(0.71, 0) = 0"}, {})
+    assert [link.told for link in found.lines] == ["row_max[1,1]: max(0.71, 0) is 0.71, not 0"]
+
+
+@pytest.mark.parametrize(
+    "notation", [Notation(), Notation(convention="columns", index_base=0)], ids=["1", "0"]
+)
+def test_an_entry_may_begin_with_the_one_that_it_is(notation: Notation) -> None:
+    """A joined head's entry is an entry of the heads; any other entry there is refused."""
+    source = (
+        "[given]\nX = [[1, 0, 2, 1], [0, 3, 1, -1]]\n"
+        "W_Q = [[1, 0, 1, 2], [0, 1, -1, 0], [1, 1, 0, 1], [0, 2, 1, 0]]\n"
+        "W_K = [[1, 1, 0, 1], [0, 1, 2, 0], [1, 0, 0, 1], [0, 1, 1, 0]]\n"
+        "W_V = [[1, 0, 1, 2], [2, 1, -1, 0], [1, 1, 0, 1], [0, 2, 1, 3]]\n[attention]\nh = 2\n"
+        f'[notation]\nconvention = "{notation.convention}"\nindex_base = {notation.index_base}\n'
+    )
+    values = check_worksheet(
+        worksheet_of(source + f"[claims]\nh_{'1' if notation.index_base else '0'}1 = 0\n")
+    ).evaluation
+    item = values["concat"]
+    assert isinstance(item.step, Step)
+    words = line(item.worked(*counted_place((0, 3), notation)))
+    key, _, rest = " ".join(words.split()).partition(" ")
+    assert rest.startswith("= o_")
+    sheet = worksheet_of(f'{source}[claims]\n{key} = "{rest}"\n')
+    assert check_worksheet(sheet).passed
+    other = rest.replace("= o_", "= a_", 1)
+    with pytest.raises(ReadError, match="is another entry"):
+        check_worksheet(worksheet_of(f'{source}[claims]\n{key} = "{other}"\n'))

@@ -60,6 +60,9 @@ _SYMBOL = re.compile(
     r"|(?P<small>[₀-₉]+(?:\s*,\s*[₀-₉]+)*))(?P<above>.*)\Z",
     re.DOTALL,
 )
+_MAX = re.compile(
+    r"\\?max\s*(?:\\left)?\s*\\?[({](?P<inside>.*?)(?:\\right)?\s*\\?[)}]\Z", re.DOTALL
+)
 _SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
@@ -239,6 +242,8 @@ def _side(text: str, start: int, sign: str, where: str, decimal: str) -> Side:
 
 @lru_cache(maxsize=4096)
 def _read_side(text: str, where: str, decimal: str) -> Side:
+    if (row := _MAX.match(text)) is not None:
+        return replace(_largest(row["inside"], where, decimal), text=text)
     written = read_written(text, where, decimal)
     if written is None:
         raise ReadError(f"{where}: {shown(text)} stands where a number belongs; write it, or claim "
@@ -251,6 +256,18 @@ def _read_side(text: str, where: str, decimal: str) -> Side:
         raise ReadError(f"{where}: {error}") from None
     plain = _SCIENTIFIC.sub(lambda m: f"{m[1]}e{exponent_of(m[2])}", plain)
     return Side(text, 0, "", None, plain, written.value)
+
+
+def _largest(inside: str, where: str, decimal: str) -> Side:
+    """The largest of numbers with commas, or semicolons, between them."""
+    if ";" in inside:
+        texts = inside.split(";")
+    else:
+        texts = re.split(r",\s+" if decimal == "," else ",", inside)
+    parts = [_read_side(text.strip(), where, decimal) for text in texts]
+    with precision(BITS[1]):
+        known = [part for part in parts if not _is_infinite(part)]
+        return max(known, key=lambda part: float(ball(part.value)), default=parts[0])
 
 
 def _is_symbolic(side: str) -> bool:
@@ -328,6 +345,27 @@ def check_lines(
 ) -> tuple[Link, ...]:
     """The signs that do not hold: of each line those cut off, and the first that is wrong."""
     return tuple(link for line in lines for link in _links(line, evaluation, claims))
+
+
+def reads(evaluation: Evaluation, letter: str, place: Place) -> Iterator[tuple[str, Place]]:
+    """The entries, by letter, that the rule of an entry of a step names; none of what is given."""
+    step = evaluation[letter].step
+    if not isinstance(step, Step):
+        return
+    i, j = step.indices
+    *lead, row, column = evaluation.within(letter, place)[1]
+    heads = {HEAD: lead[-1]} if step.per_head and lead else {}
+    rule = r.at(r.rule_of(step.expr, i, j), {i: row, j: column} | heads, evaluation.sizes)
+    for part in r.parts(rule):
+        if isinstance(part, r.Entry):
+            yield _entry_of(part)
+
+
+def _entry_of(entry: r.Entry) -> tuple[str, Place]:
+    """The letter and the place of an entry in a rule."""
+    head = getattr(entry.matrix, "head", None)
+    lead = () if head is None else (int(head),)
+    return str(entry.matrix.name), (*lead, int(entry.row), int(entry.column))
 
 
 def _links(line: Line, evaluation: Evaluation, claims: Mapping[str, Array]) -> Iterator[Link]:
@@ -484,9 +522,7 @@ class _Check:
         raise CannotSpell("a rule without a tree")
 
     def _read(self, entry: r.Entry) -> tuple[str, Place]:
-        head = getattr(entry.matrix, "head", None)
-        lead = () if head is None else (int(head),)
-        return str(entry.matrix.name), (*lead, int(entry.row), int(entry.column))
+        return _entry_of(entry)
 
     # ---- its product terms ----
 
