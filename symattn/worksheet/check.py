@@ -79,7 +79,7 @@ def mark_claims(
     """What a marker says of its claims, with what would explain the first wrong one."""
     evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
     marks = marker.marks()
-    if not marks:
+    if not marks and not lines:
         raise ReadError("claims: all are blank; put a number where a ? is")
     odd = notes(evaluation, claims, marks, policy)
     links = check_lines(lines, evaluation, claims)

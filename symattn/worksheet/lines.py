@@ -35,7 +35,7 @@ from symattn.notation.options import Notation
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
 from symattn.step import HEAD
-from symattn.worksheet.naming import called, counted_place
+from symattn.worksheet.naming import called, counted_place, without_tex
 
 #: Sides that a line may have, and characters of it.
 MAX_SIDES, MAX_LINE = 20, 2000
@@ -111,7 +111,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Line:
-    """A worked line that claims an entry; its sides are those made of numbers."""
+    """A worked line; its sides are those made of numbers. Without a letter it claims no entry."""
 
     letter: str
     place: Place
@@ -148,14 +148,18 @@ class Link:
     @property
     def told(self) -> str:
         """What is said of it, in one line."""
+        return f"{self.entry}: {self._said}" if self.entry else self._said
+
+    @property
+    def _said(self) -> str:
         if self.term:
-            return f"{self.entry}: {self.term}"
+            return self.term
         if self.verdict == "undecided":
-            return f"{self.entry}: whether {self.left} is {self.right} is not decided"
+            return f"whether {self.left} is {self.right} is not decided"
         other = f", which is {self.other}" if self.other else ""
         if self.verdict == "truncated":
-            return f"{self.entry}: {self.left} is {self.value}; {self.right} is cut off{other}"
-        return f"{self.entry}: {self.left} is {self.value}, not {self.right}{other}"
+            return f"{self.left} is {self.value}; {self.right} is cut off{other}"
+        return f"{self.left} is {self.value}, not {self.right}{other}"
 
 
 def exactly(value: sympy.Expr) -> Quantity:
@@ -194,6 +198,14 @@ def pieces(text: str) -> list[tuple[str, str, int]]:
 def is_line(text: object) -> bool:
     """Whether a claimed text has more than one side."""
     return isinstance(text, str) and _SIGN.search(text) is not None and len(pieces(text)) > 1
+
+
+def is_calculation(text: str) -> bool:
+    """Whether all sides of a text are made of numbers: ``2.03/3.03 = 0.67``."""
+    return is_line(text) and all(
+        side and any(c.isdigit() for c in side) and not _is_symbolic(side)
+        for _, side, _ in pieces(text.strip().strip("$"))
+    )
 
 
 def last_side(text: str) -> tuple[str, int]:
@@ -292,6 +304,8 @@ def symbol_key(text: str, letters: Mapping[str, str], notation: Notation) -> str
 
     >>> symbol_key("a_{1,2}", {"weights": "A"}, Notation())
     'weights[1,2]'
+    >>> symbol_key(r"\\alpha_{12}", {"weights": "A"}, Notation())
+    'weights[1,2]'
     """
     if len(text) > 60 or "[" in text:
         return None
@@ -309,7 +323,21 @@ def symbol_key(text: str, letters: Mapping[str, str], notation: Notation) -> str
     for name, letter in letters.items():
         if plain in _spellings(letter, head, tuple(index), notation):
             return f"{name}[{head}][{','.join(index)}]" if head else f"{name}[{','.join(index)}]"
-    return None
+    other = _OTHER_LETTERS.get(plain.partition("_")[0])
+    return f"{other}[{','.join(index)}]" if other in letters else None
+
+
+def is_known_letter(symbol: str, letters: Mapping[str, str], notation: Notation) -> bool:
+    """Whether a symbol's letter is that of a step, whatever its index."""
+    match = _SYMBOL.match(symbol.strip())
+    if match is None:
+        return True
+    first = f"{match['base']}_{{1,1}}{match['above']}"
+    return symbol_key(first, letters, notation) is not None
+
+
+#: What else textbooks call a step's entries, where no step has that letter.
+_OTHER_LETTERS = {"α": "weights", "alpha": "weights", "w": "weights", "e": "scores"}
 
 
 _HEADS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾", "0123456789()")
@@ -370,7 +398,7 @@ def _entry_of(entry: r.Entry) -> tuple[str, Place]:
 
 def _links(line: Line, evaluation: Evaluation, claims: Mapping[str, Array]) -> Iterator[Link]:
     """What does not hold in one line; in a batch its item is looked at alone."""
-    item, inside = evaluation.within(line.letter, line.place)
+    item, inside = evaluation.within(line.letter, line.place) if line.letter else ((), ())
     if not item:
         yield from _Check(line, evaluation, claims).links()
         return
@@ -393,7 +421,7 @@ class _Check:
 
     def links(self) -> Iterator[Link]:
         sides = self.line.sides
-        if sides:
+        if sides and self.line.letter:
             fault = self._wrong_term(sides[0])
             if fault:
                 yield self._link(sides[0], sides[0], "wrong", fault)
@@ -408,13 +436,13 @@ class _Check:
                 return
 
     def _link(self, left: Side, right: Side, verdict: str, term: str = "") -> Link:
-        name = self.evaluation[self.line.letter].name
+        name = self.evaluation[self.line.letter].name if self.line.letter else ""
         places = 4 if right.written is None else max(right.written.places or 0, 0)
         line, column = self.line.where
         return Link(
             name, self.line.letter, self.line.place,
-            called(self.evaluation, self.line.letter, self.line.place),
-            left.text, right.sign or "=", right.text,
+            called(self.evaluation, self.line.letter, self.line.place) if name else "",
+            without_tex(left.text), right.sign or "=", without_tex(right.text),
             _shown(left.value, places),
             "" if right.written is not None or right.is_exact else _shown(right.value, places),
             verdict, line, column, term,
@@ -456,7 +484,7 @@ class _Check:
         if "right" in verdicts:
             return "right"
         place = self.line.place
-        if _overlap(before[-1], written):
+        if self.line.letter and _overlap(before[-1], written):
             true = Quantity(
                 lambda bits: self.evaluation.balls(self.line.letter, bits)[place],
                 lambda: self.evaluation.exact(self.line.letter)[place],
@@ -467,7 +495,7 @@ class _Check:
 
     def _from_truth(self, left: Side, right: Side) -> bool:
         """Whether the right side is the entry's own rule with the true numbers, rounded."""
-        if left.is_exact or not _sides_overlap(left, right):
+        if not self.line.letter or left.is_exact or not _sides_overlap(left, right):
             return False
         tree = self._rule_tree()
         return tree is not None and _made_alike(_TrueParts(self), right, tree)
@@ -554,7 +582,7 @@ class _Check:
                 odd.append(k)
         needed = [n for n in left if not self._vanishes(wanted[n])]
         if odd:
-            said = texts[odd[0]]
+            said = without_tex(texts[odd[0]])
             n = odd[0] if odd[0] in left else needed[0] if needed else -1
             return (f"the term {said} should be {self._term(wanted[n])}" if n >= 0 else
                     f"the term {said} does not belong to it")  # fmt: skip

@@ -100,7 +100,10 @@ def _do(count: int) -> str:
 
 def _lines(found: Report) -> list[str]:
     """The signs of worked lines that do not hold."""
-    return [f"{SIGNS[each.verdict]} worked line of {each.told}" for each in found.lines]
+    return [
+        f"{SIGNS[each.verdict]} worked line{' of' if each.entry else ':'} {each.told}"
+        for each in found.lines
+    ]
 
 
 def _other_reasons(found: Report) -> str:
