@@ -15,6 +15,7 @@ from symattn.worksheet.explain import cannot_tell
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
 from symattn.worksheet.misconceptions.inventing import HABITS
 from symattn.worksheet.read import worksheet_of
+from symattn.worksheet.report import report
 from tests.benchmarks.explaining_rates import (
     explained,
     known,
@@ -653,3 +654,70 @@ def test_what_comes_first_decides_and_what_follows_may_be_blank() -> None:
     assert names(found)[0] == "not-scaled"
     assert not found.explanations[0].whole
     assert found.explanations[0].fits == ("scaled", "weights")
+
+
+def weights_only(claims: str) -> Marking:
+    """The marking of claims on the weights of two keys."""
+    given = "[given]\nQ = [[1, 0], [2, -1]]\nK = [[1, 2], [0, 1]]\nV = [[1, 4], [2, -3]]\n"
+    return check_worksheet(worksheet_of(f"{given}[claims]\n{claims}\n"))
+
+
+@pytest.mark.parametrize("fraction", ["1/3", "1/2", "½", "2/3", "1/4"])
+def test_a_simple_fraction_alone_is_hardly_evidence(fraction: str) -> None:
+    """As many hypotheses give 1/2 or 1/3 as there are simple fractions."""
+    assert names(weights_only(f'"weights[1,1]" = "{fraction}"')) == []
+
+
+def test_a_fraction_holds_more_the_larger_its_denominator() -> None:
+    field = field_of([["1/2", "1/3", "17/53"]], [[0.9, 0.8, 0.9]], shares=True)
+    halves, thirds, many = (field.bits((0, j), 0.9) for j in range(3))
+    assert halves < thirds < 4 < many
+
+
+def test_what_is_said_is_said_once() -> None:
+    """Exchanged weights are found from the student's numbers and from the true ones."""
+    q, k, v = np.array([[1, 0], [2, -1], [0, 1]]), np.array([[1, 2], [0, 1], [1, 1]]), np.eye(3)
+    right = work({}, {}, (q, k, v))
+    weights = right["weights"].copy()
+    weights[1, [0, 2]] = weights[1, [2, 0]]
+    claims = {"scores": exactly(right["scores"]), "weights": spelled(weights, 4),
+              "output": spelled(right["output"], 4)}  # fmt: skip
+    found = check({"Q": q.tolist(), "K": k.tolist(), "V": v.tolist()}, claims, {}, explain=True)
+    assert told(found) == ["weights[2,1] and weights[2,3] are exchanged"]
+
+
+def test_what_accounts_for_no_step_is_not_told() -> None:
+    """Whatever is told reproduces a step, and every report can be written."""
+    given = {
+        "Q": [[-1, 1], [1, 0], [1, 1]],
+        "K": [[1, 1], [2, 1], [2, -1]],
+        "V": np.eye(3).tolist(),
+    }
+    claims = {
+        "scores": [["0", "-1", "-3"], ["1", "2", "2"], ["2", "3", "1"]],
+        "scaled": [["0.0000", "-0.7071", "2.1213"], ["0.7071", "1.4142", "1.4142"],
+                   ["0.0000", "-0.7071", "2.1213"]],
+    }  # fmt: skip
+    found = check(given, claims, {}, explain=True)
+    assert all(one.fits or one.whole for one in found.explanations)
+    assert report(found).reasons == ()
+
+
+def test_one_entry_of_an_invented_row_is_no_slip() -> None:
+    given = {"Q": [[1, 0], [0, 1], [1, 1]], "K": [[1, 0], [0, 1], [1, 1]], "V": np.eye(3).tolist()}
+    invented = [["0.49", "0.39", "0.12"], ["?"] * 3, ["?"] * 3]
+    found = check(given, {"weights": invented}, {}, explain=True)
+    assert names(found) == ["invented"]
+
+
+def test_many_near_hypotheses_leave_room_for_the_one_that_fits() -> None:
+    """Where the softmax is saturated, several misconceptions come near; one gives every digit."""
+    given = {"X": [[0, 2, -1], [2, 2, 2], [2, 1, 1]], "W_Q": [[-1, -1], [0, 1], [-1, -1]],
+             "W_K": [[1, 1], [-1, 2], [2, 0]], "W_V": [[2, 1], [-1, -1], [1, 2]]}  # fmt: skip
+    claims = {
+        "weights": [["0.993", "0.003", "0.003"], ["0.997", "0.000", "0.003"],
+                    ["1.000", "0.000", "0.000"]],
+        "output": [["-2.951", "-3.948"], ["-2.976", "-3.976"], ["-3.000", "-4.000"]],
+    }  # fmt: skip
+    found = check(given, claims, MASK, explain=True)
+    assert names(found) == ["masked-to-0"] and found.explanations[0].whole

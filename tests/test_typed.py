@@ -27,8 +27,11 @@ from symattn.worksheet.claims import Policy, read_claims
 from symattn.worksheet.lines import Line, check_lines, last_side, pieces
 from symattn.worksheet.mark import Marker
 from symattn.worksheet.naming import counted_place, entry_name
+from symattn.worksheet.overview import Overview, file_report
 from symattn.worksheet.prose import Checked, check_text
 from symattn.worksheet.read import worksheet_of
+from symattn.worksheet.report import report
+from symattn.worksheet.reporting import text_overview
 from tests.checking import check, verdicts
 
 GIVEN = {"Q": [[1, 2]], "K": [[3, 1], [0, 4]], "V": [[1, 2], [3, 4]]}
@@ -478,7 +481,7 @@ def test_worked_lines_in_notebooks(ascii_only: bool) -> None:
     checked = check_text(text, "a.ipynb", explain=False)
     assert checked is not None
     assert [link.told for link in checked.links] == [
-        "worked line of scores[1,2]: 1\\cdot 0 + 2·4 is 8, not 9"
+        "worked line of scores[1,2]: 1·0 + 2·4 is 8, not 9"
     ]
     assert json.loads(checked.mended())["cells"][0]["source"][-1].endswith("= 8$\n")
 
@@ -644,3 +647,133 @@ def test_whatever_is_typed_is_marked_or_refused_in_one_line() -> None:
             assert str(error)
     assert 100 < refused < 600
     assert time.monotonic() - start < 30
+
+
+# ---- the worked lines that derive prints -----------------------------------------------------
+
+TWO_KEYS = {"Q": [[1, 0], [2, -1]], "K": [[1, 2], [0, 1]], "V": [[1, 4], [2, -3]]}
+
+
+@pytest.mark.parametrize(
+    ("line_", "attention", "verdict"),
+    [
+        ("ρ_11 ≈ max(0.7071, 0) ≈ 0.7071", {}, "right"),
+        ("ρ_11 = max(1/√2, 0) = 1/√2", {}, "right"),
+        (r"ρ_11 = \max\{0.71; 0\} = 0.71", {}, "right"),
+        ("ρ_11 = max(0,71, 0) = 0,71", {}, "right"),
+        ("ρ_11 = max(0.7071, −∞) = 0.71", {"mask": "causal"}, "right"),
+        ("ρ_11 ≈ max(0.5, 0) ≈ 0.5", {}, "wrong"),
+        ("f_11 = e^(1/√2 − 1/√2) = e⁰ = 1", {"unfold": True}, "right"),
+        ("f_12 = e^(0 − 0.7071) ≈ 0.4931", {"unfold": True}, "right"),
+        ("r_11 ≈ 1 + 0.4931 ≈ 1.4931", {"unfold": True}, "right"),
+        ("f_11 = e^0.7071 ≈ 2.0281", {"unfold": True}, "right"),
+        ("r_11 ≈ 2.0281 + 1 ≈ 3.0281", {"unfold": True}, "right"),
+        ("f_11 = e^(0.7071 − 0.7071) = 2", {"unfold": True}, "wrong"),
+        ("g_11 = z_11 = 0.71", {"mask": "causal"}, "right"),
+    ],
+)
+def test_lines_of_the_unfolded_softmax(line_: str, attention: dict[str, Any], verdict: str) -> None:
+    key, _, rest = line_.partition(" ")
+    found = check(TWO_KEYS, {key: rest}, attention)
+    (entry,) = found.entries
+    assert entry.verdict == verdict
+    assert found.passed is (verdict == "right")
+
+
+def test_the_largest_of_numbers_is_compared() -> None:
+    found = check(TWO_KEYS, {"row_max[1,1]": "max(0.71, 0) = 0"}, {})
+    assert [link.told for link in found.lines] == ["row_max[1,1]: max(0.71, 0) is 0.71, not 0"]
+
+
+@pytest.mark.parametrize(
+    "notation", [Notation(), Notation(convention="columns", index_base=0)], ids=["1", "0"]
+)
+def test_an_entry_may_begin_with_the_one_that_it_is(notation: Notation) -> None:
+    """A joined head's entry is an entry of the heads; any other entry there is refused."""
+    source = (
+        "[given]\nX = [[1, 0, 2, 1], [0, 3, 1, -1]]\n"
+        "W_Q = [[1, 0, 1, 2], [0, 1, -1, 0], [1, 1, 0, 1], [0, 2, 1, 0]]\n"
+        "W_K = [[1, 1, 0, 1], [0, 1, 2, 0], [1, 0, 0, 1], [0, 1, 1, 0]]\n"
+        "W_V = [[1, 0, 1, 2], [2, 1, -1, 0], [1, 1, 0, 1], [0, 2, 1, 3]]\n[attention]\nheads = 2\n"
+        f'[notation]\nconvention = "{notation.convention}"\nindex_base = {notation.index_base}\n'
+    )
+    values = check_worksheet(
+        worksheet_of(source + f"[claims]\nh_{'1' if notation.index_base else '0'}1 = 0\n")
+    ).evaluation
+    item = values["concat"]
+    assert isinstance(item.step, Step)
+    row, column = counted_place((0, 3), notation)
+    words = line(item.worked(row, column))
+    key, _, rest = " ".join(words.split()).partition(" ")
+    assert rest.startswith("= o_")
+    sheet = worksheet_of(f'{source}[claims]\n{key} = "{rest}"\n')
+    assert check_worksheet(sheet).passed
+    other = rest.replace("= o_", "= a_", 1)
+    with pytest.raises(ReadError, match="is another entry"):
+        check_worksheet(worksheet_of(f'{source}[claims]\n{key} = "{other}"\n'))
+
+
+# ---- lines that name no entry, entries that are claimed twice, what is said of them -----------
+
+SCALED = "```symattn\n[given]\nQ = [[1, 0], [2, -1]]\nK = [[1, 2], [0, 1]]\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{claim}`2.028/3.028 = 0.670`", []),
+        ("{claim}`2.028/3.028 = 0.680`", ["2.028/3.028 is 0.66975, not 0.680"]),
+        ("<!-- claim -->\n$$\\frac{2.028}{3.028} = 0.670$$", []),
+        ("<!-- claim -->\n$$1\\cdot 2 + 3 = 6$$", ["1·2 + 3 is 5, not 6"]),
+        ("<!-- claim -->\n$$\\kappa_{11} = \\frac{2}{3} = 0.68$$", ["2/3 is 0.6667, not 0.68"]),
+        ("{claim}`\\beta_{11} = 2/4 = 0.5`", []),
+    ],
+)
+def test_a_line_that_names_no_entry_is_checked(text: str, told: list[str]) -> None:
+    """And the page's other numbers are reported."""
+    checked = check_text(f"{SCALED}{text}\n\nIt is {{claim}}`a_11 = 0.4`.\n", "a.md", explain=False)
+    assert checked is not None
+    assert [link.told for link in checked.links] == told
+    assert [(one.entry, one.verdict) for one in checked.findings] == [("weights[1,1]", "wrong")]
+    alone = check_text(f"{SCALED}{text}\n", "a.md", explain=False)
+    assert alone is not None
+    assert alone.passes is (not told)
+    assert text_overview(Overview((file_report(alone),)))
+
+
+def test_alpha_is_what_textbooks_call_the_weights() -> None:
+    page = f"{SCALED}<!-- claim -->\n$$\\alpha_{{11}} = \\frac{{2.03}}{{3.03}} = 0.67$$\n"
+    checked = check_text(page, "a.md", explain=False)
+    assert checked is not None
+    assert [(one.entry, one.verdict) for one in checked.findings] == [("weights[1,1]", "right")]
+
+
+def test_an_entry_that_is_claimed_twice_counts_twice() -> None:
+    page = f"{SCALED}{{claim}}`z_11 = 0.707`, {{claim}}`z_11 = 0.5` and {{claim}}`z_11 = 0.707`\n"
+    checked = check_text(page, "a.md", explain=False)
+    assert checked is not None
+    found = file_report(checked)
+    (only,) = found.reports
+    assert found.counts == only.counts == {"right": 2, "wrong": 1}
+    assert only.first is not None
+    assert "you wrote 0.5" in only.first.sentence
+    assert only.steps[0].tables[0].rows[0][1][0].text == "0.5"
+    assert [entry.claimed for entry in only.steps[0].findings] == ["0.5"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "decimal", "said"),
+    [
+        ("1.689", ",", "you wrote 1.689, read as 1689, but"),
+        ("1.234,5", ",", "you wrote 1.234,5, read as 1234.5, but"),
+        ("1,689", ".", "you wrote 1,689, read as 1689, but"),
+        ("16,89", ",", "you wrote 16,89, but"),
+        ("16.89", ".", "you wrote 16.89, but"),
+        (r"33\\%", ".", "you wrote 33%, but"),
+    ],
+)
+def test_a_sentence_says_how_a_number_was_read(claim: str, decimal: str, said: str) -> None:
+    sheet = f'decimal = "{decimal}"\n{SHEET}[claims]\n"scores[1,2]" = "{claim}"\n'
+    first = report(check_worksheet(worksheet_of(sheet))).first
+    assert first is not None
+    assert said in first.sentence

@@ -46,7 +46,7 @@ def _of_file(one: FileReport) -> Iterator[str]:
         at = {"file": one.name} if one.name != "<stdin>" else {}
         if at and sign.line:
             at |= {"line": str(sign.line), "col": str(sign.column)}
-        yield _command(kind, at, f"{sign.entry}: worked line", sign.told)
+        yield _command(kind, at, f"{sign.entry}: worked line".removeprefix(": "), sign.told)
     passing = [each for each in one.placed if each.passes and each.verdict != "right"]
     if passing:
         told = "\n".join(each.told for each in passing[:8])

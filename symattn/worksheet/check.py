@@ -79,7 +79,7 @@ def mark_claims(
     """What a marker says of its claims, with what would explain the first wrong one."""
     evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
     marks = marker.marks()
-    if not marks:
+    if not marks and not lines:
         raise ReadError("claims: every claim is blank; write a number in place of a ?")
     odd = notes(evaluation, claims, marks, policy)
     links = check_lines(lines, evaluation, claims)

@@ -28,7 +28,7 @@ from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, shown
 from symattn.notation.options import SYMBOLS, Notation, symbol_of
-from symattn.worksheet.lines import Line, is_line, read_line, symbol_key
+from symattn.worksheet.lines import Line, is_line, read_line, reads, symbol_key
 
 #: The verdicts, the best first; a step has the worst of its entries'.
 VERDICTS = ("right", "truncated", "rounded-early", "undecided", "last-digit", "carried", "wrong")
@@ -73,9 +73,13 @@ class Policy:
 _SETTINGS = tuple(setting.name for setting in fields(Policy))
 
 
-def step_named(key: str, notation: Notation | None = None) -> str:
-    """The step that the key of a claim names. Raises `ReadError` for a key that is none."""
-    match = _KEY.match(symbol_key(key, SYMBOLS, notation or Notation()) or key)
+def step_named(key: str, notation: Notation | None = None, absent: str = "") -> str:
+    """The step that the key of a claim names. Raises `ReadError` for a key that is none.
+
+    A symbol that two steps share, as r_11, does not mean the `absent` one.
+    """
+    letters = {name: letter for name, letter in SYMBOLS.items() if name != absent}
+    match = _KEY.match(symbol_key(key, letters, notation or Notation()) or key)
     if match is None:
         raise ReadError(f'{shown(key)} in [claims] names no entry; write e.g. "weights[2,:]"')
     if symbol_of(match[1]) is None:
@@ -115,7 +119,7 @@ def read_claims(
             raise ReadError(f"{key}: {_absent(name, tuple(evaluation))}")
         item = evaluation[name]
         claimed = claims.setdefault(item.step.letter, np.full(item.shape, None, dtype=object))
-        claim = _Claim(key, told, name, claimed, evaluation.notation, sign, letters)
+        claim = _Claim(key, told, name, claimed, evaluation, sign, letters)
         for place, number, line in claim.put(value):
             if origins is not None:
                 origins[item.step.letter, place] = key, number
@@ -159,9 +163,14 @@ class _Claim:
     told: str
     name: str
     claimed: Array
-    notation: Notation
+    evaluation: Evaluation
     decimal: str
     letters: Mapping[str, str]
+
+    @property
+    def notation(self) -> Notation:
+        """How its key counts."""
+        return self.evaluation.notation
 
     @property
     def printed(self) -> Array:
@@ -223,7 +232,7 @@ class _Claim:
             return None
         other = replace(self, key=key, told=key, name=step_named(key))
         if self.letters.get(other.name, other.name) != self.letters[self.name]:
-            return False
+            return None if self._is_read(other, seen) else False
         try:
             if key != side.strip() and len(seen) > 2:  # s_12 does not say of which item it is
                 count = len(seen) - other.told.count("[") - 1
@@ -231,6 +240,21 @@ class _Claim:
             return other._index(self.printed.shape) == seen
         except ReadError:
             return False
+
+    def _is_read(self, other: _Claim, seen: Place) -> bool:
+        """Whether the entry claimed here is computed from the one that another key names."""
+        if other.name not in self.evaluation:
+            return False
+        item = self.evaluation[other.name]
+        turned = self.notation.convention == "columns"
+        *lead, rows, columns = item.shape
+        shape = (*lead, columns, rows) if turned else item.shape
+        try:
+            index = other._index(shape[-other.told.count("[") - 1 :])
+        except ReadError:
+            return False
+        place, named = ((*at[:-2], at[-1], at[-2]) if turned else at for at in (seen, index))
+        return (item.step.letter, named) in reads(self.evaluation, self.letters[self.name], place)
 
     def _index(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
         """The index that the key's brackets mean, from 0; what they leave out is free."""

@@ -7,7 +7,8 @@ would have met one of the k as well. With N numbers in reach, that happens with 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import floor, inf, isfinite, log2
+from math import floor, inf, isfinite, log2, pi
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ LEAST_BITS = log2(ODDS)
 #: Two mistakes at once are so much less likely that they have to earn each its own.
 LEAST_BITS_OF_TWO = 2 * LEAST_BITS
 
-#: An exact claim (1/3) counts as written with so many digits of the largest number.
+#: An exact claim (√2/3) counts as written with so many digits of the largest number; a fraction
+#: (1/3), as one of those whose denominators are not larger.
 _EXACT = 1e-6
 
 #: Nobody writes −∞ by accident: it counts as two decimals do.
@@ -50,6 +52,20 @@ class Field:
         self.high = float(max([*seen, *more], default=0.0))
         self.largest = max(abs(self.low), abs(self.high))
         self.hidden = np.isneginf(self.numbers)
+        steps = [
+            np.nan if one is None else one.nearest_unit or self._apart(one.value) for one in written
+        ]
+        self.steps = np.array(steps, dtype=float).reshape(self.shape)
+
+    def _apart(self, exact: Any) -> float:
+        """How far apart exact numbers are that are as simple as this one.
+
+        From 0 to 1 there are about 3q²/π² fractions with denominators up to q.
+        """
+        least = _EXACT * (self.largest or 1.0)
+        if not exact.is_Rational:
+            return least
+        return max(least, 1 / max(1.0, 3 * float(exact.q) ** 2 / pi**2))
 
     def put_in(self, value: Array) -> Array:
         """A value of the step with the claims in their places."""
@@ -60,7 +76,7 @@ class Field:
 
         Where all true numbers of the matrix are whole, and the claim is, so are the others.
         """
-        unit = float(self.units[place]) or _EXACT * (self.largest or 1.0)
+        unit = float(self.steps[place])
         claim, finite = float(self.numbers[place]), self.true[np.isfinite(self.true)]
         while isfinite(claim) and unit < 1 and claim / (10 * unit) == round(claim / (10 * unit)):
             coarser = finite / (10 * unit)

@@ -298,9 +298,17 @@ class _Sheet:
     # ---- what is tried, the simplest first --------------------------------------------------
 
     def explanations(self) -> list[Explanation]:
-        """What would produce the numbers, with enough evidence."""
+        """What would produce the numbers, with enough evidence; each thing is told once."""
         if not self.base.roots:
             return []
+        told: dict[tuple[str, ...], Explanation] = {}
+        for found in self.hypotheses():
+            if _accounts_for_a_step(found):
+                told.setdefault(tuple(part.instead for part in found.misconceptions), found)
+        return list(told.values()) or self.habits()
+
+    def hypotheses(self) -> list[Explanation]:
+        """The hypotheses with enough evidence, the simplest kind that there is."""
         compared = {single: self.compare(single) for single in self.explainer.singles}
         cases = self.singles(compared)
         whole = _simplest([case for case in cases if not case.roots])
@@ -331,9 +339,7 @@ class _Sheet:
         if cases:
             case = cases[0]
             return [self.told(case, slipped(self.entries(case, {})).parts)]
-        if slips.parts:
-            return [self.told(self.base, slips.parts)]
-        return self.habits()
+        return [self.told(self.base, slips.parts)] if slips.parts else []
 
     def by_slips(self, slips: Slipped) -> list[Explanation]:
         """Explanations by slips alone."""
@@ -386,7 +392,10 @@ class _Sheet:
                 effects.append(found.fixed)
             ranks[changed] = len(effects)
         every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
-        whole = [(changed, c) for changed, c in viable if len(c.fixed) == every and not c.broken]
+        whole = sorted(
+            ((changed, c) for changed, c in viable if len(c.fixed) == every and not c.broken),
+            key=lambda pair: not pair[1].exact,  # near ones must not use up what is marked again
+        )
         partly = sorted(
             (pair for pair in viable if pair not in whole),
             key=lambda pair: pair[1].broken - len(pair[1].fixed),
@@ -659,6 +668,16 @@ class _Sheet:
         if rows.all() or not (fitting | ~rows).all():
             return ()
         return tuple(int(row) for row in np.flatnonzero(rows))
+
+
+def _accounts_for_a_step(found: Explanation) -> bool:
+    """Whether a step is reproduced completely; of slips, a step in which one of them is.
+
+    A slip that leaves other mistakes in its step unexplained has only met one number of these.
+    """
+    slips = {part.step for part in found.misconceptions if isinstance(part, Slip)}
+    only_slips = len(slips) > 0 and all(isinstance(x, Slip) for x in found.misconceptions)
+    return found.whole or bool(slips & set(found.fits) if only_slips else found.fits)
 
 
 def _simplest(cases: Sequence[_Case]) -> list[_Case]:

@@ -35,7 +35,7 @@ from symattn.notation.options import Notation
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
 from symattn.step import HEAD
-from symattn.worksheet.naming import called, counted_place
+from symattn.worksheet.naming import called, counted_place, without_tex
 
 #: Sides that a line may have, and characters of it.
 MAX_SIDES, MAX_LINE = 20, 2000
@@ -59,6 +59,9 @@ _SYMBOL = re.compile(
     r"(?P<base>.*?)(?:_\s*\{?(?P<below>[0-9]+(?:\s*,\s*[0-9]+)*)\}?"
     r"|(?P<small>[₀-₉]+(?:\s*,\s*[₀-₉]+)*))(?P<above>.*)\Z",
     re.DOTALL,
+)
+_MAX = re.compile(
+    r"\\?max\s*(?:\\left)?\s*\\?[({](?P<inside>.*?)(?:\\right)?\s*\\?[)}]\Z", re.DOTALL
 )
 _SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
@@ -108,7 +111,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Line:
-    """A worked line that claims an entry; its sides are those made of numbers."""
+    """A worked line; its sides are those made of numbers. Without a letter it claims no entry."""
 
     letter: str
     place: Place
@@ -145,7 +148,7 @@ class Link:
     @property
     def told(self) -> str:
         """What is said of it, in one line."""
-        of = f"worked line of {self.entry}"
+        of = f"worked line of {self.entry}" if self.entry else "worked line"
         if self.term:
             return f"{of}: {self.term}"
         if self.verdict == "undecided":
@@ -192,6 +195,14 @@ def pieces(text: str) -> list[tuple[str, str, int]]:
 def is_line(text: object) -> bool:
     """Whether a claimed text has more than one side."""
     return isinstance(text, str) and _SIGN.search(text) is not None and len(pieces(text)) > 1
+
+
+def is_calculation(text: str) -> bool:
+    """Whether all sides of a text are made of numbers: ``2.03/3.03 = 0.67``."""
+    return is_line(text) and all(
+        side and any(c.isdigit() for c in side) and not _is_symbolic(side)
+        for _, side, _ in pieces(text.strip().strip("$"))
+    )
 
 
 def last_side(text: str) -> tuple[str, int]:
@@ -242,6 +253,8 @@ def _side(text: str, start: int, sign: str, where: str, decimal: str) -> Side:
 
 @lru_cache(maxsize=4096)
 def _read_side(text: str, where: str, decimal: str) -> Side:
+    if (row := _MAX.match(text)) is not None:
+        return replace(_largest(row["inside"], where, decimal), text=text)
     written = read_written(text, where, decimal)
     if written is None:
         raise ReadError(f"{where}: {shown(text)} stands where a number belongs; write the number, "
@@ -254,6 +267,18 @@ def _read_side(text: str, where: str, decimal: str) -> Side:
         raise ReadError(f"{where}: {error}") from None
     plain = _SCIENTIFIC.sub(lambda m: f"{m[1]}e{exponent_of(m[2])}", plain)
     return Side(text, 0, "", None, plain, written.value)
+
+
+def _largest(inside: str, where: str, decimal: str) -> Side:
+    """The largest of numbers with commas, or semicolons, between them."""
+    if ";" in inside:
+        texts = inside.split(";")
+    else:
+        texts = re.split(r",\s+" if decimal == "," else ",", inside)
+    parts = [_read_side(text.strip(), where, decimal) for text in texts]
+    with precision(BITS[1]):
+        known = [part for part in parts if not _is_infinite(part)]
+        return max(known, key=lambda part: float(ball(part.value)), default=parts[0])
 
 
 def _is_symbolic(side: str) -> bool:
@@ -278,6 +303,8 @@ def symbol_key(text: str, letters: Mapping[str, str], notation: Notation) -> str
 
     >>> symbol_key("a_{1,2}", {"weights": "A"}, Notation())
     'weights[1,2]'
+    >>> symbol_key(r"\\alpha_{12}", {"weights": "A"}, Notation())
+    'weights[1,2]'
     """
     if len(text) > 60 or "[" in text:
         return None
@@ -295,7 +322,21 @@ def symbol_key(text: str, letters: Mapping[str, str], notation: Notation) -> str
     for name, letter in letters.items():
         if plain in _spellings(letter, head, tuple(index), notation):
             return f"{name}[{head}][{','.join(index)}]" if head else f"{name}[{','.join(index)}]"
-    return None
+    other = _OTHER_LETTERS.get(plain.partition("_")[0])
+    return f"{other}[{','.join(index)}]" if other in letters else None
+
+
+def is_known_letter(symbol: str, letters: Mapping[str, str], notation: Notation) -> bool:
+    """Whether a symbol's letter is that of a step, whatever its index."""
+    match = _SYMBOL.match(symbol.strip())
+    if match is None:
+        return True
+    first = f"{match['base']}_{{1,1}}{match['above']}"
+    return symbol_key(first, letters, notation) is not None
+
+
+#: What else textbooks call a step's entries, where no step has that letter.
+_OTHER_LETTERS = {"α": "weights", "alpha": "weights", "w": "weights", "e": "scores"}
 
 
 _HEADS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾", "0123456789()")
@@ -333,9 +374,30 @@ def check_lines(
     return tuple(link for line in lines for link in _links(line, evaluation, claims))
 
 
+def reads(evaluation: Evaluation, letter: str, place: Place) -> Iterator[tuple[str, Place]]:
+    """The entries, by letter, that the rule of an entry of a step names; none of what is given."""
+    step = evaluation[letter].step
+    if not isinstance(step, Step):
+        return
+    i, j = step.indices
+    *lead, row, column = evaluation.within(letter, place)[1]
+    heads = {HEAD: lead[-1]} if step.per_head and lead else {}
+    rule = r.at(r.rule_of(step.expr, i, j), {i: row, j: column} | heads, evaluation.sizes)
+    for part in r.parts(rule):
+        if isinstance(part, r.Entry):
+            yield _entry_of(part)
+
+
+def _entry_of(entry: r.Entry) -> tuple[str, Place]:
+    """The letter and the place of an entry in a rule."""
+    head = getattr(entry.matrix, "head", None)
+    lead = () if head is None else (int(head),)
+    return str(entry.matrix.name), (*lead, int(entry.row), int(entry.column))
+
+
 def _links(line: Line, evaluation: Evaluation, claims: Mapping[str, Array]) -> Iterator[Link]:
     """What does not hold in one line; in a batch its item is looked at alone."""
-    item, inside = evaluation.within(line.letter, line.place)
+    item, inside = evaluation.within(line.letter, line.place) if line.letter else ((), ())
     if not item:
         yield from _Check(line, evaluation, claims).links()
         return
@@ -358,7 +420,7 @@ class _Check:
 
     def links(self) -> Iterator[Link]:
         sides = self.line.sides
-        if sides:
+        if sides and self.line.letter:
             fault = self._wrong_term(sides[0])
             if fault:
                 yield self._link(sides[0], sides[0], "wrong", fault)
@@ -373,13 +435,13 @@ class _Check:
                 return
 
     def _link(self, left: Side, right: Side, verdict: str, term: str = "") -> Link:
-        name = self.evaluation[self.line.letter].name
+        name = self.evaluation[self.line.letter].name if self.line.letter else ""
         places = 4 if right.written is None else max(right.written.places or 0, 0)
         line, column = self.line.where
         return Link(
             name, self.line.letter, self.line.place,
-            called(self.evaluation, self.line.letter, self.line.place),
-            left.text, right.sign or "=", right.text,
+            called(self.evaluation, self.line.letter, self.line.place) if name else "",
+            without_tex(left.text), right.sign or "=", without_tex(right.text),
             _shown(left.value, places),
             "" if right.written is not None or right.is_exact else _shown(right.value, places),
             verdict, line, column, term,
@@ -421,7 +483,7 @@ class _Check:
         if "right" in verdicts:
             return "right"
         place = self.line.place
-        if _overlap(before[-1], written):
+        if self.line.letter and _overlap(before[-1], written):
             true = Quantity(
                 lambda bits: self.evaluation.balls(self.line.letter, bits)[place],
                 lambda: self.evaluation.exact(self.line.letter)[place],
@@ -432,7 +494,7 @@ class _Check:
 
     def _from_truth(self, left: Side, right: Side) -> bool:
         """Whether the right side is the entry's own rule with the true numbers, rounded."""
-        if left.is_exact or not _sides_overlap(left, right):
+        if not self.line.letter or left.is_exact or not _sides_overlap(left, right):
             return False
         tree = self._rule_tree()
         return tree is not None and _made_alike(_TrueParts(self), right, tree)
@@ -487,9 +549,7 @@ class _Check:
         raise CannotSpell("a rule without a tree")
 
     def _read(self, entry: r.Entry) -> tuple[str, Place]:
-        head = getattr(entry.matrix, "head", None)
-        lead = () if head is None else (int(head),)
-        return str(entry.matrix.name), (*lead, int(entry.row), int(entry.column))
+        return _entry_of(entry)
 
     # ---- its product terms ----
 
@@ -521,7 +581,7 @@ class _Check:
                 odd.append(k)
         needed = [n for n in left if not self._vanishes(wanted[n])]
         if odd:
-            said = texts[odd[0]]
+            said = without_tex(texts[odd[0]])
             n = odd[0] if odd[0] in left else needed[0] if needed else -1
             return (f"the term {said} should be {self._term(wanted[n])}" if n >= 0 else
                     f"{said} is one term too many")  # fmt: skip

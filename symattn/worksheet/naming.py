@@ -5,6 +5,7 @@ Everything that names an entry to people asks here, so that no page mixes two wa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from symattn.derivation import Evaluation, Place
@@ -64,6 +65,31 @@ def leading(evaluation: Evaluation, letter: str, place: Place, notation: Notatio
     item, inside = evaluation.within(letter, place)
     words = [("batch", i) for i in item] + [("head", i) for i in inside[:-2]]
     return ", ".join(f"{word} {i + notation.index_base}" for word, i in words)
+
+
+_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_COMMAND = re.compile(r"\\(?:cdot|times|left|right|%|[,;:! ])(?![A-Za-z])\s*")
+_SIGNS = {"\\cdot": "·", "\\times": "×", "\\%": "%"}
+
+
+def without_tex(text: str) -> str:
+    """A number or a side of a worked line as sentences show it, without LaTeX's commands.
+
+    >>> without_tex(r"1\\cdot 0 + 0\\cdot 1"), without_tex(r"33\\%"), without_tex(r"\\frac{1+2}{3}")
+    ('1·0 + 0·1', '33%', '(1+2)/3')
+    """
+    if "\\" not in text:
+        return text
+
+    def apart(match: re.Match[str]) -> str:
+        above, below = (f"({x.strip()})" if re.search(r"[-+−*/·\\ ]", x.strip()) else x.strip()
+                        for x in match.groups())  # fmt: skip
+        return f"{above}/{below}"
+
+    text = _FRACTION.sub(apart, text)
+    text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)
+    told = _COMMAND.sub(lambda match: _SIGNS.get(match[0].strip(), ""), text)
+    return re.sub(r"\s*([·×])\s*", r"\1", told)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from symattn.errors import counted
 from symattn.worksheet import report as sheet_report
+from symattn.worksheet.naming import without_tex
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.prose import Checked
 from symattn.worksheet.report import (
@@ -190,13 +191,14 @@ def _placed(one: Checked, reports: Sequence[Report]) -> Iterator[Placed]:
     for finding in one.findings:
         stands = one.text.startswith(finding.claimed, finding.start)
         end = finding.column + len(finding.claimed) if stands else None
-        key = finding.entry, finding.claimed, finding.verdict
+        claimed = without_tex(finding.claimed)
+        key = finding.entry, claimed, finding.verdict
         yield Placed(
             finding.line,
             finding.column,
             end,
             finding.entry,
-            finding.claimed,
+            claimed,
             finding.true,
             finding.verdict,
             finding.passes,

@@ -17,9 +17,18 @@ from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError
+from symattn.notation.options import SYMBOLS
 from symattn.worksheet.check import Marking, mark_claims
 from symattn.worksheet.claims import Origins, read_claims, texts_of
-from symattn.worksheet.lines import Line, Link, check_lines, is_line, last_side
+from symattn.worksheet.lines import (
+    Line,
+    Link,
+    check_lines,
+    is_known_letter,
+    is_line,
+    last_side,
+    read_line,
+)
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
@@ -228,15 +237,32 @@ class _Sheet:
         lines: list[Line] = []
         claims = read_claims(self.sheet.claims, evaluation, self.origins, lines, self.decimal)
         lines = [self._placed(line) for line in lines]
+        again: list[tuple[str, Place, Written]] = []
         for anchor in self.anchors:
+            if self._names_nothing(anchor, evaluation):
+                lines.append(self._calculation(anchor))
+                continue
             letter, place, claimed, line = self._in_prose(anchor, evaluation)
             written = claimed[place]
             self.claimed.append((anchor, letter, place, written))
             lines += line
-            if claims.setdefault(letter, claimed)[place] is None:
-                claims[letter][place] = written
+            held = claims.setdefault(letter, claimed)
+            if held[place] is None:
+                held[place] = written
+            elif held is not claimed:
+                again.append((letter, place, written))
         self.marker = Marker(evaluation, claims, self.sheet.policy)
-        return mark_claims(self.sheet.title, form, self.marker, explain, lines)
+        marking = mark_claims(self.sheet.title, form, self.marker, explain, lines)
+        self.once = marking.steps
+        return replace(marking, steps=tuple(self._with_others(self.once, again)))
+
+    def _with_others(
+        self, steps: Sequence[StepMark], again: Sequence[tuple[str, Place, Written]]
+    ) -> Iterator[StepMark]:
+        """The steps' marks with those of the numbers that claim an entry once more."""
+        for step in steps:
+            more = tuple(self.marker.judge(*one) for one in again if one[0] == step.letter)
+            yield replace(step, entries=(*step.entries, *more)) if more else step
 
     @cached_property
     def spans(self) -> Mapping[str, list[Span]]:
@@ -250,6 +276,29 @@ class _Sheet:
         key, number = self.origins[line.letter, line.place]
         start = self.block.place(self.spans[key][number].start)
         return replace(line, where=place_of(self.text, start))
+
+    def _names_nothing(self, anchor: Anchor, evaluation: Evaluation) -> bool:
+        """Whether a claim is a calculation of its own: it names no entry, or one by other letters.
+
+        What stands behind such letters has to be more than one number.
+        """
+        if not anchor.key:
+            return True
+        if "[" in anchor.key or not anchor.line:
+            return False
+        # steps that this attention lacks have Latin letters to be told of; a Greek one may be any
+        letters = {name: letter for name, letter in SYMBOLS.items()
+                   if name in evaluation or len(letter) == 1}  # fmt: skip
+        return not is_known_letter(anchor.key, letters, self.sheet.notation)
+
+    def _calculation(self, anchor: Anchor) -> Line:
+        """The line of a claim that names no entry."""
+        line, column = place_of(self.text, anchor.begins)
+        try:
+            _, sides = read_line(anchor.line.strip(), anchor.key or "claim", self.decimal)
+        except ReadError as error:
+            raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
+        return Line("", (), sides, (line, column))
 
     def _in_prose(
         self, anchor: Anchor, evaluation: Evaluation
@@ -271,8 +320,8 @@ class _Sheet:
 
     def findings(self, marking: Marking) -> Iterator[Finding]:
         """Every claimed number where it stands in the file."""
-        marks = {mark.letter: mark for mark in marking.steps}
-        for mark in marking.steps:
+        marks = {mark.letter: mark for mark in self.once}
+        for mark in self.once:
             for entry in mark.entries:
                 origin = self.origins.get((mark.letter, entry.place))
                 if origin is None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import sympy
 
-from symattn.arithmetic.reading import MAX_ENTRIES, as_lists
+from symattn.arithmetic.reading import MAX_ENTRIES, as_lists, value_of
 from symattn.arithmetic.spelling import decimal_shown, plain_text
 from symattn.arithmetic.written import read_written
 from symattn.attention.decoding import Chunk, chunk_sizes, decode
@@ -26,12 +26,13 @@ from symattn.attention.plan import PLAIN, SHIFTED
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, counted, nearest, shown
+from symattn.grammar import Apart, Call
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
 from symattn.worksheet.claims import Policy, step_named, texts_of
 from symattn.worksheet.labels import LABELS, depth, label_of, labels_of, words_of
 from symattn.worksheet.levels import Levels, item_of, levels_of
-from symattn.worksheet.lines import last_side
+from symattn.worksheet.lines import Side, is_line, last_side, read_line
 from symattn.worksheet.source import parse, read_source, where
 
 Made = TypeVar("Made")
@@ -205,7 +206,8 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
     labels = labels_of(settings, given)
     claims, policy = _table(data, "claims"), _policy(data)
     notation = _notation(_table(data, "notation"))
-    named = {key: step_named(key, notation) for key in claims}
+    absent = "bias" if spec.bias is None else ""
+    named = {key: step_named(key, notation, absent) for key in claims}
     decimal = policy.decimal or decimal_shown([*texts_of(claims), *texts_of(given)])
     given = {name: _with_points(value, name, decimal) for name, value in given.items()}
     spec = _unfolded(
@@ -268,10 +270,16 @@ def _unfolded(spec: Attention, named: Collection[str], exponentials: Sequence[An
 def _exponentials(
     claims: Mapping[str, Any], named: Mapping[str, str], notation: Notation, decimal: str
 ) -> list[list[Any]]:
-    """The claimed exponentials of each query, as far as whole rows of them are claimed."""
+    """The claimed exponentials of each query, as far as whole rows of them are claimed.
+
+    A worked line shows its own: e^(z − ρ) is 1 at most, and so are the terms of its row's sum.
+    """
     rows: list[list[Any]] = []
+    sums: list[list[Any]] = []
     columns = notation.convention == "columns"
     for key, value in claims.items():
+        if named[key] == "exp_sum":
+            sums += [terms for text in texts_of(value) if (terms := _summed(text, decimal))]
         if named[key] != "exp":
             continue
         inside = key.partition("[")[2].rstrip("]").replace("][", ",").split(",")
@@ -279,13 +287,40 @@ def _exponentials(
         for one in _single(value):
             if depth(one) < 2 and (not isinstance(one, list) or (columns and inside == [""])
                                    or last != ":"):  # fmt: skip
-                rows.append([one, None])  # part of a row: it does not show the whole
+                # part of a row does not show the whole, unless it shows how it is made
+                rows.append([1] if _takes_off(one, decimal) else [one, None])
             elif depth(one) < 2:
                 rows.append(one)
             else:
                 lines = [line if isinstance(line, list) else [line] for line in one]
                 rows += [list(row) for row in zip_longest(*lines)] if columns else lines
-    return [[_claimed_number(entry, decimal) for entry in row] for row in rows]
+    return [[_claimed_number(entry, decimal) for entry in row] for row in rows or sums]
+
+
+def _sides(claim: Any, decimal: str) -> Sequence[Side]:
+    """The sides of a worked line that are made of numbers; none of what is refused later."""
+    try:
+        return read_line(claim, "", decimal)[1] if is_line(claim) else ()
+    except ReadError:
+        return ()
+
+
+def _takes_off(claim: Any, decimal: str) -> bool:
+    """Whether a worked line shows e to a difference, e^(0.5 − 0.7), which is not above 1."""
+    for side in _sides(claim, decimal):
+        match side.tree:
+            case Call("exp", (Apart("+", (_, Apart("neg"))),)) if side.value <= 1:
+                return True
+    return False
+
+
+def _summed(claim: str, decimal: str) -> list[sympy.Expr]:
+    """The terms of the first sum in a worked line."""
+    for side in _sides(claim, decimal):
+        match side.tree:
+            case Apart("+", parts):
+                return [value_of(part) for part in parts]
+    return []
 
 
 def _single(value: Any) -> Iterator[Any]:

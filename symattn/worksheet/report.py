@@ -5,10 +5,12 @@ A `Report` holds all that is said about one worksheet; every writer and the JSON
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place, Step
 from symattn.errors import counted
 from symattn.nodes.rule import Entry, at, parts, rule_of
@@ -18,7 +20,7 @@ from symattn.notation.tree import Tree
 from symattn.step import HEAD
 from symattn.worksheet.check import Marking
 from symattn.worksheet.mark import EntryMark, StepMark, summary, true_digits
-from symattn.worksheet.naming import counted_place, entry_name, leading, listed
+from symattn.worksheet.naming import counted_place, entry_name, leading, listed, without_tex
 
 #: The sign of each verdict beside a number, and its name wherever people read it.
 SIGNS = {"right": " ", "truncated": "⌊", "rounded-early": "≈", "undecided": "?",
@@ -69,6 +71,8 @@ class EntryReport:
     passes: bool
     because: tuple[str, ...] = ()
     remark: str = ""
+    #: The number that was read, where signs between its digits were read as of thousands.
+    read_as: str = ""
 
     @property
     def meaning(self) -> str:
@@ -83,7 +87,8 @@ class EntryReport:
     @property
     def told(self) -> str:
         """What is said of it under a table that shows its verdict: the true value, and why."""
-        beside = f"{self.entry}: {self.claimed}, true value {self.true}"
+        read = f" (read as {self.read_as})" if self.read_as else ""
+        beside = f"{self.entry}: {self.claimed}{read}, true value {self.true}"
         return beside if self.verdict == "wrong" else f"{beside}; {self.meaning}"
 
 
@@ -264,17 +269,20 @@ def conclusion(marking: Marking) -> str:
     """How many numbers are right or accepted, and what the others are."""
     counts = summary(marking.steps)
     words = _conclusion(counts, marking.policy.accept, marking.first_wrong is None)
-    mistaken = {link.entry for link in _links(marking) if not marking.passes(link)}
+    mistaken = [link for link in _links(marking) if not marking.passes(link)]
     if not mistaken or marking.first_wrong is not None:
         return words
+    number = len({link.entry for link in mistaken})
     alone = sum(counts.values()) == 1
-    lines = "its worked line" if alone else counted(len(mistaken), "worked line")
-    has = "has a mistake" if len(mistaken) == 1 else "have mistakes"
+    lines = "its worked line" if alone else counted(number, "worked line")
+    has = "has a mistake" if number == 1 else "have mistakes"
     return f"{words.removesuffix('.')}; {lines} {has}."
 
 
 def _conclusion(counts: Mapping[str, int], accept: Collection[str], passed: bool) -> str:
     total, right = sum(counts.values()), counts.get("right", 0)
+    if not total:
+        return "No number is claimed."
     if right == total:
         return f"All {total} numbers are right." if total > 1 else "The number is right."
     accepted = {v: n for v, n in counts.items() if v in accept and v != "right"}
@@ -328,6 +336,21 @@ def shown_true(marking: Marking, mark: StepMark, entry: EntryMark) -> str:
     return digits.text if digits.proven or digits.text == "?" else f"{digits.text}?"
 
 
+def read_as(written: Written) -> str:
+    """The number that was read, where signs between its digits count thousands; else ""."""
+    places = written.places
+    if places is None or not _GROUPED.match(written.text):
+        return ""
+    signs = sum(not sign.isdigit() for sign in written.text.lstrip("-−–+ "))
+    if signs <= (places > 0):
+        return ""
+    return f"{float(written.value):.{max(places, 0)}f}"
+
+
+#: Digits with signs between them, and nothing else but a sign before.
+_GROUPED = re.compile(r"[-−–+ ]*[0-9]+(?:[.,'’ \u2009\u202f\u00a0][0-9]+)+\Z")
+
+
 def _sentence(words: str) -> str:
     words = words.strip()
     return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
@@ -340,13 +363,14 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
     first = marking.first_wrong
     if first is None:
         return next(_false_signs(marking, notation), None)
-    (entry,) = (
+    entry = next(
         entry
         for step in steps
         for entry in step.entries
-        if step.name == first.step and entry.place == first.place
+        if step.name == first.step and entry.place == first.place and not entry.passes
     )
-    wrote = f"{entry.entry}: you wrote {entry.claimed}"
+    read = f", read as {entry.read_as}" if entry.read_as else ""
+    wrote = f"{entry.entry}: you wrote {entry.claimed}{read}"
     if entry.verdict == "undecided":
         why = f" ({entry.remark})" if entry.remark else ""
         sentence = f"The first undecided number is {wrote}{why}."
@@ -365,7 +389,7 @@ def _false_signs(marking: Marking, notation: Notation) -> Iterator[FirstWrong]:
     """The signs of worked lines that do not pass, each as the first wrong thing of a sheet."""
     for link in _links(marking):
         if not marking.passes(link):
-            index = counted_place(link.place, notation)
+            index = counted_place(link.place, notation) if link.entry else ()
             entry = EntryReport(link.entry, index, link.place, link.right, link.value,
                                 link.verdict, passes=False)  # fmt: skip
             sentence = f"In the {link.told}."
@@ -376,6 +400,8 @@ def _worked(
     marking: Marking, mark: Any, notation: Notation, true: str = ""
 ) -> tuple[str, Tree | None]:
     """What an entry is worked out from, and how; nothing of what is given."""
+    if not mark.step:
+        return "", None  # a calculation that names no entry
     item = marking.evaluation[mark.step]
     if not isinstance(item.step, Step):
         return "", None
@@ -482,12 +508,13 @@ def _entry(marking: Marking, mark: StepMark, entry: EntryMark, notation: Notatio
         entry_name(mark.name, entry.place, notation),
         counted_place(entry.place, notation),
         entry.place,
-        entry.claimed.text,
+        without_tex(entry.claimed.text),
         shown_true(marking, mark, entry),
         entry.verdict,
         marking.passes(entry),
         tuple(entry_name(other.step, other.place, notation) for other in entry.because),
         entry.remark,
+        read_as(entry.claimed),
     )
 
 
@@ -523,7 +550,9 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
     for entry in mark.entries:
         if entry.place[:-2] == head:
             row, column = entry.place[-2:]
-            by_place[(column, row) if turned else (row, column)] = entry
+            seen = (column, row) if turned else (row, column)
+            if seen not in by_place or marking.passes(by_place[seen]):  # of several the wrong one
+                by_place[seen] = entry
     wrong = [place for place, entry in by_place.items() if not marking.passes(entry)]
     sizes = marking.evaluation[mark.name].step.shape
     names = [marking.evaluation.labels.get(size, ()) for size in sizes]
@@ -545,7 +574,7 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
         if i is None or j is None:
             return GAP if i is not None else GAP_BELOW
         entry = by_place.get((i, j))
-        return Cell(entry.claimed.text, entry.verdict) if entry else Cell("", "")
+        return Cell(without_tex(entry.claimed.text), entry.verdict) if entry else Cell("", "")
 
     rows = tuple(
         ("⋮" if i is None else label(names[0], i), tuple(cell(i, j) for j in across)) for i in down

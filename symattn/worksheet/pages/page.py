@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from symattn.errors import ReadError
-from symattn.worksheet.lines import is_line, last_side
+from symattn.worksheet.lines import is_calculation, is_line, last_side
 
 #: An entry as worksheets name it, or as it is printed: s_12, a_{1,2}, α₁₂, w^{Q}_{12}.
 _ABOVE = r"(?:\^(?:\{[^{}]*\}|\([^()]*\)|\w)|[⁰¹²³⁴-⁹⁽⁾]+)?"
@@ -67,7 +67,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Anchor:
-    """A number in the prose: which entry it claims, its text, and where that stands.
+    """A number in the prose: which entry it claims ("" for none), its text, where that stands.
 
     Of a worked line it is the last number; `line` is the whole, which begins at `begins`. It is
     `inline` if a role or a command marks it, and shows only what is claimed.
@@ -106,6 +106,8 @@ def anchor(inside: str, start: int, line: Callable[[int], int]) -> Anchor:
     Raises `ReadError`, which begins with the line, for a text that is no claim.
     """
     match = _CLAIM.match(inside)
+    if match is None and is_calculation(inside):
+        return claim_of("", inside, start)
     if match is None:
         raise ReadError(
             f"{line(start)}: {inside[:40]!r} is not a claim; write e.g. weights[1,2] = 0.47"
