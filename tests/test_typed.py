@@ -682,7 +682,9 @@ def test_lines_of_the_unfolded_softmax(line_: str, attention: dict[str, Any], ve
 
 def test_the_largest_of_numbers_is_compared() -> None:
     found = check(TWO_KEYS, {"row_max[1,1]": "max(0.71, 0) = 0"}, {})
-    assert [link.told for link in found.lines] == ["row_max[1,1]: max(0.71, 0) is 0.71, not 0"]
+    assert [link.told for link in found.lines] == [
+        "worked line of row_max[1,1]: max(0.71, 0) is 0.71, not 0"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -722,10 +724,13 @@ SCALED = "```symattn\n[given]\nQ = [[1, 0], [2, -1]]\nK = [[1, 2], [0, 1]]\n```\
     ("text", "told"),
     [
         ("{claim}`2.028/3.028 = 0.670`", []),
-        ("{claim}`2.028/3.028 = 0.680`", ["2.028/3.028 is 0.66975, not 0.680"]),
+        ("{claim}`2.028/3.028 = 0.680`", ["worked line: 2.028/3.028 is 0.66975, not 0.680"]),
         ("<!-- claim -->\n$$\\frac{2.028}{3.028} = 0.670$$", []),
-        ("<!-- claim -->\n$$1\\cdot 2 + 3 = 6$$", ["1·2 + 3 is 5, not 6"]),
-        ("<!-- claim -->\n$$\\kappa_{11} = \\frac{2}{3} = 0.68$$", ["2/3 is 0.6667, not 0.68"]),
+        ("<!-- claim -->\n$$1\\cdot 2 + 3 = 6$$", ["worked line: 1·2 + 3 is 5, not 6"]),
+        (
+            "<!-- claim -->\n$$\\kappa_{11} = \\frac{2}{3} = 0.68$$",
+            ["worked line: 2/3 is 0.6667, not 0.68"],
+        ),
         ("{claim}`\\beta_{11} = 2/4 = 0.5`", []),
     ],
 )

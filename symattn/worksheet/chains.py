@@ -174,7 +174,11 @@ class _Form:
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.steps: tuple[Any, ...] = (*evaluation.inputs, *evaluation.steps)
-        self.shapes = {item.letter: evaluation.shape(item.letter) for item in self.steps}
+        levels = len(evaluation.batch) + 2
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        for item in self.steps:  # what a batch shares has an axis of 1 for its items
+            shape = evaluation.shape(item.letter)
+            self.shapes[item.letter] = (1,) * (levels + item.per_head - len(shape)) + shape
         self.lengths = {size for shape in self.shapes.values() for size in shape}
         most = max(int(np.prod(shape)) for shape in self.shapes.values())
         #: About how many numbers one style holds at once.

@@ -266,7 +266,9 @@ class _Claim:
         joined = any(len(group) > 1 for group in groups)
         if len(words) > len(shape) or (joined and len(words) < len(shape)):
             raise ReadError(f"{self.key}: {self.name} is {_dims(shape)}; {self._example(shape)}")
-        names = (*("head" for _ in shape[:-2]), "row", "column")
+        heads = ("head",) if self.evaluation[self.name].step.per_head else ()
+        items = ("item",) * (len(shape) - 2 - len(heads))
+        names = (*items, *heads, "row", "column")
         index = [self._one(*one) for one in zip(words, shape, names, strict=False)]
         return (*index, *(slice(None) for _ in shape[len(index) :]))
 

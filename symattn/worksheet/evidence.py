@@ -65,7 +65,8 @@ class Field:
         least = _EXACT * (self.largest or 1.0)
         if not exact.is_Rational:
             return least
-        return max(least, 1 / max(1.0, 3 * float(exact.q) ** 2 / pi**2))
+        below = min(int(exact.q), round(1 / _EXACT))
+        return max(least, 1 / max(1.0, 3 * below**2 / pi**2))
 
     def put_in(self, value: Array) -> Array:
         """A value of the step with the claims in their places."""
