@@ -197,8 +197,11 @@ class Values:
             )
         self._known["size", step.letter] = True
 
-    def known(self, name: str, make: Callable[[], Any]) -> Any:
-        """Something that depends on the steps and sizes alone, made once."""
+    def known(self, name: object, make: Callable[[], Any]) -> Any:
+        """Something that depends on the steps and sizes alone, made once.
+
+        A name ("shape", …) says that it depends on the batch too.
+        """
         if name not in self._known:
             self._known[name] = make()
         return self._known[name]

@@ -206,7 +206,7 @@ class Chains:
         rounding: Accepted = "either",
     ) -> None:
         self.evaluation, self.claimed, self.rounding = evaluation, claimed, rounding
-        form: _Form = evaluation.known("chains", lambda: _Form(evaluation))
+        form: _Form = evaluation.known(("shape", "chains"), lambda: _Form(evaluation))
         self.steps, self.shapes, self._lengths = form.steps, form.shapes, form.lengths
         self._work, self._after, self._root = form.work, form.after, form.root
         self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
