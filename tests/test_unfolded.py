@@ -178,7 +178,7 @@ def test_an_unfolding_that_does_not_exist() -> None:
          ["carried", "wrong", "carried"]),
         (["2.72", "7.39", "20.09"], "31.20", ["0.0872", "0.2369", "0.6439"], ["carried"] * 3),
         (["2.72", "7.39", "20.09"], "31.20", ["0.0901", "0.2369", "0.6652"],
-         ["last-digit", "carried", "right"]),  # 2.72/30.20, but 31.20 is written
+         ["rounded-early", "carried", "right"]),  # 2.72/30.20, of which 31.20 is a wrong copy
     ],
 )  # fmt: skip
 def test_weights_follow_from_the_powers_and_the_sum_as_written(
