@@ -467,7 +467,7 @@ class _Run:
                 if step.letter == letter or not any(name in changed for name in step.operands):
                     continue
                 value = self._followed(step, operand, arithmetic)
-                here = arithmetic.between(value)
+                here = _unwritten(step, value, arithmetic)
                 reached = self.chains.claimed.get(step.letter)
                 if reached is not None:
                     now = value.reshape(ways, -1)[: len(chosen), reached.index]
@@ -493,7 +493,7 @@ class _Run:
             value = self._followed(item, self.kept.__getitem__, self.ways.arithmetic)
         self.computed[letter] = value
         claimed = self.chains.claimed.get(letter)
-        unwritten = value if given else self._unwritten(item, value)
+        unwritten = value if given else _unwritten(item, value, self.ways.arithmetic)
         if claimed is None:
             self.kept[letter] = unwritten
             return
@@ -501,13 +501,6 @@ class _Run:
         out = np.array(unwritten).reshape(flat.shape)
         out[:, claimed.index] = self._judged(letter, claimed, flat[:, claimed.index])
         self.kept[letter] = out.reshape(value.shape)
-
-    def _unwritten(self, step: Any, value: Array) -> Array:
-        """What is kept of a step that is not claimed."""
-        arithmetic = self.ways.arithmetic
-        if isinstance(step.expr, Exponential | LineSum):
-            return arithmetic.sums(value)
-        return arithmetic.between(value)
 
     def _followed(self, step: Any, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
         """A step in every way; not a number where what was claimed before makes no sense.
@@ -556,6 +549,13 @@ class _Run:
         else:
             self.depends[letter] = np.zeros(len(claimed.places), dtype=bool)
         return out
+
+
+def _unwritten(step: Any, value: Array, arithmetic: ByHand) -> Array:
+    """What is kept of a step that is not claimed."""
+    if isinstance(step.expr, Exponential | LineSum):
+        return arithmetic.sums(value)
+    return arithmetic.between(value)
 
 
 def _decimals(kept_numbers: Array) -> Any:

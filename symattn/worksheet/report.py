@@ -251,7 +251,7 @@ def report(marking: Marking, notation: Notation | None = None, more: str = "") -
                 link.line,
                 link.column,
             )
-            for link in _links(marking)
+            for link in marking.lines
         ),
         tuple(note for note in marking.notes if note not in remarks),
         notation,
@@ -259,17 +259,11 @@ def report(marking: Marking, notation: Notation | None = None, more: str = "") -
     )
 
 
-def _links(marking: Marking) -> Sequence[Any]:
-    """The signs of worked lines that do not hold."""
-    links: Sequence[Any] = marking.lines
-    return links
-
-
 def conclusion(marking: Marking) -> str:
     """How many numbers are right or accepted, and what the others are."""
     counts = summary(marking.steps)
     words = _conclusion(counts, marking.policy.accept, marking.first_wrong is None)
-    mistaken = [link for link in _links(marking) if not marking.passes(link)]
+    mistaken = [link for link in marking.lines if not marking.passes(link)]
     if not mistaken or marking.first_wrong is not None:
         return words
     number = len({link.entry for link in mistaken})
@@ -387,7 +381,7 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
 
 def _false_signs(marking: Marking, notation: Notation) -> Iterator[FirstWrong]:
     """The signs of worked lines that do not pass, each as the first wrong thing of a sheet."""
-    for link in _links(marking):
+    for link in marking.lines:
         if not marking.passes(link):
             index = counted_place(link.place, notation) if link.entry else ()
             entry = EntryReport(link.entry, index, link.place, link.right, link.value,
