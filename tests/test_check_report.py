@@ -33,7 +33,6 @@ from symattn.worksheet.reporting import (
     _TINTS,
     html_report,
     json_alone,
-    json_report,
     markdown_report,
     text_overview,
     text_report,
@@ -184,7 +183,7 @@ def test_all_formats_show_the_same_numbers_and_verdicts(name: str) -> None:
     html = words_of(html_report(found))
     assert in_prose(text) == in_prose(markdown) == in_prose(html)
     assert in_prose(text) >= in_data(found)
-    data = json.loads(json_report(marking))
+    data = json.loads(json_alone(report(marking)))
     assert data["conclusion"] in " ".join(text.split()) and data["conclusion"] in markdown
     assert data["conclusion"] in html
     if data["first_wrong"] is None:
@@ -203,7 +202,7 @@ def test_the_test_of_all_formats_can_fail(wrong: Marking) -> None:
 
 
 def test_json_says_what_the_report_says(wrong: Marking) -> None:
-    data = json.loads(json_report(wrong))
+    data = json.loads(json_alone(report(wrong)))
     found = report(wrong)
     assert list(data["steps"]) == [step.name for step in found.steps]
     for step in found.steps:

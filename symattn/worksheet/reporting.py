@@ -18,7 +18,6 @@ from symattn.notation.markdown import words as in_markdown
 from symattn.notation.mathml import math
 from symattn.notation.text import Charset, in_ascii, line, width
 from symattn.notation.tree import APPROX, EQUALS, Row, Tree
-from symattn.worksheet.check import Marking
 from symattn.worksheet.overview import FileReport, Overview, overview_data
 from symattn.worksheet.report import (
     GAP,
@@ -29,7 +28,6 @@ from symattn.worksheet.report import (
     Report,
     StepReport,
     Table,
-    as_data,
     report_data,
 )
 
@@ -54,11 +52,6 @@ _COLUMNS = ("file", "first wrong", "wrote", "true", "consistent with")
 
 #: A line and the style that a terminal shows it in.
 Styled = tuple[str, str]
-
-
-def json_report(marking: Marking) -> str:
-    """The marking as indented JSON."""
-    return written(as_data(marking)) + "\n"
 
 
 def json_alone(found: Report) -> str:
