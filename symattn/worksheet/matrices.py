@@ -48,6 +48,11 @@ def read_matrix(reference: str, folder: Path) -> Any:
         raise ReadError(f"{file}: cannot be read: {words}") from None
 
 
+def matrix_file(reference: str, folder: Path) -> Path:
+    """The file in which `read_matrix` reads, resolved."""
+    return (folder / _split(reference)[0]).resolve()
+
+
 def _split(reference: str) -> tuple[str, str]:
     """File and name; a colon that belongs to a drive letter is part of the file."""
     head, colon, name = reference.rpartition(":")

@@ -71,6 +71,15 @@ class Checked:
     markings: tuple[Marking, ...] = ()
     sheets: tuple[Worksheet, ...] = ()
     findings: tuple[Finding, ...] = field(default=())
+    #: All worksheets that were read for it, those without claims too.
+    read: tuple[Worksheet, ...] = field(default=(), repr=False)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that were read for it, resolved: its own, worksheets, files of numbers."""
+        named = [name for name in (self.name, *(s.name for s in self.read)) if name != "<stdin>"]
+        numbers = [path for sheet in self.read for path in sheet.files]
+        return tuple(dict.fromkeys([*(Path(name).resolve() for name in named), *numbers]))
 
     @property
     def passes(self) -> bool:
@@ -163,6 +172,7 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
     """All worksheets of a file, each with the claims that follow it."""
     markings: list[Marking] = []
     sheets: list[Worksheet] = []
+    read: list[Worksheet] = []
     findings: list[Finding] = []
     block: Block | None = None
     anchors: list[Anchor] = []
@@ -171,6 +181,7 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
         if block is None:
             return
         sheet = sheet_of_block(name, text, block)
+        read.append(sheet)
         if not sheet.claims and not anchors:
             return
         one = _Sheet(name, text, block, sheet, anchors)
@@ -190,7 +201,7 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
             anchors.append(item)
     finish()
     ordered = tuple(sorted(findings, key=lambda finding: finding.start))
-    return Checked(name, text, tuple(markings), tuple(sheets), ordered)
+    return Checked(name, text, tuple(markings), tuple(sheets), ordered, tuple(read))
 
 
 def sheet_of_block(name: str, text: str, block: Block) -> Worksheet:

@@ -83,6 +83,8 @@ class Worksheet:
     #: How many calculations of the same shape it holds, None for one, and what differs in them.
     batch: int | None = None
     items: frozenset[str] = frozenset()
+    #: The files of numbers that were read for it, resolved.
+    files: tuple[Path, ...] = ()
 
     def in_file(self, make: Callable[..., Made], *args: Any) -> Made:
         """``make(*args)``, with the file and line put before what it refuses."""
@@ -197,7 +199,8 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
     if schema != 1 or isinstance(schema, bool):
         raise ReadError(f"schema = {shown(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
-    given = _given(_table(data, "given"), folder)
+    files: dict[Path, None] = {}
+    given = _given(_table(data, "given"), folder, files)
     upstream = {name: given.pop(name) for name in list(given) if name not in SYMBOLS}
     wrt = words_of(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
     if not given:
@@ -229,6 +232,7 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
         wrt=wrt,
         batch=levels.batch,
         items=levels.items,
+        files=tuple(files),
     )
 
 
@@ -378,10 +382,10 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         raise ReadError(f"{shown(key)}{where} is not a known key{hint}")
 
 
-def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _given(table: Mapping[str, Any], folder: Path, files: dict[Path, None]) -> dict[str, Any]:
     """What is given, with ``W_Q[1]``, ``W_Q[2]`` gathered into one list of heads.
 
-    A text that names a matrix in a file is read there.
+    A text that names a matrix in a file is read there, and the file kept among the `files`.
     """
     given: dict[str, Any] = {}
     heads: dict[str, dict[int, Any]] = {}
@@ -394,7 +398,7 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
         held = value
         if isinstance(value, str) and not start:
-            held = _from_file(key, value, folder)
+            held = _from_file(key, value, folder, files)
         if match:
             if int(match[2]) in heads.setdefault(name, {}):
                 raise ReadError(f"{name}[{int(match[2])}]: is given twice; keep one")
@@ -494,12 +498,13 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield from _leaves(part) if isinstance(part, list) else [part]
 
 
-def _from_file(key: str, reference: str, folder: Path) -> Any:
+def _from_file(key: str, reference: str, folder: Path, files: dict[Path, None]) -> Any:
     """The matrix of a file, as nested lists unless it is too large for exact numbers."""
-    from symattn.worksheet.matrices import read_matrix
+    from symattn.worksheet.matrices import matrix_file, read_matrix
 
     try:
         matrix = read_matrix(reference, folder)
+        files[matrix_file(reference, folder)] = None
     except ReadError as error:
         raise ReadError(f"{key}: {error}") from None
     if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
