@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("attention", "documents", "algebra"),
     ("worksheet",),
     ("doors",),
+    ("isolation",),
     ("cli", "pytest_plugin", "capturing", "ipython", "mkdocsext", "sphinxext"),
     ("__main__",),
 )

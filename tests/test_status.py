@@ -22,7 +22,7 @@ from click.testing import CliRunner, Result
 from symattn.algebra.equality import Equality
 from symattn.algebra.identity import Identity, Link, Proof
 from symattn.cli import COMMANDS, main
-from symattn.cli.check import status_of as status_of_finding
+from symattn.cli.marking import status_of as status_of_finding
 from symattn.cli.prove import status_of
 from symattn.doors import failure
 from symattn.errors import ReadError, Undecided

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from symattn.cli.entries import choose_entries
+from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, print_text, write
 from symattn.documents.job import (
     CODE,
@@ -27,6 +28,7 @@ from symattn.status import Status
 
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
+    from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
     from symattn.worksheet import Worksheet
 
@@ -89,18 +91,26 @@ def derive(
     form = "pdf" if pdf else form
     if output is not None and _same_file(source, output):
         raise SymattnError(f"{output}: is the worksheet itself; write to another file")
-    jobs, in_file = _jobs(source, form, symbolic, options)
-    in_file(lambda: choose_entries(jobs, options["entries"]))
-    check_format(form, jobs)
-    for job in jobs:
-        if job.evaluation is None and options["view"] in ("worked", "value"):
-            raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
-        if job.evaluation is not None:
-            job.check = in_file(job.evaluation.check)
-    if output is None and form == "text":
-        in_file(lambda: print_text([in_file(job.outline) for job in jobs]))
+    on_screen = output is None and form == "text"
+    pages: list[Outline] = []
+    document: str | bytes = ""
+    with Progress(f"deriving {source}").watched():
+        jobs, in_file = _jobs(source, form, symbolic, options)
+        in_file(lambda: choose_entries(jobs, options["entries"]))
+        check_format(form, jobs)
+        for job in jobs:
+            if job.evaluation is None and options["view"] in ("worked", "value"):
+                raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
+            if job.evaluation is not None:
+                job.check = in_file(job.evaluation.check)
+        if on_screen:
+            pages = [in_file(job.outline) for job in jobs]
+        else:
+            document = in_file(lambda: document_of(form, jobs))
+    if on_screen:
+        in_file(lambda: print_text(pages))
     else:
-        write(in_file(lambda: document_of(form, jobs)), output)
+        write(document, output)
     agrees = all(job.check is None or job.check.agrees for job in jobs)
     return Status.AGREES if agrees else Status.WRONG
 
