@@ -17,6 +17,7 @@ import gc
 import math
 import multiprocessing
 import os
+import pickle
 import select
 import signal
 import socket
@@ -39,6 +40,9 @@ Result = TypeVar("Result")
 
 #: Seconds that a new process may take before it is ready for its first task.
 _START = 120.0
+
+#: Seconds that a process which has hung up may take to end.
+_LAST = 2.0
 
 #: Seconds of processor time for one task: without a limit, and beyond the one on the clock. The
 #: system keeps this limit even where this process is stopped.
@@ -129,21 +133,21 @@ class Worker:
         process.kill()
         raise SymattnError("no process that keeps to limits could be started")
 
-    def _stop(self) -> int | None:
-        """Kill the process, if there is one; the number of the signal that had ended it before."""
+    def _stop(self, patience: float = 0.0) -> int | None:
+        """Kill the process, if there is one; see `_Process.kill`."""
         if self._process is None:
             return None
         process, self._process = self._process, None
-        process.answers.close()
-        return process.kill()
+        return process.kill(patience)
 
     def _too_slow(self, name: str) -> Failure:
         self._stop()
-        told = f"not finished in {self.limits.seconds:g} s; leave something out, or allow more time"
-        return _told(Status.UNSETTLED, name, told)
+        told = f"not finished in {self.limits.seconds:g} s"
+        more = "leave something out, or give --timeout more"
+        return _told(Status.UNSETTLED, name, f"{told}; {more}")
 
     def _died(self, name: str) -> Failure:
-        number = self._stop()
+        number = self._stop(_LAST)
         if number == getattr(signal, "SIGXCPU", None):
             told = "not finished in the processor time allowed; leave something out"
             return _told(Status.UNSETTLED, name, told)
@@ -172,7 +176,7 @@ def _outcome(
     except MemoryError as error:
         if memory is None:
             return failure(error, name, debug)
-        told = f"needs more than {memory:,} MiB of memory; leave something out"
+        told = f"needs more than {memory:,} MiB of memory; leave something out, or --isolated"
         return _told(Status.UNUSABLE, name, told)
     except SystemExit as error:  # nothing below a door leaves on purpose
         return defect(error, name, debug)
@@ -189,11 +193,14 @@ def _serve(answers: Connection) -> None:
         while True:
             function, argument, name = answers.recv()
             _allow_processor_time(limits.seconds)
-            given = _outcome(function, argument, name, debug, limits.memory)
-            try:
-                answers.send(given)
-            except MemoryError as error:  # the result is too large
-                answers.send(failure(error, name))
+            told = _outcome(_pickled, (function, argument), name, debug, limits.memory)
+            answers.send_bytes(pickle.dumps(told) if isinstance(told, Failure) else told)
+
+
+def _pickled(task: tuple[Callable[[Any], Any], Any]) -> bytes:
+    """A function's result as it is sent; one that cannot be sent is a failure too."""
+    function, argument = task
+    return pickle.dumps(function(argument))
 
 
 def _limit(limits: Limits, debug: bool) -> None:
@@ -249,8 +256,8 @@ class _Process(Protocol):
 
     answers: Connection
 
-    def kill(self) -> int | None:
-        """End it and wait for that; the number of the signal that had ended it before, if any."""
+    def kill(self, patience: float = 0.0) -> int | None:
+        """End it, unless it has ended within so many seconds; the signal that it ended by."""
 
 
 class _Source(Protocol):
@@ -326,13 +333,16 @@ class _ForkedProcess:
     lifeline: int
     control: socket.socket
 
-    def kill(self) -> int | None:
+    def kill(self, patience: float = 0.0) -> int | None:
         self.answers.close()
         ended = b""
         if self.number:
             with contextlib.suppress(OSError):  # it, or the server, was killed from outside
-                os.kill(self.number, signal.SIGKILL)
+                if not patience:  # the server keeps its number until it is asked
+                    os.kill(self.number, signal.SIGKILL)
                 self.control.send(_ENDED)
+                if patience and not wait([self.control], patience):
+                    os.kill(self.number, signal.SIGKILL)
                 ended = self.control.recv(32)
         os.close(self.lifeline)
         return -int(ended) if ended.startswith(b"-") else None
@@ -412,9 +422,9 @@ class _SpawnedProcess:
     process: Any
     answers: Any
 
-    def kill(self) -> int | None:
+    def kill(self, patience: float = 0.0) -> int | None:
         self.answers.close()
-        self.process.join(0.1)  # one that is dying ends in its own way
+        self.process.join(patience)
         self.process.kill()
         self.process.join()
         code = self.process.exitcode

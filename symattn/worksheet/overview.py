@@ -158,7 +158,8 @@ class Overview:
         total = sum(counts.values())
         words = f"{counted(len(self.files), 'file')}, {counted(total, 'number')}: "
         told = ", ".join(phrase(verdict, count) for verdict, count in counts.items())
-        words = f"{words}{told}" if total else "No claims found"
+        none = "No numbers marked" if self.unfinished else "No claims found"
+        words = f"{words}{told}" if total else none
         if false := sum(len({sign.entry for sign in one.false_lines}) for one in self.files):
             has = "has a mistake" if false == 1 else "have mistakes"
             words += f"; {counted(false, 'worked line')} {has}"

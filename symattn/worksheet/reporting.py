@@ -305,8 +305,7 @@ def _overview(found: Overview, full: bool) -> Iterator[Styled]:
         block = list(_of_file(one, several, full))
         yield from block
         yield from [("plain", "")] if block else []
-    for told in found.unfinished:
-        yield from _paragraph("bad", told, "")
+    yield from (("bad", told) for told in found.unfinished)
     yield from [("plain", "")] if found.unfinished else []
     yield from _paragraph(total, found.conclusion, "")
 
