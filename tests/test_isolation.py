@@ -142,8 +142,8 @@ def test_a_spawned_worker_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None
         assert run(tasks.double, 4, "x") == 8
         found = run(tasks.search, 40, "x")
         assert isinstance(found, Failure) and found.status == Status.UNSETTLED
-        found = run(tasks.killed, signal.SIGSEGV, "x")
-        assert isinstance(found, Failure) and "signal 11" in found.line
+        died: Any = run(tasks.killed, int(signal.SIGSEGV), "x")
+        assert isinstance(died, Failure) and "signal 11" in died.line
         assert run(tasks.double, 3, "x") == 6
     assert "PYTHONSAFEPATH" not in os.environ
 
