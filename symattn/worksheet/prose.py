@@ -114,27 +114,39 @@ def check_file(path: str | Path, explain: bool = True) -> Checked | None:
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
+    return check_text(_source(path, name), name, explain)
+
+
+def _source(path: str | Path, name: str) -> str:
     most = MAX_NOTEBOOK if Path(name).suffix.lower() == ".ipynb" else MAX_BYTES
-    return check_text(read_source(path, name, most), name, explain)
+    return read_source(path, name, most)
 
 
 def check_text(text: str, name: str, explain: bool = True) -> Checked | None:
     """The text of a file checked; the end of its name tells the syntax. As `check_file`."""
+    found = _found(text, name)
+    return _checked(name, text, found, explain) if found else None
+
+
+def _found(text: str, name: str) -> Sequence[Found]:
+    """The worksheets and claims in the text of a file; the end of its name tells the syntax."""
     syntax = SYNTAXES.get(Path(name).suffix.lower())
     if syntax is None:
-        if name != "<stdin>" and not _holds_worksheet(text, name):
-            return None
-        found: Sequence[Found] = [Block(text, 0)]
-    elif "symattn" not in text and "claim" not in text and "attention" not in text:
-        return None
-    else:
-        try:
-            found = list(syntax(text))
-        except ReadError as error:
-            raise ReadError(f"{name}:{error}") from None
-    if not found:
-        return None
-    return _checked(name, text, found, explain)
+        return [Block(text, 0)] if name == "<stdin>" or _holds_worksheet(text, name) else []
+    if "symattn" not in text and "claim" not in text and "attention" not in text:
+        return []
+    try:
+        return list(syntax(text))
+    except ReadError as error:
+        raise ReadError(f"{name}:{error}") from None
+
+
+def holds_something(path: Path) -> bool:
+    """Whether a file has a worksheet or a claim, or cannot be read, so that one does not know."""
+    try:
+        return bool(_found(_source(path, str(path)), str(path)))
+    except ReadError:
+        return True
 
 
 def files_in(path: str | Path, problems: list[str] | None = None) -> Iterator[Path]:

@@ -5,10 +5,12 @@ Every limit comes before the work it bounds.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import stat
 import sys
 import tomllib
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,9 @@ MAX_DOTS = 20
 _BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
 #: A worksheet or a file of numbers, as a page or a worksheet names it.
 _NAMED = re.compile(r"[^\s\"'`:]{1,200}\.(?:toml|npy|npz|csv|safetensors)\b")
+#: Files that name no others, and how large one that does may be.
+_NUMBERS = (".npy", ".npz", ".csv", ".safetensors")
+_MOST_NAMED = 50_000_000
 _HEADER = re.compile(r"[ \t]*\[+([^\]\n]*)\]")
 _KEY = re.compile(r"""[ \t]*("[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_.\-]+)[ \t]*=""")
 
@@ -43,6 +48,25 @@ def files_named(text: str, folder: Path) -> list[Path]:
     """The worksheets, and files of numbers, that a text names and that lie where it says."""
     paths = (folder / name for name in dict.fromkeys(_NAMED.findall(text)))
     return [path for path in paths if path.is_file()]
+
+
+def reached(paths: Iterable[Path]) -> Iterator[Path]:
+    """These files, all that they name, and what those name in turn, each once, as it lies.
+
+    By the words of their texts alone: nothing is parsed, and what cannot be read names nothing.
+    """
+    files, seen = list(paths), set[Path]()
+    while files:
+        path = files.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        yield path
+        if path.suffix.lower() in _NUMBERS:
+            continue
+        with contextlib.suppress(OSError, ValueError):
+            if path.is_file() and path.stat().st_size <= _MOST_NAMED:
+                files += files_named(path.read_text("utf-8", "replace"), path.parent)
 
 
 def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:
