@@ -87,14 +87,17 @@ class Destination:
             path = os.path.join(folder, last)
             if folder in _folders_of_descriptors() and last.isascii() and last.isdigit():
                 return cls(name, "descriptor", int(last))
+            if os.path.islink(path):
+                target = os.path.join(folder, os.readlink(path))
+                if os.path.lexists(target) or not os.path.exists(path):
+                    path = target
+                    continue  # else it is an open file of another process, which has no name
             meant = _status(path, links=True)
-            if meant is not None and stat.S_ISDIR(meant.st_mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if meant is not None and not stat.S_ISREG(meant.st_mode):
-                return cls(name, "stream", path)
-            if not os.path.islink(path):
+            if meant is None or stat.S_ISREG(meant.st_mode):
                 return cls(name, "file", path)
-            path = os.path.join(folder, os.readlink(path))
+            if stat.S_ISDIR(meant.st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            return cls(name, "stream", path)
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
     def _tried(self) -> None:
