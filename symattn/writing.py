@@ -419,7 +419,7 @@ def _folder(path: str) -> str:
     try:
         return os.path.realpath(path or os.curdir, strict=True)
     except FileNotFoundError:
-        raise FileNotFoundError(errno.ENOENT, f"there is no folder {path}") from None
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {path or os.curdir}") from None
 
 
 def _folders_of_descriptors() -> set[str]:
