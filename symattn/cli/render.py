@@ -118,7 +118,7 @@ def _watch(paths: tuple[str, ...], flavor: str) -> Status:
 
 def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
     """When each page, and each file that it or its worksheet names, was last written."""
-    from symattn.worksheet.source import files_named
+    from symattn.worksheet.source import files_named, read_source
 
     stamps: dict[Path, int] = {}
     files = list(_pages(paths, []))
@@ -127,9 +127,8 @@ def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
         try:
             stamp = path.stat().st_mtime_ns
             if path not in stamps and path.suffix.lower() in (*_PAGES, ".toml"):
-                text = path.read_text("utf-8", "replace")
-                files += files_named(text, path.parent)
+                files += files_named(read_source(path, str(path)), path.parent)
         except (OSError, ValueError):
-            continue  # not there, now
+            continue  # not there, or not to be read, now
         stamps[path] = stamp
     return stamps

@@ -9,11 +9,13 @@ import re
 import stat
 import sys
 import tomllib
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from symattn.errors import ReadError
+from symattn.worksheet.files import named_file
 
 MAX_BYTES = 2_000_000
 MAX_DOTS = 20
@@ -40,9 +42,13 @@ def parse(source: str, name: str) -> dict[str, Any]:
 
 
 def files_named(text: str, folder: Path) -> list[Path]:
-    """The worksheets, and files of numbers, that a text names and that lie where it says."""
-    paths = (folder / name for name in dict.fromkeys(_NAMED.findall(text)))
-    return [path for path in paths if path.is_file()]
+    """The worksheets, and files of numbers, that a text names and that lie where it may."""
+    found: list[Path] = []
+    for name in dict.fromkeys(_NAMED.findall(text)):
+        with suppress(ReadError):
+            named_file(name, folder)
+            found.append(folder / name)
+    return found
 
 
 def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:
