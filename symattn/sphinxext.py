@@ -46,6 +46,8 @@ from symattn.worksheet.source import read_source
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.config import Config
+    from sphinx.environment import BuildEnvironment
 
 _log = logging.getLogger(__name__)
 
@@ -63,19 +65,19 @@ _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+):(?:[0-9]+:)? ", re.S)
 _WORDS = "symattn-words"
 
 
-def site_of(app: Sphinx) -> Site:
+def site_of(env: BuildEnvironment) -> Site:
     """Where the files that pages name may lie: the source folder, and ``symattn_root``."""
-    roots = [Path(app.srcdir)]
-    if app.config.symattn_root:
-        roots.append(Path(app.confdir) / str(app.config.symattn_root))
-    return Site(roots[0], tuple(roots))
+    source, root = Path(env.srcdir), env.config.symattn_root
+    return Site(source, (source, Path(root)) if root else (source,))
 
 
-def check_root(app: Sphinx) -> None:
-    """Refuse a ``symattn_root`` that is no folder."""
-    root = site_of(app).roots[-1]
-    if not root.is_dir():
-        raise ConfigError(f"symattn_root: there is no folder {root}")
+def find_root(app: Sphinx, config: Config) -> None:
+    """Make ``symattn_root``, which counts from the folder of conf.py, a whole path."""
+    if config.symattn_root:
+        root = Path(app.confdir) / str(config.symattn_root)
+        if not root.is_dir():
+            raise ConfigError(f"symattn_root: there is no folder {root}")
+        config.symattn_root = str(root)
 
 
 def _listed(argument: str) -> list[str]:
@@ -92,7 +94,7 @@ class _Holding(SphinxDirective):
     def worksheet(self) -> Worksheet | None:
         """The worksheet; None where a variant is named instead."""
         argument = self.arguments[0].strip() if self.arguments else ""
-        site = site_of(self.env.app)
+        site = site_of(self.env)
         if argument.endswith(".toml"):
             relative, absolute = self.env.relfn2path(argument)
             self.env.note_dependency(relative)
@@ -372,7 +374,7 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     app.env.temp_data[_CHECKED] = str(path)
     try:
-        checked = check_text(source[0], str(path), explain=False, site=site_of(app))
+        checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
         wrong = [found for found in checked.findings if not found.passes] if checked else []
         disagreements = [(found.line, found.told) for found in wrong]
     except Exception as error:
@@ -393,7 +395,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("value", ValueRole())
     app.add_role("claim", ClaimRole())
     app.add_config_value("symattn_root", None, "env", (str, type(None)))
-    app.connect("builder-inited", check_root)
+    app.connect("config-inited", find_root)
     app.connect("source-read", check_page)
     app.connect("doctree-resolved", in_words)
     app.connect("doctree-resolved", in_cells)

@@ -83,7 +83,7 @@ def open_regular(path: Path) -> BinaryIO:
 
     Raises `ReadError`, without the file's name, or `OSError`.
     """
-    return open(path, "rb", opener=_opened)  # noqa: PTH123  Path.open takes no opener
+    return open(path, "rb", opener=_opened)
 
 
 def _opened(path: str, flags: int) -> int:

@@ -1,8 +1,8 @@
 """Matrices from files: ``Q = "layer.npz:Q"`` in a worksheet's ``[given]``.
 
-NumPy's ``.npy`` and ``.npz``, safetensors and CSV. Nothing in a file is run (no pickles). Kind, item
-size, shape and order are judged from the header before any number is read, and no more bytes are
-read than the header promised.
+NumPy's ``.npy`` and ``.npz``, safetensors and CSV. Nothing in a file is run (no pickles). Kind,
+item size, shape and order are judged from the header before any number is read, and no more bytes
+are read than the header promised.
 """
 
 from __future__ import annotations
@@ -114,9 +114,7 @@ class _Sparing(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if size > MAX_DIRECTORY:
-            raise ReadError(
-                f"a directory of {size:,} bytes is too large; {MAX_DIRECTORY:,} at most"
-            )
+            raise ReadError(f"a directory of {size:,} bytes is too large for an archive of arrays")
         return self._file.read(MAX_DIRECTORY if size < 0 else size)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
@@ -199,19 +197,17 @@ def _header(text: str) -> tuple[np.dtype[Any], Any, tuple[int, ...]]:
     return _dtype(found["descr"][1:-1]), order, shape
 
 
-def _dtype(told_type: str) -> np.dtype[Any]:
+def _dtype(code: str) -> np.dtype[Any]:
     """A type of numbers, by the code that NumPy writes."""
-    kind = _TYPE.fullmatch(told_type)
+    kind = _TYPE.fullmatch(code)
     if kind and kind[1] in _OTHERS:
-        raise ReadError(f"holds {_OTHERS[kind[1]]} (dtype {told(told_type)}); save it as float32")
+        raise ReadError(f"holds {_OTHERS[kind[1]]} (dtype {told(code)}); save it as float32")
     if not kind or kind[1] not in "fiub?":
-        raise ReadError(
-            f"cannot be read: its header has the unknown dtype {shown(told(told_type))}"
-        )
+        raise ReadError(f"cannot be read: its header has the unknown dtype {shown(told(code))}")
     try:
-        return np.dtype(told_type)
+        return np.dtype(code)
     except TypeError:
-        raise ReadError(f"numbers of dtype {told_type} are not read; save it as float32") from None
+        raise ReadError(f"numbers of dtype {code} are not read; save it as float32") from None
 
 
 def _safetensors(file: BinaryIO, name: str) -> Array:
@@ -227,9 +223,7 @@ def _safetensors(file: BinaryIO, name: str) -> Array:
         raise ReadError(f"numbers of dtype {told(code)} are not read; save them as float32")
     dtype = np.dtype(_TENSOR_TYPES[code])
     if _check_count(shape) * dtype.itemsize != end - begin:
-        raise ReadError(
-            "cannot be read: its header promises another number of bytes than are there"
-        )
+        raise ReadError("cannot be read: its header promises more or fewer bytes than are there")
     try:
         with safe_open(file.name, framework="numpy"):  # which checks what the rest of it promises
             pass
@@ -373,8 +367,9 @@ def _exactly(file: IO[bytes], count: int) -> bytearray:
 def _numbers(held: bytearray, dtype: np.dtype[Any]) -> Array:
     """The bytes as numbers in the order of this machine; any byte but 0 is true."""
     if dtype.kind == "b":
-        return np.frombuffer(held, np.uint8) != 0
-    return np.frombuffer(held, dtype).astype(dtype.newbyteorder("="), copy=False)
+        return np.asarray(np.frombuffer(held, np.uint8) != 0)
+    numbers: Array = np.frombuffer(held, dtype).astype(dtype.newbyteorder("="), copy=False)
+    return numbers
 
 
 def _words(error: Exception) -> str:

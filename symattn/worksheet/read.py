@@ -523,11 +523,13 @@ class _Files:
             matrix = found.read()
         except ReadError as error:
             raise ReadError(f"{key}: {error}") from None
-        exact = not isinstance(matrix, np.ndarray) or matrix.size <= MAX_ENTRIES
-        self._kept += _EXACT_BYTES * np.size(matrix) if exact else matrix.nbytes
+        if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
+            matrix = as_lists(matrix, key)
+        large = isinstance(matrix, np.ndarray)
+        self._kept += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in _leaves(matrix))
         if self._kept > _MAX_KEPT:
             raise ReadError(f"{key}: the matrices of all files are too large together")
-        return as_lists(matrix, key) if exact and isinstance(matrix, np.ndarray) else matrix
+        return matrix
 
 
 def _chunks(settings: Mapping[str, Any]) -> Any:
