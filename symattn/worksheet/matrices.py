@@ -34,11 +34,11 @@ MAX_AXES = 8
 
 #: CSV is read as exact numbers, of which a matrix has no more than `MAX_ENTRIES`.
 MAX_CSV_BYTES = 20_000_000
-MAX_CSV_LINES = 1_000_000
+MAX_CSV_LINES = 200_000
 
 #: Bytes of headers: of an array (as NumPy has it), of safetensors, of an archive's directory.
 MAX_HEADER = 10_000
-MAX_TENSORS_HEADER = 5_000_000
+MAX_TENSORS_HEADER = 4_000_000
 MAX_DIRECTORY = 4_000_000
 
 
@@ -115,7 +115,7 @@ class _Sparing(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         if size > MAX_DIRECTORY:
             raise ReadError(f"a directory of {size:,} bytes is too large for an archive of arrays")
-        return self._file.read(MAX_DIRECTORY if size < 0 else size)
+        return self._file.read(_END_OF_ARCHIVE if size < 0 else size)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         return self._file.seek(offset, whence)
@@ -170,7 +170,7 @@ def _array(file: IO[bytes], size: int) -> Array:
     if length > MAX_HEADER:
         raise ReadError(f"a header of {length:,} bytes is too long; {MAX_HEADER:,} at most")
     dtype, order, shape = _header(_exactly(file, length).decode("latin-1"))
-    wanted, held = _check_count(shape) * dtype.itemsize, size - 8 - width - length
+    wanted, held = _check_count(shape) * dtype.itemsize, max(size - 8 - width - length, 0)
     if wanted != held:
         more = "; save one array a file" if held > wanted else ""
         raise ReadError(
@@ -215,44 +215,41 @@ def _safetensors(file: BinaryIO, name: str) -> Array:
         from safetensors import SafetensorError, safe_open
     except ImportError:
         raise ReadError("needs safetensors; pip install 'symattn[safetensors]'") from None
-    header, start = _tensors(file)
+    length = int.from_bytes(_exactly(file, 8), "little")
+    if length > MAX_TENSORS_HEADER:
+        raise ReadError(f"cannot be read: a header of {length:,} bytes is too long")
+    try:
+        with safe_open(file.name, framework="numpy"):  # which checks all that the header promises
+            pass
+    except (SafetensorError, OSError) as error:
+        raise ReadError(f"cannot be read: {_words(error)}") from None
+    header = _tensors(_exactly(file, length))
     names = [key for key in header if key != "__metadata__"]
     chosen = names[_chosen(name, names)]
-    code, shape, begin, end = _tensor(header[chosen], os.fstat(file.fileno()).st_size - start)
+    code, shape, begin, end = _tensor(header[chosen])
     if code not in _TENSOR_TYPES:
         raise ReadError(f"numbers of dtype {told(code)} are not read; save them as float32")
     dtype = np.dtype(_TENSOR_TYPES[code])
     if _check_count(shape) * dtype.itemsize != end - begin:
         raise ReadError("cannot be read: its header promises more or fewer bytes than are there")
-    try:
-        with safe_open(file.name, framework="numpy"):  # which checks what the rest of it promises
-            pass
-    except (SafetensorError, OSError) as error:
-        raise ReadError(f"cannot be read: {_words(error)}") from None
-    file.seek(start + begin)
+    file.seek(8 + length + begin)
     numbers = _numbers(_exactly(file, end - begin), dtype)
     if code == "BF16":  # the upper half of the float32 that is the same number
         numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
     return numbers.reshape(shape)
 
 
-def _tensors(file: BinaryIO) -> tuple[dict[str, Any], int]:
-    """The header of a safetensors file, and where its numbers begin."""
-    length = int.from_bytes(_exactly(file, 8), "little")
-    if length > MAX_TENSORS_HEADER:
-        raise ReadError(
-            f"cannot be read: a header of {length:,} bytes is too long; "
-            f"{MAX_TENSORS_HEADER:,} at most"
-        )
+def _tensors(raw: bytearray) -> dict[str, Any]:
+    """The header of a safetensors file."""
     try:
-        header = json.loads(_exactly(file, length).decode(), object_pairs_hook=_once)
+        header = json.loads(raw.decode(), object_pairs_hook=_once)
     except ReadError:
         raise
     except (ValueError, RecursionError) as error:
         raise ReadError(f"cannot be read: its header is no JSON: {_words(error)}") from None
     if not isinstance(header, dict):
         raise ReadError("cannot be read: its header is no table of tensors")
-    return header, 8 + length
+    return header
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -263,11 +260,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _tensor(entry: Any, held: int) -> tuple[str, tuple[int, ...], int, int]:
-    """Type, shape, begin and end of a tensor among the `held` bytes of numbers."""
+def _tensor(entry: Any) -> tuple[str, tuple[int, ...], int, int]:
+    """Type, shape, begin and end of a tensor among the bytes of all."""
     match entry:
         case {"dtype": str(code), "shape": [*shape], "data_offsets": [int(begin), int(end)]} if (
-            all(type(size) is int for size in (*shape, begin, end)) and 0 <= begin <= end <= held
+            all(type(size) is int for size in (*shape, begin, end)) and 0 <= begin <= end
         ):
             return code, tuple(shape), begin, end
     raise ReadError("cannot be read: its header does not say where the numbers are")
@@ -379,6 +376,9 @@ def _words(error: Exception) -> str:
 
 
 _BLOCK = 1 << 20
+
+#: Bytes of the last record of an archive, with the longest comment.
+_END_OF_ARCHIVE = 22 + (1 << 16)
 _NOT_TEXT = "not UTF-8 text; save the file as UTF-8"
 
 #: What `zipfile` raises for an archive that is broken, or has what it does not know.
