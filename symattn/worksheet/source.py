@@ -5,17 +5,18 @@ Every limit comes before the work it bounds.
 
 from __future__ import annotations
 
-import contextlib
 import re
 import stat
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from symattn.errors import ReadError
+from symattn.worksheet.files import named_file
 
 MAX_BYTES = 2_000_000
 MAX_DOTS = 20
@@ -24,7 +25,7 @@ _BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
 _NAMED = re.compile(r"[^\s\"'`:]{1,200}\.(?:toml|npy|npz|csv|safetensors)\b")
 #: Files that name no others, and how large one that does may be.
 _NUMBERS = (".npy", ".npz", ".csv", ".safetensors")
-_MOST_NAMED = 50_000_000
+_MOST_NAMED = 5_000_000
 _HEADER = re.compile(r"[ \t]*\[+([^\]\n]*)\]")
 _KEY = re.compile(r"""[ \t]*("[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_.\-]+)[ \t]*=""")
 
@@ -45,9 +46,13 @@ def parse(source: str, name: str) -> dict[str, Any]:
 
 
 def files_named(text: str, folder: Path) -> list[Path]:
-    """The worksheets, and files of numbers, that a text names and that lie where it says."""
-    paths = (folder / name for name in dict.fromkeys(_NAMED.findall(text)))
-    return [path for path in paths if path.is_file()]
+    """The worksheets, and files of numbers, that a text names and that lie where it may."""
+    found: list[Path] = []
+    for name in dict.fromkeys(_NAMED.findall(text)):
+        with suppress(ReadError):
+            named_file(name, folder)
+            found.append(folder / name)
+    return found
 
 
 def reached(paths: Iterable[Path]) -> Iterator[Path]:
@@ -64,9 +69,9 @@ def reached(paths: Iterable[Path]) -> Iterator[Path]:
         yield path
         if path.suffix.lower() in _NUMBERS:
             continue
-        with contextlib.suppress(OSError, ValueError):
-            if path.is_file() and path.stat().st_size <= _MOST_NAMED:
-                files += files_named(path.read_text("utf-8", "replace"), path.parent)
+        with suppress(OSError, ValueError):
+            text = read_source(path.absolute(), str(path), _MOST_NAMED)  # - is a name here
+            files += files_named(text, path.parent)
 
 
 def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:
