@@ -59,11 +59,10 @@ def _inside(name: str, path: Path, folder: Path, naming: str, roots: Sequence[Pa
         if not any(own.is_relative_to(root) for root in allowed):
             allowed = [own]
         if not any(real.is_relative_to(root) for root in allowed):
-            folders = " or ".join(map(str, allowed)) if roots else f"the folder of the {naming}"
-            raise ReadError(
-                f"{told(name)}: leads out of {folders}; it has to lie beside the {naming}, or in "
-                "a folder there"
-            )
+            beside = f"it has to lie beside the {naming}, or in a folder there"
+            if roots:
+                raise ReadError(f"{told(name)}: leads out of {' and '.join(map(str, allowed))}")
+            raise ReadError(f"{told(name)}: leads out of the folder of the {naming}; {beside}")
         kind = kind_of(real)
     except (FileNotFoundError, NotADirectoryError):
         raise ReadError(f"{told(name)}: there is no such file beside the {naming}") from None
