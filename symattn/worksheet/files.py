@@ -60,8 +60,9 @@ def _inside(name: str, path: Path, folder: Path, naming: str, roots: Sequence[Pa
             allowed = [own]
         if not any(real.is_relative_to(root) for root in allowed):
             beside = f"it has to lie beside the {naming}, or in a folder there"
+            folders = " and ".join(map(str, allowed))
             if roots:
-                raise ReadError(f"{told(name)}: leads out of {' and '.join(map(str, allowed))}")
+                raise ReadError(f"{told(name)}: leads out of {folders}; it has to lie there")
             raise ReadError(f"{told(name)}: leads out of the folder of the {naming}; {beside}")
         kind = kind_of(real)
     except (FileNotFoundError, NotADirectoryError):
