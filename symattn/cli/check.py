@@ -15,6 +15,7 @@ from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
+from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.worksheet.overview import Overview
@@ -53,6 +54,9 @@ def check(
     claims, unless --if-any is given; files of a folder without claims are skipped. A file that
     cannot be used does not keep the others from being marked.
     """
+    destination = Destination.of(output)
+    if destination.exists:
+        destination.refuse_inputs(_inputs(paths))
     failures: list[Failure] = []
     mends = options["diff"] or options["fix"]
     asked = [
@@ -70,18 +74,36 @@ def check(
             if isinstance(found, Failure):
                 failures.append(found)
             elif found is not None:
+                destination.refuse_inputs(found.files)
                 marked.append(found)
     statuses = [status for one in marked for status in one.statuses]
     alone = len(paths) == 1 and not _is_folder(paths[0])
     if alone and failures and all(one.status != Status.UNSETTLED for one in failures):
         pass  # nothing was marked
     elif mends:
-        statuses = _mend(marked, failures, options["diff"], options["fix"], output)
+        statuses = _mend(marked, failures, options["diff"], options["fix"], destination)
     else:
-        _show(_overview(marked, failures), form, options["full"], output)
+        _show(_overview(marked, failures), form, options["full"], destination)
     for failed in failures:
         complain(failed.line)
     return worst([*statuses, *(failed.status for failed in failures)])
+
+
+def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
+    """The files that will be read, as far as one can tell before; - is standard input.
+
+    A page of a folder in which nothing is marked, as a report written before, is none of them.
+    """
+    from symattn.worksheet.prose import files_in, holds_something
+    from symattn.worksheet.source import reached
+
+    for path in paths:
+        if path == "-":
+            yield path
+        elif _is_folder(path):
+            yield from reached(name for name in files_in(path, []) if holds_something(name))
+        else:
+            yield from reached([Path(path)])
 
 
 def _is_folder(path: str) -> bool:
@@ -116,9 +138,9 @@ def _overview(marked: list[Marked], failures: list[Failure]) -> Overview:
     return Overview(files, tuple(problems), tuple(unfinished))
 
 
-def _show(found: Overview, form: str, full: bool, output: str | None) -> None:
+def _show(found: Overview, form: str, full: bool, destination: Destination) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
-    from symattn.cli.screen import can_show_unicode, print_lines, write
+    from symattn.cli.screen import can_show_unicode, print_lines
     from symattn.worksheet.annotations import github_annotations
     from symattn.worksheet.overview import report_alone
     from symattn.worksheet.reporting import (
@@ -133,32 +155,31 @@ def _show(found: Overview, form: str, full: bool, output: str | None) -> None:
     alone = report_alone(found)
     match form:
         case "json":
-            write(json_overview(found) if alone is None else json_alone(alone), output)
+            destination.write(json_overview(found) if alone is None else json_alone(alone))
         case "html":
-            write(html_overview(found), output)
+            destination.write(html_overview(found))
         case "md":
-            write(markdown_overview(found), output)
+            destination.write(markdown_overview(found))
         case "github":
-            write(github_annotations(found), output)
+            destination.write(github_annotations(found))
         case _:
-            plain = output is not None or can_show_unicode()
+            plain = not destination.is_screen or can_show_unicode()
             charset: Literal["unicode", "ascii"] = "unicode" if plain else "ascii"
             lines = (
                 styled_overview(found, charset, full)
                 if alone is None
                 else styled_report(alone, charset)
             )
-            if output is None:
+            if destination.is_screen:
                 print_lines(lines)
             else:
-                write("\n".join(words for _, words in lines) + "\n", output)
+                destination.write("\n".join(words for _, words in lines) + "\n")
 
 
 def _mend(
-    marked: list[Marked], failures: list[Failure], diff: bool, fix: bool, output: str | None
+    marked: list[Marked], failures: list[Failure], diff: bool, fix: bool, destination: Destination
 ) -> list[Status]:
     """Show, or make, the changes that put wrong numbers right; the statuses of what is left."""
-    from symattn.cli.screen import write
     from symattn.errors import counted
 
     left: list[Status] = []
@@ -176,14 +197,14 @@ def _mend(
         left += mending.statuses if fix else one.statuses
     if not diff:
         shown.append(f"{counted(mended, 'number')} put right\n")
-    write("".join(shown), output)
+    destination.write("".join(shown))
     return left
 
 
 def _mended(name: str, mending: Mending, diff: bool, fix: bool) -> Iterator[str]:
     """Put a file right if told to; what changes, and what is left as it is."""
-    from symattn.cli.screen import replace_file
     from symattn.errors import SymattnError
+    from symattn.writing import replace_text
 
     changes = mending.after != mending.before
     if diff and changes:
@@ -192,5 +213,5 @@ def _mended(name: str, mending: Mending, diff: bool, fix: bool) -> Iterator[str]
     if fix and changes:
         if name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
-        replace_file(Path(name), mending.before, mending.after)
+        replace_text(name, mending.before, mending.after)
     yield from mending.left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -131,7 +132,7 @@ class _Filling:
 
     def _changes(self, path: Path) -> bool | Failure:
         """Whether the page changes; it is written unless told not to."""
-        from symattn.cli.screen import replace_file
+        from symattn.writing import replace_text
 
         filled = self.run(_fill, _Asked(path, self.flavor), str(path))
         if isinstance(filled, Failure):
@@ -139,7 +140,7 @@ class _Filling:
         before, after = filled
         try:
             if after != before and self.writes:
-                replace_file(path, before, after)
+                replace_text(path, before, after)
         except BaseException as error:
             return failure(error, str(path), debug_asked())
         return after != before
@@ -165,18 +166,10 @@ def _watch(paths: tuple[str, ...], filling: _Filling) -> Status:
 
 def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
     """When each page, and each file that it or its worksheet names, was last written."""
-    from symattn.worksheet.source import files_named
+    from symattn.worksheet.source import reached
 
     stamps: dict[Path, int] = {}
-    files = list(_pages(paths, []))
-    while files:
-        path = files.pop()
-        try:
-            stamp = path.stat().st_mtime_ns
-            if path not in stamps and path.suffix.lower() in (*_PAGES, ".toml"):
-                text = path.read_text("utf-8", "replace")
-                files += files_named(text, path.parent)
-        except (OSError, ValueError):
-            continue  # not there, now
-        stamps[path] = stamp
+    for path in reached(_pages(paths, [])):
+        with contextlib.suppress(OSError):  # not there, now
+            stamps[path] = path.stat().st_mtime_ns
     return stamps
