@@ -6,6 +6,7 @@ says itself what is wrong; anything else is a defect of symattn, and is said to 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -13,12 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from symattn.errors import SymattnError, Undecided
+from symattn.printable import as_line, printable
 from symattn.status import Status
 
 #: Set to anything but 0, it shows the tracebacks of internal errors at every door.
 DEBUG = "SYMATTN_DEBUG"
 
 _PACKAGE = Path(__file__).parent
+
+#: What ends a process, a task or a test on purpose goes through every door: the interpreter's own,
+#: and those of the packages that define more of them below `BaseException`.
+_LEAVES = (KeyboardInterrupt, SystemExit, GeneratorExit)
+_HOSTS = ("asyncio", "trio", "_pytest")
 
 
 @dataclass(frozen=True)
@@ -29,30 +36,41 @@ class Failure:
     line: str
 
 
-def failure(error: Exception, name: str = "", debug: bool = False) -> Failure:
+def failure(error: BaseException, name: str = "", debug: bool = False) -> Failure:
     """What is said of an exception; the line names the file `name` if there is one.
 
-    The traceback of an internal error goes to standard error where `debug` or the environment
-    variable ``SYMATTN_DEBUG`` asks for it.
+    The line is printable, whatever the exception holds. The traceback of an internal error goes to
+    standard error where `debug` or the environment variable ``SYMATTN_DEBUG`` asks for it. Raises
+    what ends the process on purpose; a defect of a compiled library (a panic of one written in
+    Rust, say) is none of these, though it is no `Exception`.
     """
+    if isinstance(error, _LEAVES) or type(error).__module__.partition(".")[0] in _HOSTS:
+        raise error
     place = f"{name}: " if name else ""
     match error:
         case Undecided():
-            return Failure(Status.UNSETTLED, str(error))
+            return Failure(Status.UNSETTLED, printable(_words(error)))
         case SymattnError():  # names its file and line
-            return Failure(Status.UNUSABLE, str(error))
+            return Failure(Status.UNUSABLE, printable(_words(error)))
         case OSError():
-            reason = (error.strerror or str(error)).lower()
-            named = f"{error.filename}: " if error.filename else f"{place}cannot write: "
-            return Failure(Status.UNUSABLE, f"{named}{reason}")
+            reason = str(error.strerror or _words(error)).lower()
+            named = f"{_named(error)}: " if error.filename else f"{place}cannot write: "
+            return Failure(Status.UNUSABLE, printable(f"{named}{reason}"))
         case MemoryError():
-            return Failure(Status.UNUSABLE, f"{place}too large for the memory of this machine")
+            told = f"{place}too large for the memory of this machine"
+            return Failure(Status.UNUSABLE, printable(told))
+    return defect(error, name, debug)
+
+
+def defect(error: BaseException, name: str = "", debug: bool = False) -> Failure:
+    """What is said of an exception that nobody foresaw; as `failure`, but raises nothing."""
     if debug or debugging():
-        traceback.print_exception(error, file=sys.stderr)
+        _trace(error)
+    place = f"{name}: " if name else ""
     told = f"{place}internal error, please report: {type(error).__name__} {_place(error)}"
     if isinstance(error, RecursionError):
         told += "; something is nested too deep"
-    return Failure(Status.INTERNAL, told)
+    return Failure(Status.INTERNAL, printable(told))
 
 
 def debugging() -> bool:
@@ -60,7 +78,28 @@ def debugging() -> bool:
     return os.environ.get(DEBUG, "0") not in ("", "0")
 
 
-def _place(error: Exception) -> str:
+def _trace(error: BaseException) -> None:
+    """The traceback on standard error, line by line, where anybody reads it."""
+    told = "".join(traceback.format_exception(error)).rstrip("\n").split("\n")
+    with contextlib.suppress(OSError, AttributeError):  # closed, or never there
+        sys.stderr.write("".join(f"{as_line(line)}\n" for line in told))
+
+
+def _words(error: BaseException) -> str:
+    """What the exception says; its type, where it says nothing or cannot."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__
+
+
+def _named(error: OSError) -> str:
+    """The file that the system names."""
+    name = error.filename
+    return os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else str(name)
+
+
+def _place(error: BaseException) -> str:
     """The innermost line of this package that the exception came through."""
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "status"),
+    ("errors", "status", "printable"),
     ("writing",),
     ("grammar", "notation"),
     ("arithmetic",),
@@ -22,6 +22,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("attention", "documents", "algebra"),
     ("worksheet",),
     ("doors",),
+    ("isolation",),
     ("cli", "pytest_plugin", "capturing", "ipython", "mkdocsext", "sphinxext"),
     ("__main__",),
 )

@@ -18,8 +18,10 @@ from markdown_it import MarkdownIt
 
 from symattn import SymattnError
 from symattn.cli import main
+from symattn.cli.progress import Progress
 from symattn.documents.markdown import FLAVORS, markdown_document
 from symattn.documents.mathml import mathml_document
+from symattn.isolation import here
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.render import rendered
 from tests.conftest import Formulas
@@ -212,7 +214,8 @@ def test_a_watched_page_is_filled_in_again(tmp_path: Path, monkeypatch: pytest.M
         return stamps(paths)
 
     monkeypatch.setattr(render, "_stamps", until_over)
-    watching = threading.Thread(target=render._watch, args=((str(path),), "github"), daemon=True)
+    filling = render._Filling("github", True, here(), Progress(""))
+    watching = threading.Thread(target=render._watch, args=((str(path),), filling), daemon=True)
     watching.start()
 
     def appears(words: str) -> bool:

@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked
-from symattn.doors import DEBUG, failure
-from symattn.status import Status
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, drop_output
+from symattn.doors import DEBUG, Failure, defect, failure
+from symattn.status import Status, worst
 from symattn.writing import reader_may_leave
 
 #: The modules of the commands, each imported when it is called.
@@ -57,29 +57,54 @@ class OneLine(click.Group):
             return Status.UNSETTLED  # a pipe closed before the command had its status
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
-        except Exception as error:
+        except KeyboardInterrupt:  # click would print an empty line
+            raise click.Abort from None
+        except SystemExit as error:  # no command leaves on purpose
+            return _said(defect(error, debug=debug_asked()))
+        except BaseException as error:
             return _failed(error)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line and leave; see `click.Command.main`."""
         try:
-            status = super().main(*args, **{**kwargs, "standalone_mode": False})
+            status = Status(super().main(*args, **{**kwargs, "standalone_mode": False}) or 0)
         except click.ClickException as error:
-            complain(error.format_message())
+            complain(" ".join(error.format_message().split()))
             status = Status.UNUSABLE
-        except click.Abort:
+        except (click.Abort, KeyboardInterrupt):
             complain("interrupted")
             status = Status.UNSETTLED
-        except Exception as error:  # outside of every command, as --version is
+        except SystemExit as error:  # only the completion of a shell leaves by itself
+            status = Status.AGREES
+            if error.code:
+                complain("shell completion: there is no such shell or instruction")
+                status = Status.UNUSABLE
+        except BaseException as error:  # outside of every command, as --version is
             status = _failed(error)
-        sys.exit(Status(status or Status.AGREES))
+        sys.exit(_flushed(status))
 
 
-def _failed(error: Exception) -> Status:
+def _failed(error: BaseException) -> Status:
     """Say what was raised, and with which status the command ends."""
-    failed = failure(error, debug=debug_asked())
+    return _said(failure(error, debug=debug_asked()))
+
+
+def _said(failed: Failure) -> Status:
     complain(failed.line)
     return failed.status
+
+
+def _flushed(status: Status) -> Status:
+    """The status, once all is written; Python itself would end with another where that fails."""
+    try:
+        with reader_may_leave(1):
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        drop_output()
+        failed = failure(error)
+        return status if status == failed.status else worst([status, _said(failed)])
+    return status
 
 
 @click.group(

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from symattn.cli.limits import limit_options, runs
+from symattn.cli.marking import Asked, Marked, Mending, mark
+from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
-    from symattn.worksheet.lines import Link
-    from symattn.worksheet.overview import FileReport, Overview
-    from symattn.worksheet.prose import Checked, Finding
+    from symattn.worksheet.overview import Overview
 
 _FORMATS = ("text", "md", "html", "json", "github")
 
@@ -36,8 +37,16 @@ _FORMATS = ("text", "md", "html", "json", "github")
     "--fix", is_flag=True, help="Correct in place every number not accepted, at its own digits."
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
+@limit_options
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
-def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool) -> Status:
+def check(
+    paths: tuple[str, ...],
+    form: str,
+    output: str | None,
+    timeout: float | None,
+    isolated: bool,
+    **options: bool,
+) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
 
     Pages are Markdown, MyST, reStructuredText, LaTeX and notebooks; folders are searched. A number
@@ -45,43 +54,39 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     claims, unless --if-any is given; files of a folder without claims are skipped. A file that
     cannot be used does not keep the others from being marked.
     """
-    from symattn.worksheet.overview import Overview
-
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs(_inputs(paths))
     failures: list[Failure] = []
-    named = len(paths) == 1 and not _is_folder(paths[0])
-    checked: list[Checked] = []
-    for one in _checked(paths, failures, explain=not options["no_explain"],
-                        if_any=options["if_any"], named=named):  # fmt: skip
-        destination.refuse_inputs(one.files)
-        checked.append(one)
-    status = worst(status for one in checked for status in _statuses(one))
-    if options["diff"] or options["fix"]:
-        status = _mend(checked, failures, options["diff"], options["fix"], destination)
+    mends = options["diff"] or options["fix"]
+    asked = [
+        Asked(name, must, not options["no_explain"], options["full"], mends)
+        for name, must in _names(paths, failures, options["if_any"])
+    ]
+    with (
+        Progress("marking").watched() as shown,
+        runs(timeout, isolated, "symattn.cli.marking") as run,
+    ):
+        marked: list[Marked] = []
+        for number, one in enumerate(asked, 1):
+            shown.at(f"marking {number} of {len(asked)}: {one.shown_name}")
+            found = run(mark, one, one.shown_name)
+            if isinstance(found, Failure):
+                failures.append(found)
+            elif found is not None:
+                destination.refuse_inputs(found.files)
+                marked.append(found)
+    statuses = [status for one in marked for status in one.statuses]
+    alone = len(paths) == 1 and not _is_folder(paths[0])
+    if alone and failures and all(one.status != Status.UNSETTLED for one in failures):
+        pass  # nothing was marked
+    elif mends:
+        statuses = _mend(marked, failures, options["diff"], options["fix"], destination)
     else:
-        files = tuple(_reported(checked, failures, options["full"]))
-        found = Overview(files, tuple(failed.line for failed in failures))
-        _show(found, form, options["full"], destination)
+        _show(_overview(marked, failures), form, options["full"], destination)
     for failed in failures:
         complain(failed.line)
-    return worst([status, *(failed.status for failed in failures)])
-
-
-def status_of(finding: Finding | Link) -> Status:
-    """What a claimed number, or a sign that does not hold, does to the status of its file."""
-    from symattn.worksheet.lines import Link
-
-    if not isinstance(finding, Link) and finding.passes:
-        return Status.AGREES
-    return Status.UNSETTLED if finding.verdict == "undecided" else Status.WRONG
-
-
-def _statuses(one: Checked) -> Iterator[Status]:
-    """The statuses of a file's numbers, and of its worked lines."""
-    yield from map(status_of, one.findings)
-    yield from map(status_of, one.links)
+    return worst([*statuses, *(failed.status for failed in failures)])
 
 
 def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
@@ -105,43 +110,32 @@ def _is_folder(path: str) -> bool:
     return path != "-" and Path(path).is_dir()
 
 
-def _checked(
-    paths: tuple[str, ...], failures: list[Failure], explain: bool, if_any: bool, named: bool
-) -> Iterator[Checked]:
-    """Every file that holds claims; why another could not be used is among the failures.
+def _names(
+    paths: tuple[str, ...], failures: list[Failure], if_any: bool
+) -> Iterator[tuple[str, bool]]:
+    """Every file to mark, and whether it has to hold claims: those named do.
 
-    Raises it where that file alone is `named`. A file that is named and holds no claim is one.
+    Folders that cannot be read are among the failures.
     """
-    from symattn.errors import ReadError
-    from symattn.worksheet.prose import check_file, files_in
+    from symattn.worksheet.prose import files_in
 
     for path in paths:
-        folder = _is_folder(path)
+        if not _is_folder(path):
+            yield path, not if_any
+            continue
         problems: list[str] = []
-        for name in files_in(path, problems) if folder else (path,):
-            try:
-                one = check_file(name, explain)
-                if one is not None and one.markings:
-                    yield one
-                elif not (folder or if_any):
-                    raise ReadError(f"{path}: no claims; add a table [claims], or a claim in the "
-                                    "text after the worksheet")  # fmt: skip
-            except Exception as error:
-                if named:
-                    raise
-                failures.append(failure(error, str(name), debug_asked()))
+        yield from ((str(name), False) for name in files_in(path, problems))
         failures += [Failure(Status.UNUSABLE, problem) for problem in problems]
 
 
-def _reported(checked: list[Checked], failures: list[Failure], full: bool) -> Iterator[FileReport]:
-    """The report on each file; why another has none is among the failures."""
-    from symattn.worksheet.overview import file_report
+def _overview(marked: list[Marked], failures: list[Failure]) -> Overview:
+    """All files that were marked, and a line for each of the others."""
+    from symattn.worksheet.overview import Overview
 
-    for one in checked:
-        try:
-            yield file_report(one, full, more="--full shows all")
-        except Exception as error:
-            failures.append(failure(error, one.name, debug_asked()))
+    unfinished = [one.line for one in failures if one.status == Status.UNSETTLED]
+    problems = [one.line for one in failures if one.status != Status.UNSETTLED]
+    files = tuple(one.report for one in marked if one.report is not None)
+    return Overview(files, tuple(problems), tuple(unfinished))
 
 
 def _show(found: Overview, form: str, full: bool, destination: Destination) -> None:
@@ -183,48 +177,41 @@ def _show(found: Overview, form: str, full: bool, destination: Destination) -> N
 
 
 def _mend(
-    checked: list[Checked], failures: list[Failure], diff: bool, fix: bool,
-    destination: Destination,
-) -> Status:  # fmt: skip
-    """Show, or make, the changes that put wrong numbers right; the status of what is left."""
+    marked: list[Marked], failures: list[Failure], diff: bool, fix: bool, destination: Destination
+) -> list[Status]:
+    """Show, or make, the changes that put wrong numbers right; the statuses of what is left."""
     from symattn.errors import counted
 
     left: list[Status] = []
     mended = 0
     shown: list[str] = []
-    for one in checked:
+    for one in marked:
+        if (mending := one.mending) is None:
+            continue
         try:
-            shown += _mended(one, diff, fix)
-        except Exception as error:
+            shown += _mended(one.name, mending, diff, fix)
+        except BaseException as error:
             failures.append(failure(error, one.name, debug_asked()))
             continue
-        mended += sum(1 for f in one.findings if not f.passes and f.mend is not None)
-        left += [status_of(f) for f in one.findings if f.mend is None or not fix]
-        left += map(status_of, one.left if fix else one.links)
+        mended += mending.count
+        left += mending.statuses if fix else one.statuses
     if not diff:
         shown.append(f"{counted(mended, 'number')} put right\n")
     destination.write("".join(shown))
-    return worst(left)
+    return left
 
 
-def _mended(one: Checked, diff: bool, fix: bool) -> Iterator[str]:
+def _mended(name: str, mending: Mending, diff: bool, fix: bool) -> Iterator[str]:
     """Put a file right if told to; what changes, and what is left as it is."""
     from symattn.errors import SymattnError
     from symattn.writing import replace_text
 
-    after = one.mended()
-    if diff and after != one.text:
-        before, now = one.text.splitlines(True), after.splitlines(True)
-        yield from difflib.unified_diff(before, now, one.name, one.name)
-    if fix and after != one.text:
-        if one.name == "<stdin>":
+    changes = mending.after != mending.before
+    if diff and changes:
+        before, now = mending.before.splitlines(True), mending.after.splitlines(True)
+        yield from difflib.unified_diff(before, now, name, name)
+    if fix and changes:
+        if name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
-        replace_text(one.name, one.text, after)
-    for link in one.left:
-        yield f"{one.name}:{link.line}:{link.column}: {link.told}\n"
-    for f in one.findings:
-        if not f.passes and f.mend is None:
-            yield (
-                f"{one.name}:{f.line}:{f.column}: {f.entry}: {f.claimed} is left as it is; "
-                f"the true value is {f.true}\n"
-            )
+        replace_text(name, mending.before, mending.after)
+    yield from mending.left

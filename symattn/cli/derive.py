@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from symattn.cli.entries import choose_entries
+from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, print_text
 from symattn.documents.job import (
     CODE,
@@ -28,6 +29,7 @@ from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
+    from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
     from symattn.worksheet import Worksheet
 
@@ -89,18 +91,26 @@ def derive(
         raise SymattnError(f"--pdf: is made of tex; leave out --format {form}")
     form = "pdf" if pdf else form
     destination = Destination.of(output)
-    jobs, in_file = _jobs(source, form, symbolic, options, destination)
-    in_file(lambda: choose_entries(jobs, options["entries"]))
-    check_format(form, jobs)
-    for job in jobs:
-        if job.evaluation is None and options["view"] in ("worked", "value"):
-            raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
-        if job.evaluation is not None:
-            job.check = in_file(job.evaluation.check)
-    if destination.is_screen and form == "text":
-        in_file(lambda: print_text([in_file(job.outline) for job in jobs]))
+    on_screen = destination.is_screen and form == "text"
+    pages: list[Outline] = []
+    document: str | bytes = ""
+    with Progress(f"deriving {source}").watched():
+        jobs, in_file = _jobs(source, form, symbolic, options, destination)
+        in_file(lambda: choose_entries(jobs, options["entries"]))
+        check_format(form, jobs)
+        for job in jobs:
+            if job.evaluation is None and options["view"] in ("worked", "value"):
+                raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
+            if job.evaluation is not None:
+                job.check = in_file(job.evaluation.check)
+        if on_screen:
+            pages = [in_file(job.outline) for job in jobs]
+        else:
+            document = in_file(lambda: document_of(form, jobs))
+    if on_screen:
+        in_file(lambda: print_text(pages))
     else:
-        destination.write(in_file(lambda: document_of(form, jobs)))
+        destination.write(document)
     agrees = all(job.check is None or job.check.agrees for job in jobs)
     return Status.AGREES if agrees else Status.WRONG
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP
 from symattn.status import Status, worst
 from symattn.writing import Destination
@@ -102,7 +103,12 @@ def prove(
     else:
         rows = list(IDENTITIES) if name is None else [identity(name)]
     destination = Destination.of(output)
-    proofs = [proven(row, effort) for row in rows]
+    proofs: list[Proof] = []
+    with Progress("proving").watched() as shown:
+        for number, row in enumerate(rows, 1):
+            of = f"{number} of {len(rows)}: " if everything else ""
+            shown.at(f"proving {of}{row.name or name}")
+            proofs.append(proven(row, effort))
     _show(proofs, form, destination, everything)
     return worst(map(status_of, proofs))
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli.limits import limit_options, runs
+from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, print_lines
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
+
+if TYPE_CHECKING:
+    from symattn.isolation import Run
 
 #: How often a watched page is looked at, in seconds.
 _PAUSE = 0.5
@@ -25,7 +32,15 @@ _PAGES = (".md", ".markdown", ".qmd")
               help="How formulas are written: github, katex, quarto or sphinx.")  # fmt: skip
 @click.option("--check", is_flag=True, help="Write nothing; a page that would change is a failure.")
 @click.option("--watch", is_flag=True, help="Go on, and fill a page again when it changes.")
-def render(paths: tuple[str, ...], flavor: str, check: bool, watch: bool) -> Status:
+@limit_options
+def render(
+    paths: tuple[str, ...],
+    flavor: str,
+    check: bool,
+    watch: bool,
+    timeout: float | None,
+    isolated: bool,
+) -> Status:
     """Fill the worksheets of Markdown pages in: derivations after them, numbers in sentences.
 
     Filling a page again changes only what has changed. A page that cannot be used does not keep
@@ -38,15 +53,17 @@ def render(paths: tuple[str, ...], flavor: str, check: bool, watch: bool) -> Sta
         raise SymattnError(f"--flavor {shown(flavor)}: there is none{nearest(flavor, FLAVORS)}")
     if check and watch:
         raise SymattnError("render: give --check or --watch, not both")
-    if watch:
-        return _watch(paths, flavor)
-    problems: list[str] = []
-    failed: dict[Path, Failure] = {}
-    changed = [_rendered(page, flavor, not check, failed) for page in _pages(paths, problems)]
+    with runs(timeout, isolated) as run:
+        filling = _Filling(flavor, not check, run, Progress("filling in"))
+        if watch:
+            return _watch(paths, filling)
+        problems: list[str] = []
+        with filling.shown.watched():
+            changed = [filling.fill(page) for page in _pages(paths, problems)]
     for problem in problems:
         complain(problem)
     return worst([
-        *(one.status for one in failed.values()),
+        *(one.status for one in filling.failed.values()),
         *(Status.UNUSABLE for _ in problems),
         *(Status.WRONG for one in changed if one and check),
     ])  # fmt: skip
@@ -63,44 +80,74 @@ def _pages(paths: tuple[str, ...], problems: list[str]) -> Iterator[Path]:
             yield path
 
 
-def _rendered(path: Path, flavor: str, write: bool, failed: dict[Path, Failure]) -> bool:
-    """Whether the page changes; says so, and writes it unless told not to.
+@dataclass(frozen=True)
+class _Asked:
+    """A page to fill in."""
 
-    Why it could not be filled in is said, unless it has failed in this way before, and kept.
-    """
-    try:
-        changes = _filled(path, flavor, write)
-    except Exception as error:
-        found = failure(error, str(path), debug_asked())
-        if failed.get(path) != found:
-            complain(found.line)
-        failed[path] = found
-        return False
-    failed.pop(path, None)
-    if changes:
-        print_lines([("plain", f"{path}: {'filled in' if write else 'would change'}")])
-    return changes
+    path: Path
+    flavor: str
 
 
-def _filled(path: Path, flavor: str, write: bool) -> bool:
-    """Whether the page changes; it is written unless told not to."""
+def _fill(asked: _Asked) -> tuple[str, str]:
+    """A page's text, and the text with all filled in."""
     from symattn.errors import ReadError
     from symattn.worksheet.render import rendered
     from symattn.worksheet.source import read_source
-    from symattn.writing import replace_text
 
+    path = asked.path
     if path.suffix.lower() not in _PAGES:
         raise ReadError(f"{path}: is no Markdown page (.md, .markdown or .qmd)")
     before = read_source(path, str(path))
-    after = rendered(before, str(path), flavor)
-    if after != before and write:
-        replace_text(path, before, after)
-    return after != before
+    return before, rendered(before, str(path), asked.flavor)
 
 
-def _watch(paths: tuple[str, ...], flavor: str) -> Status:
+@dataclass
+class _Filling:
+    """How pages are filled in, and why some could not be, when they were last looked at."""
+
+    flavor: str
+    writes: bool
+    run: Run
+    shown: Progress
+    failed: dict[Path, Failure] = field(default_factory=dict)
+
+    def fill(self, path: Path) -> bool:
+        """Whether the page changes; says so, and writes it unless told not to.
+
+        Why it could not be filled in is said, unless it has failed in this way before, and kept.
+        """
+        self.shown.at(f"filling in {path}")
+        found = self._changes(path)
+        with self.shown.aside():
+            if isinstance(found, Failure):
+                if self.failed.get(path) != found:
+                    complain(found.line)
+                self.failed[path] = found
+                return False
+            self.failed.pop(path, None)
+            if found:
+                done = "filled in" if self.writes else "would change"
+                print_lines([("plain", f"{path}: {done}")])
+        return found
+
+    def _changes(self, path: Path) -> bool | Failure:
+        """Whether the page changes; it is written unless told not to."""
+        from symattn.writing import replace_text
+
+        filled = self.run(_fill, _Asked(path, self.flavor), str(path))
+        if isinstance(filled, Failure):
+            return filled
+        before, after = filled
+        try:
+            if after != before and self.writes:
+                replace_text(path, before, after)
+        except BaseException as error:
+            return failure(error, str(path), debug_asked())
+        return after != before
+
+
+def _watch(paths: tuple[str, ...], filling: _Filling) -> Status:
     """Fill pages as they, or the files that they name, change; until ^C."""
-    failed: dict[Path, Failure] = {}
     seen: dict[Path, int] | None = None
     try:
         while True:
@@ -109,7 +156,7 @@ def _watch(paths: tuple[str, ...], flavor: str) -> Status:
                 seen = now
                 problems: list[str] = []
                 for page in _pages(paths, problems):
-                    _rendered(page, flavor, True, failed)
+                    filling.fill(page)
                 for problem in problems:
                     complain(problem)
             time.sleep(_PAUSE)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symattn.printable import as_line, shortened
 from symattn.status import exit_statuses
 from symattn.writing import reader_may_leave
 
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
 #: What the help of every command ends with; after \b, click leaves the lines as they are.
 END_OF_HELP = f"\b\n{exit_statuses()}"
 
-_LONGEST_MESSAGE = 400
-
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
-    """Lines on the screen, each in its style where the screen is a terminal."""
+    """Lines on the screen, each in its style where the screen is a terminal.
+
+    Whatever a line holds, it stays one line, and is shown rather than acted on.
+    """
     if sys.stdout is None:
         raise OSError(0, "standard output is closed")
+    encoding = sys.stdout.encoding or "ascii"
+    shown = [(style, _encodable(as_line(words), encoding)) for style, words in lines]
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         from rich.console import Console
         from rich.text import Text
@@ -33,14 +37,17 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
         styles = {"title": "bold", "heading": "bold cyan", "note": "dim", "formula": "bold",
                   "good": "green", "bad": "bold red"}  # fmt: skip
         console = Console(soft_wrap=True, highlight=False)
-        for style, words in lines:
+        for style, words in shown:
             console.print(Text(words, style=styles.get(style, "")))
         return
-    encoding = sys.stdout.encoding or "ascii"
-    document = "\n".join(words for _, words in lines) + "\n"
     with reader_may_leave(1):
-        click.echo(document.encode(encoding, "replace").decode(encoding), nl=False)
+        click.echo("\n".join(words for _, words in shown))
         sys.stdout.flush()
+
+
+def _encodable(words: str, encoding: str) -> str:
+    """The words with what the screen cannot show by its number."""
+    return words.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def print_text(pages: Iterable[Outline]) -> None:
@@ -64,14 +71,16 @@ def can_show_unicode() -> bool:
     return True
 
 
+def drop_output() -> None:
+    """Let what is buffered go nowhere, where standard output takes no more."""
+    with contextlib.suppress(OSError, AttributeError):  # no file of the system, or none at all
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def complain(message: str) -> None:
-    """One line on standard error, with nothing in it that a terminal would act on."""
-    line = " ".join(message.split())
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
-    if len(line) > _LONGEST_MESSAGE:
-        line = f"{line[: _LONGEST_MESSAGE - 1]}…"
+    """One line on standard error, with nothing in it that a terminal or a runner would act on."""
     with contextlib.suppress(OSError):  # nobody reads it
-        click.echo(f"symattn: {line}", err=True)
+        click.echo(shortened(as_line(f"symattn: {message}")), err=True)
 
 
 def debug_asked() -> bool:

@@ -29,7 +29,8 @@ def github_annotations(found: Overview) -> str:
     Then a line with the totals.
     """
     lines = [line for one in found.files for line in _of_file(one)]
-    lines += [_problem(problem) for problem in found.problems]
+    lines += [_problem(problem, "could not be used") for problem in found.problems]
+    lines += [_problem(problem, "not finished") for problem in found.unfinished]
     return "\n".join([*lines, found.conclusion]) + "\n"
 
 
@@ -63,12 +64,12 @@ def _at(one: FileReport, placed: Placed) -> dict[str, str]:
     return at | ({"endColumn": str(placed.end)} if placed.end is not None else {})
 
 
-def _problem(problem: str) -> str:
+def _problem(problem: str, title: str) -> str:
     match = _PLACE.match(problem)
     if match is None or match["file"] == "<stdin>":
-        return _command("warning", {}, "could not be used", problem)
+        return _command("warning", {}, title, problem)
     at = {key: match[key] for key in ("file", "line", "col") if match[key]}
-    return _command("warning", at, "could not be used", match["told"])
+    return _command("warning", at, title, match["told"])
 
 
 def _command(kind: str, at: dict[str, str], title: str, message: str) -> str:

@@ -120,15 +120,26 @@ class Row:
 
 @dataclass(frozen=True)
 class Overview:
-    """All files that were marked, and a line for each that could not be used."""
+    """All files that were marked, and a line for each that could not be used or not finished."""
 
     files: tuple[FileReport, ...]
     problems: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
 
     @property
     def passes(self) -> bool:
-        """Whether every number passes and every file could be used."""
-        return not self.problems and all(one.passes for one in self.files)
+        """Whether every number passes and every file was marked."""
+        return self.all_marked and all(one.passes for one in self.files)
+
+    @property
+    def all_marked(self) -> bool:
+        """Whether every file could be used, and was finished."""
+        return not self.problems and not self.unfinished
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one file."""
+        return len(self.files) + len(self.problems) + len(self.unfinished) > 1
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -147,12 +158,15 @@ class Overview:
         total = sum(counts.values())
         words = f"{counted(len(self.files), 'file')}, {counted(total, 'number')}: "
         told = ", ".join(phrase(verdict, count) for verdict, count in counts.items())
-        words = f"{words}{told}" if total else "No claims found"
+        none = "No numbers marked" if self.unfinished else "No claims found"
+        words = f"{words}{told}" if total else none
         if false := sum(len({sign.entry for sign in one.false_lines}) for one in self.files):
             has = "has a mistake" if false == 1 else "have mistakes"
             words += f"; {counted(false, 'worked line')} {has}"
         if self.problems:
             words += f"; {counted(len(self.problems), 'file')} could not be used"
+        if self.unfinished:
+            words += f"; {counted(len(self.unfinished), 'file')} not finished"
         return words
 
     @property
@@ -208,7 +222,7 @@ def _placed(one: Checked, reports: Sequence[Report]) -> Iterator[Placed]:
 
 def report_alone(found: Overview) -> Report | None:
     """The report of the only worksheet, where that is a file of its own; None of a page."""
-    if len(found.files) != 1 or found.problems or found.files[0].is_page:
+    if len(found.files) != 1 or not found.all_marked or found.files[0].is_page:
         return None
     (only,) = found.files[0].reports
     return only
@@ -224,6 +238,7 @@ def overview_data(found: Overview) -> dict[str, Any]:
         "files": {one.name: [report_data(each) for each in one.reports] for one in found.files},
         "findings": {one.name: [_placed_data(each) for each in one.placed] for one in found.files},
         "problems": list(found.problems),
+        "unfinished": list(found.unfinished),
         "passes": found.passes,
     }
 

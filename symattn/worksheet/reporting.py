@@ -292,7 +292,7 @@ def _blocks(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
 
 
 def _overview(found: Overview, full: bool) -> Iterator[Styled]:
-    several = len(found.files) + len(found.problems) > 1
+    several = found.several
     total = "good" if found.passes else "bad"
     if several and found.rows:
         yield from _paragraph(total, found.conclusion, "")
@@ -305,6 +305,8 @@ def _overview(found: Overview, full: bool) -> Iterator[Styled]:
         block = list(_of_file(one, several, full))
         yield from block
         yield from [("plain", "")] if block else []
+    yield from (("bad", told) for told in found.unfinished)
+    yield from [("plain", "")] if found.unfinished else []
     yield from _paragraph(total, found.conclusion, "")
 
 
@@ -430,7 +432,7 @@ def _markdown_step(step: StepReport, found: Report) -> Iterator[str]:
 
 def markdown_overview(found: Overview) -> str:
     """The overview of several files and the reports of those with something wrong."""
-    several = len(found.files) + len(found.problems) > 1
+    several = found.several
     out = []
     if several:
         out += ["# Overview", "", f"**{_md(found.conclusion)}**", ""]
@@ -454,6 +456,8 @@ def markdown_overview(found: Overview) -> str:
             out.append("")
     if found.problems:
         out += ["# Could not be used", "", *(f"- {_md(told)}" for told in found.problems), ""]
+    if found.unfinished:
+        out += ["# Not finished", "", *(f"- {_md(told)}" for told in found.unfinished), ""]
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -521,7 +525,7 @@ def html_overview(found: Overview, page: bool = True) -> str:
 
     A single worksheet has its report alone. `page`: as a whole page, not as a section of one.
     """
-    several = len(found.files) + len(found.problems) > 1
+    several = found.several
     out = []
     if several:
         out += [
@@ -543,6 +547,8 @@ def html_overview(found: Overview, page: bool = True) -> str:
             out.append(f"<h3>Where</h3>{_html_list('', places)}")
     if found.problems:
         out += ["<h1>Could not be used</h1>", _html_list("", found.problems)]
+    if found.unfinished:
+        out += ["<h1>Not finished</h1>", _html_list("", found.unfinished)]
     if not page:
         return _section(out)
     title = next((each.title for one in found.files for each in one.reports if each.title), "")

@@ -1,0 +1,69 @@
+"""The options ``--timeout`` and ``--isolated``: files taken one by one in another process."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symattn.cli.screen import debug_asked
+
+if TYPE_CHECKING:
+    from symattn.isolation import Run
+
+#: MiB of memory that a file may need with --isolated, beyond what the process has by itself.
+_MEMORY = 2048
+
+#: The longest time that can be asked for, in seconds: a day.
+_MOST = 86_400.0
+
+
+def _seconds(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """The time allowed; click's own ranges let nan through."""
+    if value is not None and not (math.isfinite(value) and 0 < value <= _MOST):
+        raise click.BadParameter(f"give seconds above 0, at most {_MOST:.0f}", context, option)
+    return value
+
+
+def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the options."""
+    command = click.option(
+        "--isolated",
+        is_flag=True,
+        help="Take each file in a process that may crash, or need more than "
+        f"{_MEMORY // 1024} GiB of memory, without stopping the others.",
+    )(command)
+    return click.option(
+        "--timeout",
+        type=float,
+        callback=_seconds,
+        metavar="SECONDS",
+        help="Give up a file that takes longer, and go on with the next.",
+    )(command)
+
+
+@contextlib.contextmanager
+def runs(timeout: float | None, isolated: bool, *modules: str) -> Iterator[Run]:
+    """Runs functions on files as the options ask for; the `modules` hold what the functions use."""
+    from symattn.isolation import Limits, here, within
+
+    if timeout is None and not isolated:
+        yield here(debug_asked())
+        return
+    limits = Limits(timeout, _MEMORY if isolated else None)
+    with within(limits, (*modules, *_NEEDED), debug_asked()) as run:
+        yield run
+
+
+#: What every worksheet needs, imported before the time of the first one counts.
+_NEEDED = (
+    "symattn.worksheet.overview",
+    "symattn.worksheet.prose",
+    "symattn.worksheet.render",
+    "sympy.combinatorics.tensor_can",
+    "sympy.sets.setexpr",
+    "sympy.tensor.tensor",
+)

@@ -1,0 +1,118 @@
+"""One file marked for ``symattn check``: all that is kept of it, as plain data.
+
+What a file's marks are made from (derivations, evaluations) is dropped as soon as it is marked, so
+that a folder of any length fits into memory, and a file can be marked in a process of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from symattn.status import Status
+
+if TYPE_CHECKING:
+    from symattn.worksheet.lines import Link
+    from symattn.worksheet.overview import FileReport
+    from symattn.worksheet.prose import Checked, Finding
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A file to mark, - for standard input, and what is wanted of it."""
+
+    name: str
+    #: Whether a file without claims is refused rather than skipped.
+    must_claim: bool = False
+    explain: bool = True
+    #: Whether its report leaves nothing out.
+    full: bool = False
+    #: Whether it is to be put right, rather than reported on.
+    mends: bool = False
+
+    @property
+    def shown_name(self) -> str:
+        """The name that messages begin with."""
+        return "<stdin>" if self.name == "-" else self.name
+
+
+@dataclass(frozen=True)
+class Mending:
+    """The text that a file was read as, and the text with its wrong numbers put right."""
+
+    before: str
+    after: str
+    #: How many numbers that changes.
+    count: int
+    #: A line for each number and sign that stays wrong.
+    left: tuple[str, ...]
+    #: The statuses that remain.
+    statuses: tuple[Status, ...]
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A file that was marked: the statuses of its numbers, and its report or how to put it right.
+
+    `files` are all that were read for it.
+    """
+
+    name: str
+    files: tuple[Path, ...]
+    statuses: tuple[Status, ...]
+    report: FileReport | None = None
+    mending: Mending | None = None
+
+
+def mark(asked: Asked) -> Marked | None:
+    """A file marked; None where it holds nothing to mark, and need not.
+
+    Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
+    """
+    from symattn.errors import ReadError
+    from symattn.worksheet.overview import file_report
+    from symattn.worksheet.prose import check_file
+
+    one = check_file(asked.name, asked.explain)
+    if one is None or not one.markings:
+        if asked.must_claim:
+            raise ReadError(
+                f"{asked.name}: no claims; add a table [claims], or a claim in the text after the "
+                "worksheet"
+            )
+        return None
+    statuses = (*map(status_of, one.findings), *map(status_of, one.links))
+    if asked.mends:
+        return Marked(one.name, one.files, statuses, mending=_mending(one))
+    report = file_report(one, asked.full, more="--full shows all")
+    return Marked(one.name, one.files, statuses, report)
+
+
+def status_of(finding: Finding | Link) -> Status:
+    """What a claimed number, or a sign that does not hold, does to the status of its file."""
+    from symattn.worksheet.lines import Link
+
+    if not isinstance(finding, Link) and finding.passes:
+        return Status.AGREES
+    return Status.UNSETTLED if finding.verdict == "undecided" else Status.WRONG
+
+
+def _mending(one: Checked) -> Mending:
+    kept = [found for found in one.findings if found.mend is None]
+    left = (*map(status_of, kept), *map(status_of, one.left))
+    count = sum(1 for found in one.findings if not found.passes and found.mend is not None)
+    return Mending(one.text, one.mended(), count, tuple(_left(one)), left)
+
+
+def _left(one: Checked) -> Iterator[str]:
+    """What is said of each number and sign that stays as it is."""
+    for link in one.left:
+        yield f"{one.name}:{link.line}:{link.column}: {link.told}\n"
+    for found in one.findings:
+        if not found.passes and found.mend is None:
+            yield (
+                f"{one.name}:{found.line}:{found.column}: {found.entry}: {found.claimed} is left "
+                f"as it is; the true value is {found.true}\n"
+            )

@@ -1,0 +1,370 @@
+"""Files taken within limits: what hangs, dies or needs too much stops no other; nothing is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from symattn import isolation
+from symattn.cli import main
+from symattn.cli.progress import Progress
+from symattn.doors import Failure
+from symattn.isolation import Limits, Run, here, within
+from symattn.status import Status
+from symattn.worksheet.annotations import github_annotations
+from symattn.worksheet.overview import Overview
+from symattn.worksheet.reporting import (
+    html_overview,
+    json_overview,
+    markdown_overview,
+    styled_overview,
+)
+from tests import tasks
+from tests.test_check_overview import RIGHT, SLIP
+
+ROOT = Path(__file__).parent.parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
+
+
+def slow(tokens: int = 60, width: int = 6) -> str:
+    """A worksheet with so many numbers that it takes minutes."""
+
+    def matrix(rows: int, columns: int, by: int) -> list[list[float]]:
+        return [[(i * 7 + j * 3 + by) % 11 / 4 - 1 for j in range(columns)] for i in range(rows)]
+
+    given = "".join(f"{name} = {matrix(tokens, width, k)}\n" for k, name in enumerate("QKV"))
+    claimed = [[0.01 * ((i + j) % 7) for j in range(tokens)] for i in range(tokens)]
+    return f"[given]\n{given}[claims]\nweights = {claimed}\noutput = {matrix(tokens, width, 4)}\n"
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    with within(Limits(1.0, 400), ("tests.tasks",)) as worker:
+        yield worker
+
+
+def check(*words: object) -> Result:
+    result = CliRunner().invoke(main, ["check", *map(str, words)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    return result
+
+
+# ---- the worker ------------------------------------------------------------------------------
+
+
+def test_a_worker_answers_as_this_process_does(run: Run) -> None:
+    for function, argument in ((tasks.double, 4), (tasks.large, 30_000_000)):
+        assert run(function, argument, "x") == here()(function, argument, "x")
+    assert run(tasks.own_number, 0, "x") != os.getpid()
+
+
+def test_what_a_worker_keeps_serves_the_next_task(run: Run) -> None:
+    first: Any = run(tasks.kept, 1, "x")
+    assert run(tasks.kept, 2, "x") == [*first, 2]
+
+
+def test_a_call_in_c_is_given_up_and_replaced(run: Run) -> None:
+    before = run(tasks.own_number, 0, "x")
+    start = time.monotonic()
+    assert run(tasks.search, 40, "a\n.toml") == Failure(
+        Status.UNSETTLED,
+        "a\\n.toml: not finished in 1 s; leave something out, or give --timeout more",
+    )
+    assert time.monotonic() - start < 5
+    assert run(tasks.double, 5, "x") == 10
+    assert run(tasks.own_number, 0, "x") != before
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(str(before)), 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+def test_a_worker_that_dies_is_a_line(run: Run, number: int) -> None:
+    found = run(tasks.killed, number, "x.toml")
+    assert isinstance(found, Failure) and found.status == Status.INTERNAL
+    assert found.line.startswith(
+        f"x.toml: the process that worked on it was killed by signal {int(number)} ("
+    )
+    assert run(tasks.double, 2, "x") == 4
+
+
+def test_a_server_that_dies_is_replaced() -> None:
+    with within(Limits(), ("tests.tasks",)) as run:
+        first: Any = run(tasks.own_number, 0, "x")
+        server = int(Path(f"/proc/{first}/stat").read_text("ascii").split()[3])
+        os.kill(server, signal.SIGKILL)
+        os.kill(first, signal.SIGKILL)
+        found = run(tasks.double, 1, "x")
+        assert isinstance(found, Failure) and found.status == Status.INTERNAL
+        assert run(tasks.double, 1, "x") == 2
+
+
+def test_memory_is_bounded(run: Run) -> None:
+    assert isinstance(run(tasks.large, 50 * 2**20, "x"), bytes)
+    for size in (600, 250):  # the result, and the result together with what is sent
+        found = run(tasks.large, size * 2**20, "x.toml")
+        assert isinstance(found, Failure) and found.status == Status.UNUSABLE
+        assert found.line.startswith("x.toml: needs more than 400 MiB of memory; ")
+    assert run(tasks.double, 2, "x") == 4
+
+
+@pytest.mark.parametrize("kind", [KeyError, SystemExit, RecursionError, SystemError, tasks.Panic])
+@pytest.mark.parametrize("where", ["here", "there"])
+def test_what_nobody_foresaw_is_a_line(where: str, kind: type[BaseException], run: Run) -> None:
+    runs = run if where == "there" else here()
+    found = runs(tasks.fails, kind, "x.toml")
+    assert isinstance(found, Failure) and found.status == Status.INTERNAL
+    assert found.line.startswith(f"x.toml: internal error, please report: {kind.__name__} at ")
+
+
+def test_a_result_that_cannot_be_sent_is_a_line(run: Run) -> None:
+    found = run(tasks.unpicklable, 0, "x.toml")
+    assert isinstance(found, Failure) and found.status == Status.INTERNAL
+    assert "x.toml: internal error" in found.line
+    assert run(tasks.double, 2, "x") == 4
+
+
+def test_a_spawned_worker_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other systems than Linux use."""
+    monkeypatch.setattr(isolation, "_FORKS", False)
+    with within(Limits(1.0), ("tests.tasks",)) as run:
+        assert run(tasks.double, 4, "x") == 8
+        found = run(tasks.search, 40, "x")
+        assert isinstance(found, Failure) and found.status == Status.UNSETTLED
+        died: Any = run(tasks.killed, int(signal.SIGSEGV), "x")
+        assert isinstance(died, Failure) and "signal 11" in died.line
+        assert run(tasks.double, 3, "x") == 6
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
+def test_the_folder_of_the_call_is_not_searched_for_modules(tmp_path: Path) -> None:
+    """A stranger's folder may hold a file with the name of a module."""
+    for name in ("socket", "pickle", "numpy", "symattn"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('run')\n", encoding="utf-8")
+    (tmp_path / "a.toml").write_text(RIGHT, encoding="utf-8")
+    code = "import sys; sys.path[:] = sys.path[1:]; from symattn.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "check", "a.toml", "--isolated"],
+        cwd=tmp_path,
+        env={**ENVIRONMENT, "PYTHONSAFEPATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# ---- the command line ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    texts = {"a": SLIP, "b": "[given]\nscores = [[0,\n", "c": RIGHT, "d": SLIP}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_isolated_files_are_marked_alike(folder: Path) -> None:
+    alone, isolated = (
+        check(folder, "--format", "json", *options)
+        for options in ((), ("--isolated", "--timeout", 60))
+    )
+    assert alone.output == isolated.output
+    assert alone.exit_code == isolated.exit_code == Status.UNUSABLE
+
+
+def test_isolated_files_are_put_right(folder: Path) -> None:
+    (folder / "b.toml").unlink()
+    shown = check(folder, "--diff", "--isolated")
+    assert shown.output == check(folder, "--diff").output
+    assert "3 numbers" not in shown.output and "+" in shown.output
+    result = check(folder, "--fix", "--isolated")
+    assert result.exit_code == 0, result.output
+    assert check(folder).exit_code == 0
+
+
+def test_a_file_that_takes_too_long_stops_no_other(folder: Path) -> None:
+    (folder / "b.toml").write_text(slow(), encoding="utf-8")
+    result = check(folder, "--timeout", 4, "--format", "json")
+    assert result.exit_code == Status.WRONG
+    told = f"{folder}/b.toml: not finished in 4 s; leave something out, or give --timeout more"
+    assert result.stderr == f"symattn: {told}\n"
+    data = json.loads(result.stdout)
+    assert [Path(name).name for name in data["files"]] == ["a.toml", "c.toml", "d.toml"]
+    assert data["unfinished"] == [told]
+    assert data["problems"] == [] and data["passes"] is False
+    assert data["conclusion"].endswith("; 1 file not finished")
+
+
+def test_a_single_file_that_takes_too_long(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(RIGHT, encoding="utf-8")
+    result = check(tmp_path / "a.toml", "--timeout", "1e-9")
+    assert result.exit_code == Status.UNSETTLED
+    told, _, total = result.stdout.splitlines()
+    assert told.startswith(f"{tmp_path}/a.toml: not finished in 1e-09 s; ")
+    assert total == "No numbers marked; 1 file not finished"
+    assert result.stderr == f"symattn: {told}\n"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        markdown_overview,
+        html_overview,
+        github_annotations,
+        json_overview,
+        lambda found: "\n".join(words for _, words in styled_overview(found)),
+    ],
+)
+def test_every_format_says_what_was_not_finished(write: Callable[[Overview], str]) -> None:
+    told = "not finished in 3 s"
+    shown = write(Overview((), ("b.toml: is a pipe",), (f"a.toml: {told}",)))
+    assert told in shown and "1 file not finished" in shown
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e9", "x"])
+def test_a_time_that_is_none_is_refused(seconds: str, folder: Path) -> None:
+    for command in ("check", "render"):
+        result = CliRunner().invoke(main, [command, str(folder), "--timeout", seconds])
+        assert result.exit_code == Status.UNUSABLE
+        assert "--timeout" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_pages_are_filled_in_within_limits(tmp_path: Path) -> None:
+    from tests.test_status import FILLED, PAGE
+
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(PAGE, encoding="utf-8")
+    words = ["render", str(tmp_path), "--isolated"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert (tmp_path / "b.md").read_text(encoding="utf-8") == FILLED
+
+
+def workers_of(process: int) -> list[int]:
+    """The process numbers of its children, and of theirs."""
+    found: list[int] = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in map(int, thread.read_text("ascii").split()):
+            found += [child, *workers_of(child)]
+    return found
+
+
+def soon(holds: Callable[[], Any], seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def ended(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
+#: A call in C that never ends: for the file of a command, and by itself, which starts faster.
+_COMMAND = (
+    "from tests import tasks; from symattn.cli import main, check; "
+    "check.mark = tasks.search_all; main(['check', 'x.toml', '--isolated'])"
+)
+_WORKER = (
+    "from tests import tasks; from symattn.isolation import Limits, within\n"
+    "with within(Limits(), ()) as run: run(tasks.search_all, 0, 'x')"
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        (signal.SIGINT, 4, "symattn: interrupted\n"),
+        (signal.SIGTERM, -15, ""),
+        (signal.SIGKILL, -9, ""),
+    ],
+)
+def test_no_process_is_left(number: int, status: int, said: str) -> None:
+    """The worker is in the midst of a call in C."""
+    code = _COMMAND if number == signal.SIGINT else _WORKER
+    with subprocess.Popen(
+        [sys.executable, "-c", code], env=ENVIRONMENT, cwd=ROOT, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert soon(lambda: len(workers_of(running.pid)) == 2)
+        time.sleep(0.5)
+        children = workers_of(running.pid)
+        running.send_signal(number)
+        _, told = running.communicate(timeout=60)
+    assert (running.returncode, told) == (status, said)
+    assert soon(lambda: all(map(ended, children)), 10)
+
+
+# ---- progress --------------------------------------------------------------------------------
+
+
+def shown_at_a_terminal(code: str, **environment: str) -> str:
+    """What a program shows on a terminal, as it is sent there."""
+    pexpect = pytest.importorskip("pexpect")
+    child = pexpect.spawn(
+        sys.executable,
+        ["-c", code],
+        env={**ENVIRONMENT, **environment},
+        cwd=str(ROOT),
+        encoding="utf-8",
+        timeout=60,
+    )
+    child.expect(pexpect.EOF)
+    child.close()
+    return str(child.before)
+
+
+PROGRESS = (
+    "import sys, time; from symattn.cli import progress; progress._AFTER = 0.2\n"
+    "with progress.Progress('marking').watched() as told:\n"
+    "    told.at('marking 2 of 3: a\\x1b]0;b\\n.toml'); time.sleep({seconds})\n"
+    "    with told.aside(): print('a line', flush=True)\n"
+    "    time.sleep(0.3)\n"
+    "print('rich' in sys.modules)\n"
+)
+
+
+def test_progress_is_shown_and_taken_away_at_a_terminal() -> None:
+    shown = shown_at_a_terminal(PROGRESS.format(seconds=1.5))
+    assert "marking 2 of 3: a\\x1b]0;b\\n.toml… 1 s" in shown
+    assert "\x1b]0" not in shown
+    assert "\x1b[2Ka line\r\n" in shown  # the line of progress was cleared before
+    assert shown.endswith("\x1b[2KTrue\r\n")
+    assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l")  # the cursor is seen again
+
+
+@pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("TERM", "")])
+def test_nothing_is_shown_where_it_could_not_be_taken_away(name: str, value: str) -> None:
+    shown = shown_at_a_terminal(PROGRESS.format(seconds=0.5), **{name: value})
+    assert shown == "a line\r\nFalse\r\n"
+
+
+def test_progress_has_no_colour_where_none_is_wanted() -> None:
+    shown = shown_at_a_terminal(PROGRESS.format(seconds=0.8), NO_COLOR="1")
+    assert "marking 2 of 3" in shown
+    assert "\x1b[3" not in shown
+
+
+def test_nothing_is_shown_but_at_a_terminal(capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symattn.cli.progress._AFTER", 0.0)
+    with Progress("marking").watched():
+        time.sleep(0.2)
+    assert capfd.readouterr() == ("", "")
