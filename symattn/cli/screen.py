@@ -130,7 +130,7 @@ def drop_output() -> None:
 
 def complain(message: str) -> None:
     """One line on standard error, with nothing in it that a terminal or a runner would act on."""
-    with contextlib.suppress(OSError):  # nobody reads it
+    with contextlib.suppress(OSError, ValueError):  # nobody reads it
         click.echo(shortened(as_line(f"symattn: {message}")), err=True)
 
 
