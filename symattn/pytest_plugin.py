@@ -42,11 +42,11 @@ class _File(pytest.File):
 
         try:
             checked = check_file(self.path)
-        except Exception as error:
+        except BaseException as error:
             problem = failure(error, str(self.path)).line
             yield _Item.from_parent(self, name="worksheet", problem=problem)
             return
-        if checked is not None and checked.markings:
+        if checked is not None and (checked.markings or checked.problems):
             yield _Item.from_parent(self, name="claims", checked=checked)
 
 
@@ -64,12 +64,15 @@ class _Item(pytest.Item):
     def runtest(self) -> None:
         if self.checked is None:
             raise NumberWrong(self.problem)
+        from symattn.printable import printable
+
         checked = self.checked
         wrong = [f"{self.path}:{found.line}:{found.column}: {found.told}"
                  for found in checked.findings if not found.passes]  # fmt: skip
         wrong += [f"{self.path}:{link.line}:{link.column}: {link.told}" for link in checked.links]
+        wrong += checked.problems
         if wrong:
-            raise NumberWrong("\n".join(wrong))
+            raise NumberWrong("\n".join(map(printable, wrong)))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         from symattn.doors import failure

@@ -57,6 +57,7 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
         files = tuple(_reported(checked, failures, options["full"]))
         found = Overview(files, tuple(failed.line for failed in failures))
         _show(found, form, options["full"], output)
+    failures += [Failure(Status.UNUSABLE, told) for one in checked for told in one.problems]
     for failed in failures:
         complain(failed.line)
     return worst([status, *(failed.status for failed in failures)])
@@ -97,12 +98,12 @@ def _checked(
         for name in files_in(path, problems) if folder else (path,):
             try:
                 one = check_file(name, explain)
-                if one is not None and one.markings:
+                if one is not None and (one.markings or one.problems):
                     yield one
                 elif not (folder or if_any):
                     raise ReadError(f"{path}: no claims; add a table [claims], or a claim in the "
                                     "text after the worksheet")  # fmt: skip
-            except Exception as error:
+            except BaseException as error:
                 if named:
                     raise
                 failures.append(failure(error, str(name), debug_asked()))
@@ -116,7 +117,7 @@ def _reported(checked: list[Checked], failures: list[Failure], full: bool) -> It
     for one in checked:
         try:
             yield file_report(one, full, more="--full shows all")
-        except Exception as error:
+        except BaseException as error:
             failures.append(failure(error, one.name, debug_asked()))
 
 
@@ -171,7 +172,7 @@ def _mend(
     for one in checked:
         try:
             shown += _mended(one, diff, fix)
-        except Exception as error:
+        except BaseException as error:
             failures.append(failure(error, one.name, debug_asked()))
             continue
         mended += sum(1 for f in one.findings if not f.passes and f.mend is not None)

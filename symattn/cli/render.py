@@ -69,7 +69,7 @@ def _rendered(path: Path, flavor: str, write: bool, failed: dict[Path, Failure])
     """
     try:
         changes = _filled(path, flavor, write)
-    except Exception as error:
+    except BaseException as error:
         found = failure(error, str(path), debug_asked())
         if failed.get(path) != found:
             complain(found.line)

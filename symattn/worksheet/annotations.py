@@ -31,7 +31,7 @@ def github_annotations(found: Overview) -> str:
     Then a line with the totals.
     """
     lines = [line for one in found.files for line in _of_file(one)]
-    lines += [_problem(problem) for problem in found.problems]
+    lines += [_problem(problem) for problem in found.unused]
     return "\n".join([*lines, found.conclusion]) + "\n"
 
 

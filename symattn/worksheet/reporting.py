@@ -328,7 +328,7 @@ def _rows(found: Overview) -> Iterator[str]:
 
 def _of_file(one: FileReport, several: bool, full: bool) -> Iterator[Styled]:
     """What is wrong in a file, and where; `full`: the whole reports of its worksheets."""
-    if one.passes and not full:
+    if one.accepted and not full:
         return
     if several:
         yield "heading", printable(one.name)
@@ -456,8 +456,8 @@ def markdown_overview(found: Overview) -> str:
             out += ["### Where", ""]
             out += [f"- {_md(f'{one.name}:{p.line}:{p.column}: {p.told}')}" for p in one.failing]
             out.append("")
-    if found.problems:
-        out += ["# Could not be used", "", *(f"- {_md(told)}" for told in found.problems), ""]
+    if found.unused:
+        out += ["# Could not be used", "", *(f"- {_md(told)}" for told in found.unused), ""]
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -545,8 +545,8 @@ def html_overview(found: Overview, page: bool = True) -> str:
         if one.is_page and one.failing:
             places = (f"{one.name}:{p.line}:{p.column}: {p.told}" for p in one.failing)
             out.append(f"<h3>Where</h3>{_html_list('', places)}")
-    if found.problems:
-        out += ["<h1>Could not be used</h1>", _html_list("", found.problems)]
+    if found.unused:
+        out += ["<h1>Could not be used</h1>", _html_list("", found.unused)]
     if not page:
         return _section(out)
     title = next((each.title for one in found.files for each in one.reports if each.title), "")
