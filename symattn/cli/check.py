@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,6 +12,7 @@ import click
 
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked
 from symattn.doors import Failure, failure
+from symattn.printable import as_line, printable
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
@@ -163,7 +165,7 @@ def _mend(
     checked: list[Checked], failures: list[Failure], diff: bool, fix: bool, output: str | None
 ) -> Status:
     """Show, or make, the changes that put wrong numbers right; the status of what is left."""
-    from symattn.cli.screen import write
+    from symattn.cli.screen import diff_line, write
     from symattn.errors import counted
 
     left: list[Status] = []
@@ -180,7 +182,7 @@ def _mend(
         left += map(status_of, one.left if fix else one.links)
     if not diff:
         shown.append(f"{counted(mended, 'number')} put right\n")
-    write("".join(shown), output)
+    write("".join(shown if output is not None else map(diff_line, shown)), output)
     return worst(left)
 
 
@@ -191,17 +193,24 @@ def _mended(one: Checked, diff: bool, fix: bool) -> Iterator[str]:
 
     after = one.mended()
     if diff and after != one.text:
-        before, now = one.text.splitlines(True), after.splitlines(True)
-        yield from difflib.unified_diff(before, now, one.name, one.name)
+        name = printable(one.name)
+        for line in difflib.unified_diff(*map(_lines, (one.text, after)), name, name):
+            yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
     if fix and after != one.text:
         if one.name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
         replace_file(Path(one.name), one.text, after)
     for link in one.left:
-        yield f"{one.name}:{link.line}:{link.column}: {link.told}\n"
+        yield as_line(f"{one.name}:{link.line}:{link.column}: {link.told}") + "\n"
     for f in one.findings:
         if not f.passes and f.mend is None:
-            yield (
+            told = (
                 f"{one.name}:{f.line}:{f.column}: {f.entry}: {f.claimed} is left as it is; "
-                f"the true value is {f.true}\n"
+                f"the true value is {f.true}"
             )
+            yield as_line(told) + "\n"
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a file with their ends, as programs that apply a diff count them."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)

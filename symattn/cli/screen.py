@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -50,6 +51,15 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
 def _encodable(words: str, encoding: str) -> str:
     """The words with what the screen cannot show by its number."""
     return words.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def diff_line(line: str) -> str:
+    """Lines of a diff for the screen: as `as_line`, but a program can apply most of them.
+
+    Tabs, line ends and the break before a remark stay; a diff that is written to a file is exact.
+    """
+    ends = re.split(r"(\t|\r?\n)", line)
+    return "".join(part if part in ("\t", "\n", "\r\n") else as_line(part) for part in ends)
 
 
 def print_text(pages: Iterable[Outline]) -> None:

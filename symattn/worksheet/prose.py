@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
@@ -36,8 +36,11 @@ from symattn.worksheet.prepared import prepared
 from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.report import PHRASES, disagreement, shown_true
 from symattn.worksheet.rewrite import rewritten
-from symattn.worksheet.source import MAX_BYTES, parse, read_source
+from symattn.worksheet.source import MAX_BYTES, parse, read_source, where
 from symattn.worksheet.spans import Span, table_spans
+
+#: Of tables with as many claims at most, those that contradict one another are found.
+_FEW = 200
 
 #: Where something that cannot be used stands, and what is said of it.
 Problem: TypeAlias = tuple[int, str]
@@ -182,11 +185,14 @@ def _checked(
     findings: list[Finding] = []
     problems: list[Problem] = []
     for block, anchors in _grouped(name, text, found, problems):
+        refused: dict[str, str] | None = None if alone else {}
         try:
-            sheet = sheet_of_block(name, text, block)
-            if not sheet.claims and not anchors:
+            sheet = sheet_of_block(name, text, block, refused)
+            if not sheet.claims and not anchors and not refused:
                 continue
             one = _Sheet(name, text, block, sheet, anchors, None if alone else problems)
+            for key, reason in (refused or {}).items():
+                one.refuse_key(key, reason)
             marking = sheet.in_file(one.marking, explain)
         except Undecided:
             raise
@@ -239,12 +245,14 @@ def _placed(name: str, text: str, start: int) -> str:
     return f"{name}:{line}:{column}"
 
 
-def sheet_of_block(name: str, text: str, block: Block) -> Worksheet:
-    """The worksheet of a block of the page `text` in the file `name`."""
+def sheet_of_block(
+    name: str, text: str, block: Block, refused: dict[str, str] | None = None
+) -> Worksheet:
+    """The worksheet of a block of the page `text` in the file `name`; as `worksheet_of`."""
     line = place_of(text, block.start)[0]
-    return (
-        _from_file(name, line, block.file) if block.file else worksheet_of(block.text, name, line)
-    )
+    if block.file:
+        return _from_file(name, line, block.file)
+    return worksheet_of(block.text, name, line, refused)
 
 
 def _from_file(page: str, line: int, file: str) -> Worksheet:
@@ -332,16 +340,29 @@ class _Sheet:
         except SymattnError:
             if self.problems is None:
                 raise
-        good = {}
+        good: dict[str, Any] = {}
         for key, value in table.items():
+            # one by one; of a large table what only two together show to be wrong stays unfound
+            before = good if len(table) <= _FEW else {}
             try:
-                self.sheet.in_file(read_claims, {key: value}, evaluation, None, None, self.decimal)
+                read_claims({**before, key: value}, evaluation, None, None, self.decimal)
                 good[key] = value
+            except Undecided:
+                raise
             except SymattnError as error:
-                self._refuse(self._stands(key), error)
+                self.refuse_key(key, str(error))
         self.origins.clear()
         lines.clear()
         return read_claims(good, evaluation, self.origins, lines, self.decimal)
+
+    def refuse_key(self, key: str, reason: str) -> None:
+        """A claim of its table that cannot be used, as a problem of the page."""
+        start = self._stands(key)
+        if self.block.file:
+            place = where(self.sheet.name, self.sheet.source, reason)
+        else:
+            place = _placed(self.name, self.text, start)
+        self._refuse(start, ReadError(f"{place}: {reason}"))
 
     def _stands(self, key: str) -> int:
         """Where a claim of its table stands in the file, as well as that is known."""
@@ -404,17 +425,17 @@ class _Sheet:
         """The entry that a claim in prose means, its step's claims with that one, and its line."""
         origins: Origins = {}
         lines: list[Line] = []
-        where = place_of(self.text, anchor.begins if anchor.line else anchor.start)
+        begins = place_of(self.text, anchor.begins if anchor.line else anchor.start)
         try:
             claimed = {anchor.key: anchor.claimed}
             claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
             if len(origins) != 1:
                 raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
         except SymattnError as error:
-            line, column = where
+            line, column = begins
             raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
         ((letter, place),) = origins
-        return letter, place, claims[letter], [replace(line, where=where) for line in lines]
+        return letter, place, claims[letter], [replace(line, where=begins) for line in lines]
 
     def findings(self, marking: Marking) -> Iterator[Finding]:
         """Every claimed number where it stands in the file."""
