@@ -44,7 +44,7 @@ def failure(error: BaseException, name: str = "", debug: bool = False) -> Failur
     what ends the process on purpose; a defect of a compiled library (a panic of one written in
     Rust, say) is none of these, though it is no `Exception`.
     """
-    if isinstance(error, _LEAVES) or type(error).__module__.partition(".")[0] in _HOSTS:
+    if leaves(error):
         raise error
     place = f"{name}: " if name else ""
     match error:
@@ -71,6 +71,11 @@ def defect(error: BaseException, name: str = "", debug: bool = False) -> Failure
     if isinstance(error, RecursionError):
         told += "; something is nested too deep"
     return Failure(Status.INTERNAL, printable(told))
+
+
+def leaves(error: BaseException) -> bool:
+    """Whether an exception ends a process, a task or a test on purpose."""
+    return isinstance(error, _LEAVES) or type(error).__module__.partition(".")[0] in _HOSTS
 
 
 def debugging() -> bool:

@@ -147,7 +147,11 @@ class Shows(_Holding):
 
     def run(self) -> list[nodes.Node]:
         """The derivation; docutils' own admonition where the body is prose."""
-        if self._is_admonition():
+        try:
+            prose = self._is_admonition()
+        except BaseException as error:
+            raise self.error(failure(error).line) from None
+        if prose:
             content, offset = self.content, self.content_offset
             if self.arguments:  # prose that begins beside the directive
                 source = self.state_machine.get_source_and_line(self.lineno)[0]

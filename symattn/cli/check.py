@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder
 from symattn.doors import Failure, failure
 from symattn.printable import as_line, printable
 from symattn.status import Status, worst
@@ -81,7 +81,7 @@ def _statuses(one: Checked) -> Iterator[Status]:
 
 
 def _is_folder(path: str) -> bool:
-    return path != "-" and Path(path).is_dir()
+    return path != "-" and is_folder(path)
 
 
 def _checked(

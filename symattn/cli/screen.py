@@ -103,6 +103,14 @@ def write(document: str | bytes, output: str | None) -> None:
         raise SymattnError(f"{output}: cannot be written: {reason}") from None
 
 
+def is_folder(path: str | Path) -> bool:
+    """Whether a path is a folder; one that no system takes is none."""
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def replace_file(path: Path, before: str, after: str) -> None:
     """Write the new text in one step, with the file's mode and byte order mark kept."""
     from symattn.errors import SymattnError

@@ -9,7 +9,6 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from html import escape
 from itertools import pairwise
 
 from symattn.documents.data import written
@@ -18,7 +17,7 @@ from symattn.notation.markdown import words as in_markdown
 from symattn.notation.mathml import math
 from symattn.notation.text import Charset, in_ascii, line, width
 from symattn.notation.tree import APPROX, EQUALS, Row, Tree
-from symattn.printable import as_line, printable, shortened
+from symattn.printable import as_line, in_markup, printable, shortened
 from symattn.worksheet.overview import FileReport, Overview, overview_data
 from symattn.worksheet.report import (
     GAP,
@@ -667,4 +666,4 @@ def _html_rows(found: Overview) -> str:
 
 
 def _html(words: str) -> str:
-    return escape(printable(words)).replace("##", "#&#35;")
+    return in_markup(printable(words))
