@@ -22,10 +22,8 @@ DEBUG = "SYMATTN_DEBUG"
 
 _PACKAGE = Path(__file__).parent
 
-#: What ends a process, a task or a test on purpose goes through every door: the interpreter's own,
-#: and those of the packages that define more of them below `BaseException`.
-_LEAVES = (KeyboardInterrupt, SystemExit, GeneratorExit)
-_HOSTS = ("asyncio", "trio", "_pytest")
+#: Who raises something that is no `Exception` to end a process, a task or a test on purpose.
+_HOSTS = ("builtins", "asyncio", "trio", "_pytest")
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,8 @@ def defect(error: BaseException, name: str = "", debug: bool = False) -> Failure
 
 def leaves(error: BaseException) -> bool:
     """Whether an exception ends a process, a task or a test on purpose."""
-    return isinstance(error, _LEAVES) or type(error).__module__.partition(".")[0] in _HOSTS
+    told = type(error).__module__.partition(".")[0] in _HOSTS
+    return told and not isinstance(error, Exception)
 
 
 def debugging() -> bool:

@@ -35,6 +35,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     shown = as_line(collected.nodeid)
     if shown == collected.nodeid:
         return collected
+    shown = shown.replace("::", r"\x3a\x3a").replace("[", r"\x5b")  # which divide an id
     named: pytest.Collector = _File.from_parent(
         parent, path=file_path, name=as_line(collected.name), nodeid=shown
     )

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, drop_output, reader_may_leave
-from symattn.doors import DEBUG, Failure, defect, failure
+from symattn.doors import DEBUG, Failure, defect, failure, leaves
 from symattn.status import Status, worst
 
 #: The modules of the commands, each imported when it is called.
@@ -45,7 +45,12 @@ class OneLine(click.Group):
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments; see `click.Command.make_context`."""
         with reader_may_leave():
-            return super().make_context(*args, **kwargs)
+            try:
+                return super().make_context(*args, **kwargs)
+            except KeyboardInterrupt:  # click would print an empty line, here and below
+                raise click.Abort from None
+            except EOFError as error:  # and take this for the same
+                raise click.exceptions.Exit(_failed(error)) from None
         raise click.exceptions.Exit(Status.AGREES)  # click itself would leave with 1
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -56,10 +61,8 @@ class OneLine(click.Group):
             return Status.UNSETTLED  # a pipe closed before the command had its status
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
-        except KeyboardInterrupt:  # click would print an empty line
+        except KeyboardInterrupt:
             raise click.Abort from None
-        except SystemExit as error:  # no command leaves on purpose
-            return _said(defect(error, debug=debug_asked()))
         except BaseException as error:
             return _failed(error)
 
@@ -85,8 +88,9 @@ class OneLine(click.Group):
 
 
 def _failed(error: BaseException) -> Status:
-    """Say what was raised, and with which status the command ends."""
-    return _said(failure(error, debug=debug_asked()))
+    """Say what was raised, and with which status the command ends; none leaves on purpose."""
+    told = defect if leaves(error) else failure
+    return _said(told(error, debug=debug_asked()))
 
 
 def _said(failed: Failure) -> Status:
