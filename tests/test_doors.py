@@ -349,7 +349,7 @@ def test_every_failure_in_sphinx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     told: list[str] = []
 
     def planted(*_: Any, **__: Any) -> Any:
-        error, _, words = next(raised, INSIDE[0])
+        error, _status, words = next(raised, INSIDE[0])
         told.append(words)
         raise error
 

@@ -230,16 +230,16 @@ def test_what_cannot_be_used_hides_no_number(
             assert result.stdout.count("::warning file=") == len(problems)
         else:
             assert result.stdout.count("you wrote 0.4") >= wrong
-            told = {"text": f"{len(problems)} parts of the text could not be used"}
-            assert told.get(form, "Could not be used") in result.stdout
+            said = {"text": f"{len(problems)} parts of the text could not be used"}
+            assert said.get(form, "Could not be used") in result.stdout
     marks = symattn.check(Path(name))
     assert not marks.passed and getattr(marks, "problems") == checked.problems  # noqa: B009
     assert all(told in str(marks) for told in checked.problems)
     if name.endswith(".md"):
         shown: Any = SimpleNamespace(abs_src_path=name, content_string=text)
         mkdocsext.Fills().on_page_markdown(text, page=SimpleNamespace(file=shown))  # type: ignore[arg-type]
-        said = [record.getMessage() for record in caplog.records]
-        assert all(any(told in line for line in said) for told in checked.problems)
+        warned = [record.getMessage() for record in caplog.records]
+        assert all(any(told in line for line in warned) for told in checked.problems)
     fixed = run("check", "--fix", name)
     assert fixed.exit_code == 2 and f"{wrong} number put right" in fixed.stdout
     again = check_text(Path(name).read_text(encoding="utf-8"), name)

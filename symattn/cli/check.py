@@ -194,7 +194,7 @@ def _mended(one: Checked, diff: bool, fix: bool) -> Iterator[str]:
     after = one.mended()
     if diff and after != one.text:
         name = printable(one.name)
-        for line in difflib.unified_diff(*map(_lines, (one.text, after)), name, name):
+        for line in difflib.unified_diff(_lines(one.text), _lines(after), name, name):
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
     if fix and after != one.text:
         if one.name == "<stdin>":
