@@ -22,10 +22,8 @@ DEBUG = "SYMATTN_DEBUG"
 
 _PACKAGE = Path(__file__).parent
 
-#: What ends a process, a task or a test on purpose goes through every door: the interpreter's own,
-#: and those of the packages that define more of them below `BaseException`.
-_LEAVES = (KeyboardInterrupt, SystemExit, GeneratorExit)
-_HOSTS = ("asyncio", "trio", "_pytest")
+#: Who raises something that is no `Exception` to end a process, a task or a test on purpose.
+_HOSTS = ("builtins", "asyncio", "trio", "_pytest")
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ def failure(error: BaseException, name: str = "", debug: bool = False) -> Failur
     what ends the process on purpose; a defect of a compiled library (a panic of one written in
     Rust, say) is none of these, though it is no `Exception`.
     """
-    if isinstance(error, _LEAVES) or type(error).__module__.partition(".")[0] in _HOSTS:
+    if leaves(error):
         raise error
     place = f"{name}: " if name else ""
     match error:
@@ -71,6 +69,12 @@ def defect(error: BaseException, name: str = "", debug: bool = False) -> Failure
     if isinstance(error, RecursionError):
         told += "; something is nested too deep"
     return Failure(Status.INTERNAL, printable(told))
+
+
+def leaves(error: BaseException) -> bool:
+    """Whether an exception ends a process, a task or a test on purpose."""
+    told = type(error).__module__.partition(".")[0] in _HOSTS
+    return told and not isinstance(error, Exception)
 
 
 def debugging() -> bool:

@@ -13,6 +13,7 @@ from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
 from symattn.documents.text import text_document
 from symattn.doors import failure
+from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.quote import entries_named
 from symattn.worksheet.read import worksheet_of
@@ -36,7 +37,7 @@ class Page:
 
 class _Options(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"%%symattn: {message}")
+        raise UsageError(printable(f"%%symattn: {message}"))
 
 
 def cell(line: str, body: str) -> Page:
@@ -56,7 +57,7 @@ def cell(line: str, body: str) -> Page:
     try:
         told = options.parse_args(shlex.split(line))
     except ValueError as error:
-        raise UsageError(f"%%symattn: {error}") from None
+        raise UsageError(printable(f"%%symattn: {error}")) from None
     try:
         sheet = worksheet_of(body, "cell")
         asked = {"digits": told.digits, "layout": told.layout}
@@ -71,7 +72,7 @@ def cell(line: str, body: str) -> Page:
         page = outline(derivation, evaluation, notation=notation, views=told.view or VIEWS,
                        only=told.step, entries=entries_named(told.entry, evaluation))  # fmt: skip
         return Page(text_document(page), markdown_document(page))
-    except Exception as error:
+    except BaseException as error:
         raise UsageError(failure(error).line) from None
 
 

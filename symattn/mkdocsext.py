@@ -17,6 +17,7 @@ from mkdocs.plugins import BasePlugin, get_plugin_logger
 from mkdocs.structure.pages import Page
 
 from symattn.doors import failure
+from symattn.printable import printable
 from symattn.worksheet.pages.markdown import markdown as found_in
 from symattn.worksheet.pages.page import Anchor
 from symattn.worksheet.prose import check_text
@@ -46,18 +47,19 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         name = str(page.file.abs_src_path or page.file.src_uri)
         before = _lines_before(page.file.content_string, markdown)
         text = "\n" * before + markdown
+        told: list[str] = []
         try:
             checked = check_text(text, name, explain=False)
-            wrong = [one for one in checked.findings if not one.passes] if checked else []
-            told = [f"{Path(name)}:{one.line}: {one.told}" for one in wrong]
-            told += (
-                [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links] if checked else []
-            )
+            if checked is not None:
+                wrong = [one for one in checked.findings if not one.passes]
+                told += [f"{Path(name)}:{one.line}: {one.told}" for one in wrong]
+                told += [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links]
+                told += checked.problems
             filled = rendered(_plain(text), name)
-        except Exception as error:
-            _log.warning(failure(error, name).line)
-            return markdown
-        for line in told:
+        except BaseException as error:
+            told.append(failure(error, name).line)
+            filled = text
+        for line in dict.fromkeys(map(printable, told)):  # a worksheet is refused by both
             _log.warning(line)
         return filled[before:]
 

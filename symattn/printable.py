@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from html import escape
 
 #: The longest line of an error; of a longer one the middle is left out.
 LONGEST = 400
@@ -44,6 +45,15 @@ def as_line(text: str) -> str:
     """
     shown = _OLD_COMMAND.sub(r"#\\x23", printable(text))
     return _COMMAND.sub(r"\1\\x3a", shown)
+
+
+def in_markup(text: str) -> str:
+    """The text in HTML or XML, between tags or in quotes; there too it is no command to a runner.
+
+    >>> in_markup('<b> "##[error]"')
+    '&lt;b&gt; &quot;#&#35;[error]&quot;'
+    """
+    return escape(text).replace("##", "#&#35;")
 
 
 def shortened(line: str, most: int = LONGEST) -> str:

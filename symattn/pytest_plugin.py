@@ -29,8 +29,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """A file that may hold claims, if the option is given."""
     if file_path.suffix.lower() not in _SUFFIXES or not parent.config.getoption("--symattn"):
         return None
+    from symattn.printable import as_line
+
     collected: pytest.Collector = _File.from_parent(parent, path=file_path)
-    return collected
+    shown = as_line(collected.nodeid)
+    if shown == collected.nodeid:
+        return collected
+    shown = shown.replace("::", r"\x3a\x3a").replace("[", r"\x5b")  # which divide an id
+    named: pytest.Collector = _File.from_parent(
+        parent, path=file_path, name=as_line(collected.name), nodeid=shown
+    )
+    return named
 
 
 class _File(pytest.File):
@@ -42,11 +51,11 @@ class _File(pytest.File):
 
         try:
             checked = check_file(self.path)
-        except Exception as error:
+        except BaseException as error:
             problem = failure(error, str(self.path)).line
             yield _Item.from_parent(self, name="worksheet", problem=problem)
             return
-        if checked is not None and checked.markings:
+        if checked is not None and (checked.markings or checked.problems):
             yield _Item.from_parent(self, name="claims", checked=checked)
 
 
@@ -64,21 +73,26 @@ class _Item(pytest.Item):
     def runtest(self) -> None:
         if self.checked is None:
             raise NumberWrong(self.problem)
+        from symattn.printable import as_line
+
         checked = self.checked
         wrong = [f"{self.path}:{found.line}:{found.column}: {found.told}"
                  for found in checked.findings if not found.passes]  # fmt: skip
         wrong += [f"{self.path}:{link.line}:{link.column}: {link.told}" for link in checked.links]
+        wrong += checked.problems
         if wrong:
-            raise NumberWrong("\n".join(wrong))
+            raise NumberWrong("\n".join(map(as_line, wrong)))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
-        from symattn.doors import failure
+        from symattn.doors import failure, leaves
 
         if isinstance(excinfo.value, NumberWrong):
             return str(excinfo.value)
-        if isinstance(excinfo.value, Exception):
+        if not leaves(excinfo.value):
             return failure(excinfo.value, str(self.path)).line
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self.path.name}: claims"
+        from symattn.printable import as_line
+
+        return Path(as_line(str(self.path))), None, as_line(f"{self.path.name}: claims")

@@ -9,10 +9,11 @@ fails ``sphinx-build -W``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -33,6 +34,7 @@ from symattn.notation.latex import latex
 from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
+from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.files import Site, site_file
 from symattn.worksheet.naming import entry_name
@@ -60,6 +62,9 @@ _CHECKED = "symattn_checked"
 
 #: What a checker says before the rest: the file, the line and perhaps the column.
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+):(?:[0-9]+:)? ", re.S)
+
+#: What Sphinx calls when the references of a page are resolved.
+Hook: TypeAlias = "Callable[[Sphinx, nodes.document, str], None]"
 
 #: The attribute of a formula that holds it as text.
 _WORDS = "symattn-words"
@@ -141,7 +146,7 @@ class Holds(_Holding):
             if sheet is None:
                 raise SymattnError("symattn: give a worksheet in the body, or its file")
             self.hold(sheet)
-        except Exception as error:
+        except BaseException as error:
             raise self.error(failure(error).line) from None
         return []
 
@@ -164,7 +169,11 @@ class Shows(_Holding):
 
     def run(self) -> list[nodes.Node]:
         """The derivation; docutils' own admonition where the body is prose."""
-        if self._is_admonition():
+        try:
+            prose = self._is_admonition()
+        except BaseException as error:
+            raise self.error(failure(error).line) from None
+        if prose:
             content, offset = self.content, self.content_offset
             if self.arguments:  # prose that begins beside the directive
                 source = self.state_machine.get_source_and_line(self.lineno)[0]
@@ -178,7 +187,7 @@ class Shows(_Holding):
         body = nodes.container(classes=["symattn", *self.options.get("class", [])])
         try:
             body += list(self._body(self._outline()))
-        except Exception as error:
+        except BaseException as error:
             raise self.error(failure(error).line) from None
         self.set_source_info(body)
         return [body]
@@ -273,6 +282,20 @@ def _inline(parts: Prose) -> list[nodes.Node]:
     return made
 
 
+def _warning(hook: Hook) -> Hook:
+    """The hook, with a warning where it cannot do its work; the page is built without that."""
+
+    @wraps(hook)
+    def guarded(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+        try:
+            hook(app, doctree, docname)
+        except BaseException as error:
+            _log.warning(failure(error).line, location=docname, type="symattn", subtype="page")
+
+    return guarded
+
+
+@_warning
 def in_words(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """For builders of plain text, mathematics as text instead of LaTeX."""
     if app.builder.format != "text":
@@ -285,6 +308,7 @@ def in_words(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             node.parent.replace(node, nodes.literal_block(words, words) if words else [])
 
 
+@_warning
 def in_cells(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """For LaTeX, displays in the cells of a table as formulas of a line.
 
@@ -313,7 +337,7 @@ class ValueRole(SphinxRole):
         """The number as text; a warning where it cannot be told."""
         try:
             return [nodes.inline("", self._number(), classes=["symattn-value"])], []
-        except Exception as error:
+        except BaseException as error:
             told = f"value: {failure(error).line}"
             _log.warning(told, location=self.get_location(), type="symattn", subtype="value")
             return [nodes.problematic(self.rawtext, self.rawtext)], []
@@ -341,9 +365,9 @@ class ClaimRole(SphinxRole):
             sheet: Worksheet | None = self.env.temp_data.get(_KEY)
             if sheet is None:
                 raise ReadError(f"{shown(self.text)}: no worksheet stands before this claim")
-            claim = anchor(self.text, 0, lambda at: 1)
+            claim = anchor(self.text, 0)
             warn_of(replace(sheet, claims={claim.key: claim.claimed}), self.get_location())
-        except Exception as error:
+        except BaseException as error:
             _wrong(f"claim: {failure(error).line}", self.get_location())
 
 
@@ -364,7 +388,7 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
 
 
 def _wrong(told: str, location: Any) -> None:
-    _log.warning(told, location=location, type="symattn", subtype="claim")
+    _log.warning(printable(told), location=location, type="symattn", subtype="claim")
 
 
 def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -377,15 +401,16 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
         checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
         wrong = [found for found in checked.findings if not found.passes] if checked else []
         disagreements = [(found.line, found.told) for found in wrong]
-    except Exception as error:
-        problem = failure(error).line
-        place = _PLACE.match(problem)
-        told = problem[place.end() :] if place else problem
-        location = f"{place['file']}:{place['line']}" if place else docname
-        _wrong(told, location)
-        return
+        disagreements += [(link.line, link.told) for link in checked.links] if checked else []
+        problems = checked.problems if checked else ()
+    except BaseException as error:
+        disagreements, problems = [], (failure(error).line,)
     for number, told in disagreements:
         _wrong(told, (docname, number))
+    for problem in map(printable, problems):
+        place = _PLACE.match(problem)
+        told = problem[place.end() :] if place else problem
+        _wrong(told, f"{place['file']}:{place['line']}" if place else docname)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -148,9 +148,9 @@ def test_claims_belong_to_the_worksheet_before_them() -> None:
 
 REFUSED = {
     "no worksheet": ("{claim}`weights[1,1] = 0.21`", ".md",
-    "page.md:1: weights[1,1]: no worksheet"),
+    "page.md:1:24: weights[1,1]: no worksheet"),
     "no claim": (FENCE + "\n{claim}`weights 0.21`", ".md",
-    "page.md:9: 'weights 0.21' is not a claim"),
+    "page.md:9:9: 'weights 0.21' is not a claim"),
     "no number": (FENCE + "\n{claim}`weights[1,1] = x`", ".md",
     "page.md:9:24: weights[1,1]: \"x\""),
     "no entry": (FENCE + "\n{claim}`weights[1,9] = 1`", ".md",
@@ -161,8 +161,9 @@ REFUSED = {
     "broken worksheet": ("\n\n```symattn\n[given]\nscores = 1\n[claims]\nscores = 1\n```\n",
     ".md", "page.md:5: scores"),
     "open environment": ("\\begin{symattn}\n[given]", ".tex",
-    "page.tex:1: \\begin{symattn} has no"),
-    "commands in a number": (TEX + r"\claim{weights[1,1]}{\num{1}}", ".tex", "page.tex:8: \\claim"),
+    "page.tex:1:1: \\begin{symattn} has no"),
+    "commands in a number": (TEX + r"\claim{weights[1,1]}{\num{1}}", ".tex",
+    "page.tex:8:1: \\claim"),
     "no JSON": ('symattn {"cells":', ".ipynb", "page.ipynb:1: not a notebook"),
     "no cells": ('{"claim": 1}', ".ipynb", "page.ipynb:1: not a notebook: it has no cells"),
     "no text": ('{"cells": [{"cell_type": "markdown", "source": [1, "claim"]}]}', ".ipynb",

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, drop_output
-from symattn.doors import DEBUG, Failure, defect, failure
+from symattn.doors import DEBUG, Failure, defect, failure, leaves
 from symattn.status import Status, worst
 from symattn.writing import reader_may_leave
 
@@ -46,7 +46,12 @@ class OneLine(click.Group):
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments; see `click.Command.make_context`."""
         with reader_may_leave(1):
-            return super().make_context(*args, **kwargs)
+            try:
+                return super().make_context(*args, **kwargs)
+            except KeyboardInterrupt:  # click would print an empty line, here and below
+                raise click.Abort from None
+            except EOFError as error:  # and take this for the same
+                raise click.exceptions.Exit(_failed(error)) from None
         raise click.exceptions.Exit(Status.AGREES)  # click itself would leave with 1
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -57,17 +62,16 @@ class OneLine(click.Group):
             return Status.UNSETTLED  # a pipe closed before the command had its status
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
-        except KeyboardInterrupt:  # click would print an empty line
+        except KeyboardInterrupt:
             raise click.Abort from None
-        except SystemExit as error:  # no command leaves on purpose
-            return _said(defect(error, debug=debug_asked()))
         except BaseException as error:
             return _failed(error)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line and leave; see `click.Command.main`."""
         try:
-            status = Status(super().main(*args, **{**kwargs, "standalone_mode": False}) or 0)
+            ended = super().main(*args, **{**kwargs, "standalone_mode": False})
+            status = Status(ended or Status.AGREES)
         except click.ClickException as error:
             complain(" ".join(error.format_message().split()))
             status = Status.UNUSABLE
@@ -85,8 +89,9 @@ class OneLine(click.Group):
 
 
 def _failed(error: BaseException) -> Status:
-    """Say what was raised, and with which status the command ends."""
-    return _said(failure(error, debug=debug_asked()))
+    """Say what was raised, and with which status the command ends; none leaves on purpose."""
+    told = defect if leaves(error) else failure
+    return _said(told(error, debug=debug_asked()))
 
 
 def _said(failed: Failure) -> Status:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -12,8 +13,9 @@ import click
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder
 from symattn.doors import Failure, failure
+from symattn.printable import printable
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
@@ -84,6 +86,7 @@ def check(
         statuses = _mend(marked, failures, options["diff"], options["fix"], destination)
     else:
         _show(_overview(marked, failures), form, options["full"], destination)
+    failures += [Failure(Status.UNUSABLE, told) for one in marked for told in one.problems]
     for failed in failures:
         complain(failed.line)
     return worst([*statuses, *(failed.status for failed in failures)])
@@ -107,7 +110,7 @@ def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
 
 
 def _is_folder(path: str) -> bool:
-    return path != "-" and Path(path).is_dir()
+    return path != "-" and is_folder(path)
 
 
 def _names(
@@ -180,6 +183,7 @@ def _mend(
     marked: list[Marked], failures: list[Failure], diff: bool, fix: bool, destination: Destination
 ) -> list[Status]:
     """Show, or make, the changes that put wrong numbers right; the statuses of what is left."""
+    from symattn.cli.screen import diff_line
     from symattn.errors import counted
 
     left: list[Status] = []
@@ -197,7 +201,7 @@ def _mend(
         left += mending.statuses if fix else one.statuses
     if not diff:
         shown.append(f"{counted(mended, 'number')} put right\n")
-    destination.write("".join(shown))
+    destination.write("".join(map(diff_line, shown) if destination.is_screen else shown))
     return left
 
 
@@ -208,10 +212,17 @@ def _mended(name: str, mending: Mending, diff: bool, fix: bool) -> Iterator[str]
 
     changes = mending.after != mending.before
     if diff and changes:
-        before, now = mending.before.splitlines(True), mending.after.splitlines(True)
-        yield from difflib.unified_diff(before, now, name, name)
+        shown = printable(name)
+        before, now = _lines(mending.before), _lines(mending.after)
+        for line in difflib.unified_diff(before, now, shown, shown):
+            yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
     if fix and changes:
         if name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
         replace_text(name, mending.before, mending.after)
     yield from mending.left
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a file with their ends, as programs that apply a diff count them."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)

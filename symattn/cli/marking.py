@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from symattn.printable import as_line
 from symattn.status import Status
 
 if TYPE_CHECKING:
@@ -56,12 +57,14 @@ class Mending:
 class Marked:
     """A file that was marked: the statuses of its numbers, and its report or how to put it right.
 
-    `files` are all that were read for it.
+    `files` are all that were read for it, `problems` a line for each part of a page that could not
+    be used.
     """
 
     name: str
     files: tuple[Path, ...]
     statuses: tuple[Status, ...]
+    problems: tuple[str, ...]
     report: FileReport | None = None
     mending: Mending | None = None
 
@@ -76,7 +79,7 @@ def mark(asked: Asked) -> Marked | None:
     from symattn.worksheet.prose import check_file
 
     one = check_file(asked.name, asked.explain)
-    if one is None or not one.markings:
+    if one is None or not (one.markings or one.problems):
         if asked.must_claim:
             raise ReadError(
                 f"{asked.name}: no claims; add a table [claims], or a claim in the text after the "
@@ -85,9 +88,9 @@ def mark(asked: Asked) -> Marked | None:
         return None
     statuses = (*map(status_of, one.findings), *map(status_of, one.links))
     if asked.mends:
-        return Marked(one.name, one.files, statuses, mending=_mending(one))
+        return Marked(one.name, one.files, statuses, one.problems, mending=_mending(one))
     report = file_report(one, asked.full, more="--full shows all")
-    return Marked(one.name, one.files, statuses, report)
+    return Marked(one.name, one.files, statuses, one.problems, report)
 
 
 def status_of(finding: Finding | Link) -> Status:
@@ -109,10 +112,11 @@ def _mending(one: Checked) -> Mending:
 def _left(one: Checked) -> Iterator[str]:
     """What is said of each number and sign that stays as it is."""
     for link in one.left:
-        yield f"{one.name}:{link.line}:{link.column}: {link.told}\n"
+        yield as_line(f"{one.name}:{link.line}:{link.column}: {link.told}") + "\n"
     for found in one.findings:
         if not found.passes and found.mend is None:
-            yield (
+            told = (
                 f"{one.name}:{found.line}:{found.column}: {found.entry}: {found.claimed} is left "
-                f"as it is; the true value is {found.true}\n"
+                f"as it is; the true value is {found.true}"
             )
+            yield as_line(told) + "\n"

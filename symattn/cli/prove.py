@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -196,11 +195,11 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
 def _show(proofs: list[Any], form: str, destination: Destination, everything: bool) -> None:
     from symattn.algebra import printed
     from symattn.cli.screen import can_show_unicode, print_lines
+    from symattn.documents.data import written
 
     if form == "json":
         rows = [printed.data(proof) for proof in proofs]
-        document = json.dumps(rows if everything else rows[0], ensure_ascii=False, indent=2)
-        destination.write(f"{document}\n")
+        destination.write(f"{written(rows if everything else rows[0])}\n")
     elif form in ("latex", "mathml"):
         one = printed.latex_lines if form == "latex" else printed.mathml_lines
         destination.write("\n".join(map(one, proofs)))

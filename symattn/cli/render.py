@@ -13,7 +13,7 @@ import click
 
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked, print_lines
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, print_lines
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
 
@@ -74,7 +74,7 @@ def _pages(paths: tuple[str, ...], problems: list[str]) -> Iterator[Path]:
     from symattn.worksheet.prose import files_in
 
     for path in map(Path, paths):
-        if path.is_dir():
+        if is_folder(path):
             yield from (page for page in files_in(path, problems) if page.suffix.lower() in _PAGES)
         else:
             yield path

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,6 +52,15 @@ def _encodable(words: str, encoding: str) -> str:
     return words.encode(encoding, "backslashreplace").decode(encoding)
 
 
+def diff_line(line: str) -> str:
+    """Lines of a diff for the screen: as `as_line`, but a program can apply most of them.
+
+    Tabs, line ends and the break before a remark stay; a diff that is written to a file is exact.
+    """
+    ends = re.split(r"(\t|\r?\n)", line)
+    return "".join(part if part in ("\t", "\n", "\r\n") else as_line(part) for part in ends)
+
+
 def print_text(pages: Iterable[Outline]) -> None:
     """Text for the screen: coloured in a terminal, ASCII where the terminal has no Unicode."""
     from symattn.documents.text import styled_lines
@@ -71,6 +82,14 @@ def can_show_unicode() -> bool:
     return True
 
 
+def is_folder(path: str | Path) -> bool:
+    """Whether a path is a folder; one that no system takes is none."""
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def drop_output() -> None:
     """Let what is buffered go nowhere, where standard output takes no more."""
     with contextlib.suppress(OSError, AttributeError):  # no file of the system, or none at all
@@ -79,7 +98,7 @@ def drop_output() -> None:
 
 def complain(message: str) -> None:
     """One line on standard error, with nothing in it that a terminal or a runner would act on."""
-    with contextlib.suppress(OSError):  # nobody reads it
+    with contextlib.suppress(OSError, ValueError):  # nobody reads it
         click.echo(shortened(as_line(f"symattn: {message}")), err=True)
 
 

@@ -28,8 +28,12 @@ MOST_EXACT = 256
 #: Exact values with more parts (numbers, signs, functions) than this likewise: kilobytes each.
 LONGEST_EXACT = 1000
 
-#: Characters that a terminal or an editor acts on rather than shows; JSON has an escape for them.
-_HIDDEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\uffff]")
+#: What a terminal, an editor or a runner of workflows acts on rather than shows, and what UTF-8
+#: does not have; JSON has an escape for it.
+_HIDDEN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff"
+    "\ufff9-\uffff]|#(?=#[A-Za-z]*\\[)"
+)
 
 _EXACTLY = StrPrinter({"order": "none"})
 

@@ -245,4 +245,4 @@ def _numbers(shown: Shown) -> list[Any]:
 def _json(data: dict[str, Any]) -> str:
     """JSON that may stand in a script: nothing in it can end that, or open a comment."""
     written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return written.replace("</", "<\\/").replace("<!", "\\u003c!")
+    return written.replace("</", "<\\/").replace("<!", "\\u003c!").replace("##", "#\\u0023")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from symattn.documents.outline import Line, Outline, Section
 from symattn.notation.latex import escape_controls
 from symattn.notation.mathml import math
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
+from symattn.printable import in_markup
 
 _XHTML = "http://www.w3.org/1999/xhtml"
 
@@ -61,4 +61,4 @@ def _sentence(parts: Prose) -> str:
 
 
 def _words(words: str) -> str:
-    return escape(escape_controls(words))
+    return in_markup(escape_controls(words))

@@ -31,6 +31,7 @@ from symattn.notation.tree import (
     Tree,
     ruled,
 )
+from symattn.printable import in_markup
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 
@@ -54,7 +55,7 @@ _ORDINARY = "∞⋯⋮⋱?′⊤…"
 def math(tree: Tree, alttext: str, display: bool = True) -> str:
     """A whole ``math`` element, with the spoken or plain alternative in `alttext`."""
     kind = "block" if display else "inline"
-    alternative = escape(escape_controls(alttext), quote=True)
+    alternative = in_markup(escape_controls(alttext))
     body = mathml(tree)
     return f'<math xmlns="{NAMESPACE}" display="{kind}" alttext="{alternative}">{body}</math>'
 
@@ -88,7 +89,7 @@ def mathml(tree: Tree) -> str:
             return _grid(tree)
         case Text(words):
             # a plain blank at either end would be lost
-            return f"<mtext>{escape(escape_controls(words)).replace(' ', NBSP)}</mtext>"
+            return f"<mtext>{in_markup(escape_controls(words)).replace(' ', NBSP)}</mtext>"
         case Custom(latex):
             return _converted(latex)
         case Marked(mark, body):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from symattn.errors import counted
-from symattn.notation.latex import escape_controls
+from symattn.printable import printable
 from symattn.worksheet.overview import FileReport, Overview, Placed
 from symattn.worksheet.report import PHRASES
 
@@ -19,7 +19,9 @@ _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 #: The file, line and column that a problem begins with.
-_PLACE = re.compile(r"(?P<file>[^\n]+?)(?::(?P<line>[0-9]+))?(?::(?P<col>[0-9]+))?: (?P<told>.*)\Z")
+_PLACE = re.compile(
+    r"(?P<file>[^\n]+?)(?::(?P<line>[0-9]+))?(?::(?P<col>[0-9]+))?: (?P<told>.*)\Z", re.S
+)
 
 
 def github_annotations(found: Overview) -> str:
@@ -29,7 +31,7 @@ def github_annotations(found: Overview) -> str:
     Then a line with the totals.
     """
     lines = [line for one in found.files for line in _of_file(one)]
-    lines += [_problem(problem, "could not be used") for problem in found.problems]
+    lines += [_problem(problem, "could not be used") for problem in found.unused]
     lines += [_problem(problem, "not finished") for problem in found.unfinished]
     return "\n".join([*lines, found.conclusion]) + "\n"
 
@@ -80,9 +82,10 @@ def _command(kind: str, at: dict[str, str], title: str, message: str) -> str:
     """
     told = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in
                     {**at, "title": title}.items())  # fmt: skip
-    shown = "\n".join(escape_controls(line) for line in message.split("\n"))
-    return f"::{kind} {told}::{_escaped(shown, _DATA)}"
+    return f"::{kind} {told}::{_escaped(message, _DATA)}"
 
 
 def _escaped(words: str, signs: dict[str, str]) -> str:
-    return "".join(signs.get(sign, sign) for sign in words)
+    """The words with these signs escaped; GitHub has no escape for others that do not print."""
+    pieces = re.split(f"([{''.join(signs)}])", words)
+    return "".join(signs.get(piece) or printable(piece) for piece in pieces)

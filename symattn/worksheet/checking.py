@@ -11,6 +11,7 @@ from typing import overload
 
 from symattn.arithmetic.written import read_written
 from symattn.errors import ReadError, shown
+from symattn.printable import as_line
 from symattn.worksheet.check import Marking, check_worksheet
 from symattn.worksheet.explain import Explanation
 from symattn.worksheet.mark import EntryMark, StepMark
@@ -66,6 +67,11 @@ class PageMarks(Sequence[Marks]):
         """Every claimed number where it stands: line, column, verdict."""
         return self.checked.findings
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A line for each worksheet or claim of the page that cannot be used; not marked."""
+        return self.checked.problems
+
     @overload
     def __getitem__(self, index: int) -> Marks: ...
     @overload
@@ -98,7 +104,10 @@ class PageMarks(Sequence[Marks]):
 
     @property
     def passed(self) -> bool:
-        """Whether every number passes, those in the prose too, and every worked line."""
+        """Whether every number passes, those in the prose too, and every worked line.
+
+        Not where there are problems.
+        """
         return self.checked.passes and all(one.passed for one in self.markings)
 
     @property
@@ -128,7 +137,7 @@ class PageMarks(Sequence[Marks]):
         return Overview((file_report(self.checked),))
 
     def __str__(self) -> str:
-        return text_overview(self._overview).rstrip("\n")
+        return "\n".join([text_overview(self._overview).rstrip("\n"), *map(as_line, self.problems)])
 
     __repr__ = __str__
 
@@ -152,7 +161,9 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
     `place` (head, if there are heads, row and column, from 0), `claimed`, `verdict` and
     `because`, the entries that it follows from. A page (Markdown, reStructuredText, LaTeX, a
     notebook) gives the sequence of its worksheets' marks, with the same attributes for the page.
-    Both print as the report, also in a notebook.
+    Both print as the report, also in a notebook. A worksheet or a claim of a page that cannot be
+    used is a line of the page's `problems`, and the page has not `passed`; where a page holds
+    nothing else, it is raised.
 
     Raises `SymattnError` for a file that cannot be read, a text that is not a worksheet, and a
     worksheet without claims; the message says where, what and how to correct it.
@@ -180,7 +191,7 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
         )
     path = Path(text_or_path)
     checked = check_file(path, explain)
-    if checked is None or not checked.markings:
+    if checked is None or not (checked.markings or checked.problems):
         raise ReadError(
             f"{path}: no claims; add a table [claims], or a claim in the text after the worksheet"
         )

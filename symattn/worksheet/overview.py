@@ -50,10 +50,17 @@ class FileReport:
     name: str
     reports: tuple[Report, ...]
     placed: tuple[Placed, ...]
+    #: A line for each worksheet or claim of a page that could not be used.
+    problems: tuple[str, ...] = ()
 
     @property
     def passes(self) -> bool:
-        """Whether every number passes, those in the prose too, and every worked line."""
+        """Whether everything could be used, and every number and worked line passes."""
+        return self.accepted and not self.problems
+
+    @property
+    def accepted(self) -> bool:
+        """Whether every number that was marked passes, those in the prose too, and every line."""
         return not self.failing and all(one.passes for one in self.reports)
 
     @property
@@ -142,9 +149,14 @@ class Overview:
         return len(self.files) + len(self.problems) + len(self.unfinished) > 1
 
     @property
+    def unused(self) -> tuple[str, ...]:
+        """A line for each file, and each part of a page, that could not be used."""
+        return (*self.problems, *(told for one in self.files for told in one.problems))
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         """The files with something wrong, in order."""
-        return tuple(one.row for one in self.files if not one.passes)
+        return tuple(one.row for one in self.files if not one.accepted)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -167,6 +179,8 @@ class Overview:
             words += f"; {counted(len(self.problems), 'file')} could not be used"
         if self.unfinished:
             words += f"; {counted(len(self.unfinished), 'file')} not finished"
+        if parts := sum(len(one.problems) for one in self.files):
+            words += f"; {counted(parts, 'part')} of the text could not be used"
         return words
 
     @property
@@ -191,7 +205,7 @@ def file_report(one: Checked, full: bool = False, more: str = "") -> FileReport:
     for sheet, marking in zip(one.sheets, one.markings, strict=True):
         notation = sheet.notation.but(**({"limit": 0} if full else {}))
         reports.append(sheet.in_file(sheet_report.report, marking, notation, more))
-    return FileReport(one.name, tuple(reports), tuple(_placed(one, reports)))
+    return FileReport(one.name, tuple(reports), tuple(_placed(one, reports)), one.problems)
 
 
 def _placed(one: Checked, reports: Sequence[Report]) -> Iterator[Placed]:
@@ -237,7 +251,7 @@ def overview_data(found: Overview) -> dict[str, Any]:
         "overview": [_row_data(one.row) for one in found.files],
         "files": {one.name: [report_data(each) for each in one.reports] for one in found.files},
         "findings": {one.name: [_placed_data(each) for each in one.placed] for one in found.files},
-        "problems": list(found.problems),
+        "problems": list(found.unused),
         "unfinished": list(found.unfinished),
         "passes": found.passes,
     }

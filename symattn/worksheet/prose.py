@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
-from symattn.errors import ReadError, SymattnError
+from symattn.errors import ReadError, SymattnError, Undecided, counted
 from symattn.notation.options import SYMBOLS
 from symattn.worksheet.check import Marking, mark_claims
 from symattn.worksheet.claims import Origins, read_claims, texts_of
@@ -31,13 +32,19 @@ from symattn.worksheet.lines import (
     read_line,
 )
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
-from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
+from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
 from symattn.worksheet.prepared import prepared
 from symattn.worksheet.read import Worksheet, worksheet_of
 from symattn.worksheet.report import PHRASES, disagreement, shown_true
 from symattn.worksheet.rewrite import rewritten
-from symattn.worksheet.source import MAX_BYTES, parse, read_source
+from symattn.worksheet.source import MAX_BYTES, parse, read_source, where
 from symattn.worksheet.spans import Span, table_spans
+
+#: Of tables with as many claims at most, those that contradict one another are found.
+_FEW = 200
+
+#: Where something that cannot be used stands, and what is said of it.
+Problem: TypeAlias = tuple[int, str]
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,9 @@ class Checked:
     markings: tuple[Marking, ...] = ()
     sheets: tuple[Worksheet, ...] = ()
     findings: tuple[Finding, ...] = field(default=())
+    #: A line, with file, line and column, for each worksheet or claim of a page that cannot be
+    #: used; the others are marked.
+    problems: tuple[str, ...] = ()
     #: All worksheets that were read for it, those without claims too.
     read: tuple[Worksheet, ...] = field(default=(), repr=False)
 
@@ -84,8 +94,12 @@ class Checked:
 
     @property
     def passes(self) -> bool:
-        """Whether the policy of its worksheets lets every number pass, and worked lines hold."""
-        return all(finding.passes for finding in self.findings) and not self.links
+        """Whether the policy of its worksheets lets every number pass, and worked lines hold.
+
+        What cannot be used does not pass.
+        """
+        right = all(finding.passes for finding in self.findings)
+        return right and not self.links and not self.problems
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -112,7 +126,9 @@ class Checked:
 def check_file(path: str | Path, explain: bool = True) -> Checked | None:
     """A file's numbers checked; None where it holds neither a worksheet nor a claim.
 
-    Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
+    A worksheet or a claim of a page that cannot be used is one of its problems, unless there is
+    nothing else. Raises `ReadError` (or another `SymattnError`) that begins with the file and the
+    line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
     return check_text(_source(path, name), name, explain)
@@ -199,47 +215,91 @@ def _holds_worksheet(text: str, name: str) -> bool:
 def _checked(
     name: str, text: str, found: Sequence[Found], explain: bool, site: Site | None
 ) -> Checked:
-    """All worksheets of a file, each with the claims that follow it."""
+    """All worksheets of a file, each with the claims that follow it.
+
+    What cannot be used is a problem of the page. It is raised where the file is one worksheet
+    `alone`, and where the page holds nothing else.
+    """
+    alone = Path(name).suffix.lower() not in SYNTAXES
     markings: list[Marking] = []
     sheets: list[Worksheet] = []
     read: list[Worksheet] = []
     findings: list[Finding] = []
+    problems: list[Problem] = []
+    for block, anchors in _grouped(name, text, found, problems):
+        refused: dict[str, str] | None = None if alone else {}
+        try:
+            sheet = sheet_of_block(name, text, block, site, refused)
+            read.append(sheet)
+            if not sheet.claims and not anchors and not refused:
+                continue
+            one = _Sheet(name, text, block, sheet, anchors, None if alone else problems)
+            for key, reason in (refused or {}).items():
+                one.refuse_key(key, reason)
+            marking = sheet.in_file(one.marking, explain)
+        except Undecided:
+            raise
+        except SymattnError as error:
+            if alone:
+                raise
+            count = len(anchors)
+            left = (
+                f"; {counted(count, 'claim')} after it {'is' if count == 1 else 'are'} not marked"
+            )
+            problems.append((block.start, f"{error}{left if anchors else ''}"))
+            continue
+        if marking is not None:
+            markings.append(marking)
+            sheets.append(sheet)
+            findings.extend(one.findings(marking))
+    told = tuple(told for _, told in sorted(problems))
+    if len(told) == 1 and not markings:
+        raise ReadError(told[0])
+    ordered = tuple(sorted(findings, key=lambda finding: finding.start))
+    return Checked(name, text, tuple(markings), tuple(sheets), ordered, told, tuple(read))
+
+
+def _grouped(
+    name: str, text: str, found: Sequence[Found], problems: list[Problem]
+) -> Iterator[tuple[Block, list[Anchor]]]:
+    """Each worksheet with the claims after it; what is none, or has none, is among the problems."""
     block: Block | None = None
     anchors: list[Anchor] = []
-
-    def finish() -> None:
-        if block is None:
-            return
-        sheet = sheet_of_block(name, text, block, site)
-        read.append(sheet)
-        if not sheet.claims and not anchors:
-            return
-        one = _Sheet(name, text, block, sheet, anchors)
-        marking = sheet.in_file(one.marking, explain)
-        markings.append(marking)
-        sheets.append(sheet)
-        findings.extend(one.findings(marking))
-
     for item in found:
         if isinstance(item, Block):
-            finish()
+            if block is not None:
+                yield block, anchors
             block, anchors = item, []
+        elif isinstance(item, Flaw):
+            problems.append((item.start, f"{_placed(name, text, item.start)}: {item.told}"))
         elif block is None:
-            line = place_of(text, item.start)[0]
-            raise ReadError(f"{name}:{line}: {item.key}: no worksheet stands before this claim")
+            key = f"{item.key}: " if item.key else ""
+            place = _placed(name, text, item.start)
+            problems.append((item.start, f"{place}: {key}no worksheet stands before this claim"))
         else:
             anchors.append(item)
-    finish()
-    ordered = tuple(sorted(findings, key=lambda finding: finding.start))
-    return Checked(name, text, tuple(markings), tuple(sheets), ordered, tuple(read))
+    if block is not None:
+        yield block, anchors
 
 
-def sheet_of_block(name: str, text: str, block: Block, site: Site | None = None) -> Worksheet:
-    """The worksheet of a block of the page `text` in the file `name`."""
+def _placed(name: str, text: str, start: int) -> str:
+    """The file, the line and the column of a place in a text."""
+    line, column = place_of(text, start)
+    return f"{name}:{line}:{column}"
+
+
+def sheet_of_block(
+    name: str,
+    text: str,
+    block: Block,
+    site: Site | None = None,
+    refused: dict[str, str] | None = None,
+) -> Worksheet:
+    """The worksheet of a block of the page `text` in the file `name`; as `worksheet_of`."""
     line = place_of(text, block.start)[0]
     if block.file:
         return _from_file(name, line, block.file, site)
-    return worksheet_of(block.text, name, line, site.roots if site else ())
+    return worksheet_of(block.text, name, line, site.roots if site else (), refused)
 
 
 def _from_file(page: str, line: int, file: str, site: Site | None) -> Worksheet:
@@ -254,12 +314,22 @@ def _from_file(page: str, line: int, file: str, site: Site | None) -> Worksheet:
 
 
 class _Sheet:
-    """One worksheet of a file and the claims in the prose after it."""
+    """One worksheet of a file and the claims in the prose after it.
+
+    Claims that cannot be used are added to the `problems`; without these, they are raised.
+    """
 
     def __init__(
-        self, name: str, text: str, block: Block, sheet: Worksheet, anchors: Sequence[Anchor]
+        self,
+        name: str,
+        text: str,
+        block: Block,
+        sheet: Worksheet,
+        anchors: Sequence[Anchor],
+        problems: list[Problem] | None = None,
     ) -> None:
         self.name, self.text, self.block, self.sheet = name, text, block, sheet
+        self.problems = problems
         self.anchors = anchors
         self.origins: Origins = {}
         self.claimed: list[tuple[Anchor, str, Place, Written]] = []
@@ -268,19 +338,27 @@ class _Sheet:
             decimal_shown([*texts_of(sheet.claims), *shown]) if shown else sheet.decimal
         )
 
-    def marking(self, explain: bool) -> Marking:
-        """The marking of its own claims and of the first claim in prose of every other entry."""
+    def marking(self, explain: bool) -> Marking | None:
+        """The marking of its own claims and of the first claim in prose of every other entry.
+
+        None where no claim can be used.
+        """
         form = prepared(self.sheet)
         evaluation = form.evaluate(self.sheet)
         lines: list[Line] = []
-        claims = read_claims(self.sheet.claims, evaluation, self.origins, lines, self.decimal)
+        before = len(self.problems or ())
+        claims = self._own_claims(evaluation, lines)
         lines = [self._placed(line) for line in lines]
         again: list[tuple[str, Place, Written]] = []
         for anchor in self.anchors:
-            if self._names_nothing(anchor, evaluation):
-                lines.append(self._calculation(anchor))
+            try:
+                if self._names_nothing(anchor, evaluation):
+                    lines.append(self._calculation(anchor))
+                    continue
+                letter, place, claimed, line = self._in_prose(anchor, evaluation)
+            except ReadError as error:
+                self._refuse(anchor.start, error)
                 continue
-            letter, place, claimed, line = self._in_prose(anchor, evaluation)
             written = claimed[place]
             self.claimed.append((anchor, letter, place, written))
             lines += line
@@ -289,10 +367,57 @@ class _Sheet:
                 held[place] = written
             elif held is not claimed:
                 again.append((letter, place, written))
+        if not claims and not lines and len(self.problems or ()) > before:
+            return None
         self.marker = Marker(evaluation, claims, self.sheet.policy)
         marking = mark_claims(self.sheet.title, form, self.marker, explain, lines)
         self.once = marking.steps
         return replace(marking, steps=tuple(self._with_others(self.once, again)))
+
+    def _own_claims(self, evaluation: Evaluation, lines: list[Line]) -> dict[str, Array]:
+        """The claims of its table; in a page, those that can be read."""
+        table = self.sheet.claims
+        try:
+            return read_claims(table, evaluation, self.origins, lines, self.decimal)
+        except Undecided:
+            raise
+        except SymattnError:
+            if self.problems is None:
+                raise
+        good: dict[str, Any] = {}
+        for key, value in table.items():
+            # one by one; of a large table what only two together show to be wrong stays unfound
+            before = good if len(table) <= _FEW else {}
+            try:
+                read_claims({**before, key: value}, evaluation, None, None, self.decimal)
+                good[key] = value
+            except Undecided:
+                raise
+            except SymattnError as error:
+                self.refuse_key(key, str(error))
+        self.origins.clear()
+        lines.clear()
+        return read_claims(good, evaluation, self.origins, lines, self.decimal)
+
+    def refuse_key(self, key: str, reason: str) -> None:
+        """A claim of its table that cannot be used, as a problem of the page."""
+        start = self._stands(key)
+        if self.block.file:
+            place = where(self.sheet.name, self.sheet.source, reason)
+        else:
+            place = _placed(self.name, self.text, start)
+        self._refuse(start, ReadError(f"{place}: {reason}"))
+
+    def _stands(self, key: str) -> int:
+        """Where a claim of its table stands in the file, as well as that is known."""
+        spans = () if self.block.file else self.spans.get(key, ())
+        return self.block.place(spans[0].start) if spans else self.block.start
+
+    def _refuse(self, start: int, error: SymattnError) -> None:
+        """A claim that cannot be used, as a problem of the page."""
+        if self.problems is None:
+            raise error
+        self.problems.append((start, str(error)))
 
     def _with_others(
         self, steps: Sequence[StepMark], again: Sequence[tuple[str, Place, Written]]
@@ -344,17 +469,17 @@ class _Sheet:
         """The entry that a claim in prose means, its step's claims with that one, and its line."""
         origins: Origins = {}
         lines: list[Line] = []
-        where = place_of(self.text, anchor.begins if anchor.line else anchor.start)
+        begins = place_of(self.text, anchor.begins if anchor.line else anchor.start)
         try:
             claimed = {anchor.key: anchor.claimed}
             claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
             if len(origins) != 1:
                 raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
         except SymattnError as error:
-            line, column = where
+            line, column = begins
             raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
         ((letter, place),) = origins
-        return letter, place, claims[letter], [replace(line, where=where) for line in lines]
+        return letter, place, claims[letter], [replace(line, where=begins) for line in lines]
 
     def findings(self, marking: Marking) -> Iterator[Finding]:
         """Every claimed number where it stands in the file."""

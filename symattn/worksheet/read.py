@@ -185,22 +185,33 @@ def read_worksheet(path: str | Path) -> Worksheet:
 
 
 def worksheet_of(
-    source: str, name: str = "worksheet", first_line: int = 1, roots: Sequence[Path] = ()
+    source: str,
+    name: str = "worksheet",
+    first_line: int = 1,
+    roots: Sequence[Path] = (),
+    refused: dict[str, str] | None = None,
 ) -> Worksheet:
     """The worksheet that a text holds; its first line counts as `first_line` of the file `name`.
 
     Files that it names are looked for beside that file, and lie under its folder, or under one of
-    the `roots` where it does itself. Raises as `read_worksheet` does.
+    the `roots` where it does itself. Claims of what is no step are left out and `refused`, with
+    the reason, where that is given. Raises as `read_worksheet` does.
     """
     source = "\n" * (first_line - 1) + source
     data = parse(source, name)
     try:
-        return replace(_worksheet(data, Path(name).parent, roots), name=name, source=source)
+        sheet = _worksheet(data, Path(name).parent, roots, refused)
+        return replace(sheet, name=name, source=source)
     except SymattnError as error:
         raise type(error)(f"{where(name, source, str(error))}: {error}") from None
 
 
-def _worksheet(data: Mapping[str, Any], folder: Path, roots: Sequence[Path]) -> Worksheet:
+def _worksheet(
+    data: Mapping[str, Any],
+    folder: Path,
+    roots: Sequence[Path],
+    refused: dict[str, str] | None = None,
+) -> Worksheet:
     _known(data, _TABLES, "")
     schema = data.get("schema", 1)
     if schema != 1 or isinstance(schema, bool):
@@ -217,7 +228,8 @@ def _worksheet(data: Mapping[str, Any], folder: Path, roots: Sequence[Path]) -> 
     claims, policy = _table(data, "claims"), _policy(data)
     notation = _notation(_table(data, "notation"))
     absent = "bias" if spec.bias is None else ""
-    named = {key: step_named(key, notation, absent) for key in claims}
+    named = _named(claims, notation, absent, refused)
+    claims = {key: claims[key] for key in named}
     decimal = policy.decimal or decimal_shown([*texts_of(claims), *texts_of(given)])
     given = {name: _with_points(value, name, decimal) for name, value in given.items()}
     spec = _unfolded(
@@ -241,6 +253,21 @@ def _worksheet(data: Mapping[str, Any], folder: Path, roots: Sequence[Path]) -> 
         items=levels.items,
         files=tuple(files.read),
     )
+
+
+def _named(
+    claims: Mapping[str, Any], notation: Notation, absent: str, refused: dict[str, str] | None
+) -> dict[str, str]:
+    """The step of each claim; one that names none is `refused`, or raised."""
+    named: dict[str, str] = {}
+    for key in claims:
+        try:
+            named[key] = step_named(key, notation, absent)
+        except ReadError as error:
+            if refused is None:
+                raise
+            refused[key] = str(error)
+    return named
 
 
 def _policy(data: Mapping[str, Any]) -> Policy:

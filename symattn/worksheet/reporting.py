@@ -9,15 +9,15 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from html import escape
 from itertools import pairwise
 
 from symattn.documents.data import written
-from symattn.notation.latex import escape_controls, latex
+from symattn.notation.latex import latex
 from symattn.notation.markdown import words as in_markdown
 from symattn.notation.mathml import math
 from symattn.notation.text import Charset, in_ascii, line, width
 from symattn.notation.tree import APPROX, EQUALS, Row, Tree
+from symattn.printable import as_line, in_markup, printable, shortened
 from symattn.worksheet.overview import FileReport, Overview, overview_data
 from symattn.worksheet.report import (
     GAP,
@@ -46,6 +46,9 @@ _WIDTH = 80
 
 #: How many numbers of a file are listed where its report is shortened.
 _LISTED = 8
+
+#: A cell of the overview is not longer; what is below it has the whole name.
+_CELL = 160
 
 #: What the overview says of a file with something wrong.
 _COLUMNS = ("file", "first wrong", "wrote", "true", "consistent with")
@@ -139,12 +142,12 @@ def text_overview(found: Overview, charset: Charset = "unicode", full: bool = Fa
 def _in_charset(lines: Iterator[Styled], charset: Charset) -> Iterator[Styled]:
     for style, words in lines:
         plain = "".join(_ASCII_SIGNS.get(sign, sign) for sign in words)
-        yield style, words if charset == "unicode" else in_ascii(plain)
+        yield style, as_line(words if charset == "unicode" else in_ascii(plain))
 
 
 def _styled(found: Report) -> Iterator[Styled]:
     if found.title:
-        title = escape_controls(found.title)
+        title = printable(found.title)
         yield "title", title
         yield "title", "─" * width(title)
     yield from _top(found)
@@ -233,7 +236,7 @@ def _paragraph(
     style: str, words: str, indent: str = _INDENT, hanging: str = ""
 ) -> Iterator[Styled]:
     """Words broken between them, where a terminal ends; "follows from" keeps its entry."""
-    kept = escape_controls(words).replace("follows from ", "follows\u00a0from\u00a0")
+    kept = printable(words).replace("follows from ", "follows\u00a0from\u00a0")
     for each in textwrap.wrap(
         kept,
         _WIDTH,
@@ -249,9 +252,9 @@ def _grid(table: Table, found: Report) -> Iterator[str]:
     """A table with the sign of its verdict before each number; columns in blocks that fit."""
     if table.caption:
         yield table.caption
-    labels = [escape_controls(label) for label, _ in table.rows]
+    labels = [printable(label) for label, _ in table.rows]
     left = max((width(label) for label in labels), default=0)
-    top = [escape_controls(label) for label in table.columns]
+    top = [printable(label) for label in table.columns]
     columns = [
         _padded([label, *(_told(cells[k]) for _, cells in table.rows)])
         for k, label in enumerate(top)
@@ -315,7 +318,7 @@ def _rows(found: Overview) -> Iterator[str]:
     table: list[tuple[str, ...]] = [_COLUMNS]
     for row in found.rows:
         told = row.file, row.first_wrong, row.claimed, row.true, row.explained
-        table.append(tuple(map(escape_controls, told)))
+        table.append(tuple(shortened(printable(words), _CELL) for words in told))
     sizes = [max(width(line[k]) for line in table) for k in range(len(table[0]))]
     for cells in table:
         padded = (
@@ -326,16 +329,16 @@ def _rows(found: Overview) -> Iterator[str]:
 
 def _of_file(one: FileReport, several: bool, full: bool) -> Iterator[Styled]:
     """What is wrong in a file, and where; `full`: the whole reports of its worksheets."""
-    if one.passes and not full:
+    if one.accepted and not full:
         return
     if several:
-        yield "heading", escape_controls(one.name)
+        yield "heading", printable(one.name)
     for each in one.reports:
         if full:
             yield from _styled(each)
         elif each.first is not None:
             if len(one.reports) > 1 and each.title:
-                yield "plain", escape_controls(each.title)
+                yield "plain", printable(each.title)
             yield from _top(each)
     where = list(_places(one, full))
     if where and any(full or each.first is not None for each in one.reports):
@@ -454,8 +457,8 @@ def markdown_overview(found: Overview) -> str:
             out += ["### Where", ""]
             out += [f"- {_md(f'{one.name}:{p.line}:{p.column}: {p.told}')}" for p in one.failing]
             out.append("")
-    if found.problems:
-        out += ["# Could not be used", "", *(f"- {_md(told)}" for told in found.problems), ""]
+    if found.unused:
+        out += ["# Could not be used", "", *(f"- {_md(told)}" for told in found.unused), ""]
     if found.unfinished:
         out += ["# Not finished", "", *(f"- {_md(told)}" for told in found.unfinished), ""]
     return "\n".join(out).rstrip() + "\n"
@@ -467,7 +470,7 @@ def _worth_showing(one: FileReport, several: bool) -> tuple[Report, ...]:
 
 
 def _md(text: str) -> str:
-    return in_markdown(text).strip()
+    return in_markdown(printable(text)).strip()
 
 
 def _md_cell(cell: Cell) -> str:
@@ -545,8 +548,8 @@ def html_overview(found: Overview, page: bool = True) -> str:
         if one.is_page and one.failing:
             places = (f"{one.name}:{p.line}:{p.column}: {p.told}" for p in one.failing)
             out.append(f"<h3>Where</h3>{_html_list('', places)}")
-    if found.problems:
-        out += ["<h1>Could not be used</h1>", _html_list("", found.problems)]
+    if found.unused:
+        out += ["<h1>Could not be used</h1>", _html_list("", found.unused)]
     if found.unfinished:
         out += ["<h1>Not finished</h1>", _html_list("", found.unfinished)]
     if not page:
@@ -669,4 +672,4 @@ def _html_rows(found: Overview) -> str:
 
 
 def _html(words: str) -> str:
-    return escape(escape_controls(words))
+    return in_markup(printable(words))

@@ -202,7 +202,7 @@ class _Writer:
     def _described(self, docs: Sequence[str]) -> list[str]:
         language = self.language
         first, other, last = language.docs
-        plain = (escape_controls(line).replace("\\", "/") for line in docs)
+        plain = (escape_controls(line).replace("\\", "/").replace("##", "# #") for line in docs)
         clean = [line.replace(*language.unquoted) for line in plain]
         told = [(first if k == 0 else other) + words for k, words in enumerate(clean)]
         return [*map(str.rstrip, told), last] if docs else []

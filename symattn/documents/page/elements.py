@@ -6,13 +6,13 @@ A page is built of calls, not of strings, so that no word of a worksheet can bec
 from __future__ import annotations
 
 import re
-from html import escape
 
 from symattn.notation.latex import escape_controls
 from symattn.notation.mathml import math
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
+from symattn.printable import in_markup
 
 _VOID = ("br", "hr", "input", "link", "meta")
 
@@ -37,14 +37,14 @@ def el(tag: str, *children: str, **attributes: str | int | bool | None) -> Marku
         if value is True:
             told.append(f" {name}")
         elif value is not None and value is not False:
-            told.append(f' {name}="{escape(clean(str(value)))}"')
+            told.append(f' {name}="{in_markup(clean(str(value)))}"')
     start = f"<{tag}{''.join(told)}>"
     return Markup(start if tag in _VOID else f"{start}{joined(*children)}</{tag}>")
 
 
 def joined(*children: str) -> Markup:
     """Markup as it is, and everything else as text."""
-    return Markup("".join(x if isinstance(x, Markup) else escape(clean(x)) for x in children))
+    return Markup("".join(x if isinstance(x, Markup) else in_markup(clean(x)) for x in children))
 
 
 def clean(words: str) -> str:

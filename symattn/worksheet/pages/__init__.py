@@ -6,11 +6,21 @@ from collections.abc import Mapping
 
 from symattn.worksheet.pages.markdown import markdown
 from symattn.worksheet.pages.notebook import MAX_NOTEBOOK, notebook
-from symattn.worksheet.pages.page import Anchor, Block, Found, Syntax, line_of, place_of
+from symattn.worksheet.pages.page import Anchor, Block, Flaw, Found, Syntax, line_of, place_of
 from symattn.worksheet.pages.restructured import restructured
 from symattn.worksheet.pages.tex import tex
 
-__all__ = ["MAX_NOTEBOOK", "SYNTAXES", "Anchor", "Block", "Found", "Syntax", "line_of", "place_of"]
+__all__ = [
+    "MAX_NOTEBOOK",
+    "SYNTAXES",
+    "Anchor",
+    "Block",
+    "Flaw",
+    "Found",
+    "Syntax",
+    "line_of",
+    "place_of",
+]
 
 #: The syntax of a page by the end of its file's name.
 SYNTAXES: Mapping[str, Syntax] = {

@@ -17,8 +17,7 @@ from symattn.worksheet.pages.page import (
     Block,
     Found,
     after_space,
-    anchor,
-    line_of,
+    claimed,
     marked_lines,
 )
 from symattn.worksheet.source import MAX_BYTES
@@ -108,7 +107,7 @@ def _roles(text: str, start: int, end: int) -> Iterator[Found]:
             if marks:
                 first = after_space(text, place, end)
                 last = _first_from(gaps, first, end)
-                yield from marked_lines(text, min(first, last), last, lambda at: line_of(text, at))
+                yield from marked_lines(text, min(first, last), last)
                 place = last
         elif sign[0][0] == "`":
             alike = runs.get(len(sign[0]), [])
@@ -117,7 +116,7 @@ def _roles(text: str, start: int, end: int) -> Iterator[Found]:
                 continue  # nothing closes it in its paragraph
             role = len(sign[0]) == 1 and text.endswith("{claim}", start, sign.start())
             if role:
-                yield anchor(text[place:close], place, lambda at: line_of(text, at))
+                yield claimed(text[place:close], place)
             place = close + len(sign[0])
 
 

@@ -1,8 +1,9 @@
 """A page of prose with worksheets in it and numbers claimed where they stand.
 
-Every syntax finds the same two things: a `Block`, which holds a worksheet, and an `Anchor`, a
-number in the prose that claims to be an entry of the worksheet before it. Both know where they
-stand in the file, to the character, so that a wrong number can be put right in place.
+Every syntax finds the same things: a `Block`, which holds a worksheet, an `Anchor`, a number in the
+prose that claims to be an entry of the worksheet before it, and a `Flaw`, which should be one of
+these and cannot be read. All know where they stand in the file, to the character, so that a wrong
+number can be put right in place.
 """
 
 from __future__ import annotations
@@ -91,7 +92,19 @@ class Anchor:
         return replace(self, start=place(self.start), begins=begins)
 
 
-Found: TypeAlias = "Block | Anchor"
+@dataclass(frozen=True)
+class Flaw:
+    """What marks a worksheet or a claim and cannot be read: why, and where it stands."""
+
+    told: str
+    start: int
+
+    def moved(self, place: Callable[[int], int]) -> Flaw:
+        """The same where each character stands elsewhere."""
+        return replace(self, start=place(self.start))
+
+
+Found: TypeAlias = "Block | Anchor | Flaw"
 
 #: More lines than this are too many for a page of prose.
 MAX_LINES = 50_000
@@ -100,19 +113,25 @@ MAX_LINES = 50_000
 Syntax: TypeAlias = Callable[[str], Iterator[Found]]
 
 
-def anchor(inside: str, start: int, line: Callable[[int], int]) -> Anchor:
+def anchor(inside: str, start: int) -> Anchor:
     """The claim in a role's text, ``weights[1,2] = 0.47``, which starts at `start`.
 
-    Raises `ReadError`, which begins with the line, for a text that is no claim.
+    Raises `ReadError` for a text that is no claim.
     """
     match = _CLAIM.match(inside)
     if match is None and is_calculation(inside):
         return claim_of("", inside, start)
     if match is None:
-        raise ReadError(
-            f"{line(start)}: {inside[:40]!r} is not a claim; write e.g. weights[1,2] = 0.47"
-        )
+        raise ReadError(f"{inside[:40]!r} is not a claim; write e.g. weights[1,2] = 0.47")
     return claim_of(match[1], match[2], start + match.start(2))
+
+
+def claimed(inside: str, start: int) -> Anchor | Flaw:
+    """The claim in a role's text, as `anchor`; a flaw where it is none."""
+    try:
+        return anchor(inside, start)
+    except ReadError as error:
+        return Flaw(str(error), start)
 
 
 def claim_of(key: str, text: str, start: int) -> Anchor:
@@ -129,23 +148,25 @@ def after_space(text: str, start: int, end: int) -> int:
     return match.end() if match else start
 
 
-def marked_lines(text: str, start: int, end: int, line: Callable[[int], int]) -> Iterator[Anchor]:
+def marked_lines(text: str, start: int, end: int) -> Iterator[Anchor | Flaw]:
     """The claims in a paragraph that a comment ``claim`` marks: its formulas, or else its lines.
 
-    Raises `ReadError`, which begins with the line, where there are none.
+    A flaw where there are none, and where there is too much.
     """
     if end - start > _MOST:
-        raise ReadError(f"{line(start)}: {end - start} characters behind the comment claim are too "
-                        f"many; {_MOST} at most, up to a blank line")  # fmt: skip
+        told = f"{end - start} characters behind the comment claim are too many; {_MOST} at most"
+        yield Flaw(f"{told}, up to a blank line", start)
+        return
     found = False
     for begin, stop in _formulas(text, start, end):
         inside = text[begin:stop].rstrip(" \t\r\n,;")
         inside = inside if inside.endswith("..") else inside.removesuffix(".")
         found = True
-        yield replace(anchor(inside, begin, line), inline=False)
+        one = claimed(inside, begin)
+        yield replace(one, inline=False) if isinstance(one, Anchor) else one
     if not found:
-        raise ReadError(f"{line(start)}: no line or formula stands behind the comment claim; write "
-                        "e.g. s_12 = 1·0 + 2·4 = 8 there")  # fmt: skip
+        told = "no line or formula stands behind the comment claim"
+        yield Flaw(f"{told}; write e.g. s_12 = 1·0 + 2·4 = 8 there", start)
 
 
 def _formulas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.worksheet.pages.page import MAX_LINES, Block, Found, anchor, line_of, marked_lines
+from symattn.worksheet.pages.page import MAX_LINES, Block, Found, claimed, marked_lines
 
 _OURS = re.compile(r":claim:|\.\.[ \t]+claim|(?:symattn|attention)::")
 _DIRECTIVE = re.compile(r"\.\.[ \t]+([\w.+:-]+?)::(?:\s|$)")
@@ -49,7 +49,7 @@ def restructured(text: str) -> Iterator[Found]:
             start = place
             if number < len(lines) and (math := _MATH.match(lines[number])):
                 start = place + math.end()
-            yield from marked_lines(text, min(start, end), end, lambda at: line_of(text, at))
+            yield from marked_lines(text, min(start, end), end)
             number, place, prose = last, end, end
             continue
         file = lines[number - 1].strip().partition("::")[2].strip()
@@ -125,4 +125,4 @@ def _block(text: str, start: int, end: int) -> Block:
 def _roles(text: str, start: int, end: int) -> Iterator[Found]:
     for match in _ROLE.finditer(text, start, end):
         if match[1] is not None:
-            yield anchor(match[1], match.start(1), lambda at: line_of(text, at))
+            yield claimed(match[1], match.start(1))

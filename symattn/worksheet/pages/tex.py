@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from symattn.errors import ReadError
 from symattn.worksheet.pages.page import (
     Anchor,
     Block,
+    Flaw,
     Found,
     after_space,
     claim_of,
-    line_of,
     marked_lines,
     one_line,
 )
@@ -44,10 +43,7 @@ _KNOWN = ("cdot", "times", "frac", "dfrac", "tfrac", "sqrt", "approx", "simeq", 
 
 
 def tex(text: str) -> Iterator[Found]:
-    """Worksheets and claims of a LaTeX document, in order.
-
-    Raises `ReadError` for an environment or a claim that is not closed.
-    """
+    """Worksheets and claims of a LaTeX document, in order."""
     place, open_ended = 0, set()
     while match := _PARTS.search(text, place):
         place = match.end()
@@ -55,8 +51,8 @@ def tex(text: str) -> Iterator[Found]:
         if name == "symattn" or (name is not None and name not in open_ended):
             end = text.find(f"\\end{{{name}}}", place)
             if end < 0 and name == "symattn":
-                line = line_of(text, match.start())
-                raise ReadError(rf"{line}: \begin{{symattn}} has no \end{{symattn}}")
+                yield Flaw(r"\begin{symattn} has no \end{symattn}", match.start())
+                return  # the rest stands inside of it
             if name == "symattn":
                 yield Block(text[place:end], place)
             if end < 0:
@@ -74,7 +70,7 @@ def tex(text: str) -> Iterator[Found]:
             first = after_space(text, place, len(text))
             paragraph = _PARAGRAPH.search(text, first)
             last = paragraph.start() if paragraph else len(text)
-            yield from marked_lines(text, first, last, lambda at: line_of(text, at))
+            yield from marked_lines(text, first, last)
             place = last
 
 
@@ -90,14 +86,14 @@ def _end_of_line(text: str, place: int) -> int:
     return most if end < 0 else end
 
 
-def _claim(text: str, match: re.Match[str]) -> Anchor | None:
+def _claim(text: str, match: re.Match[str]) -> Anchor | Flaw | None:
     """The claim of a command; None where it has not both arguments."""
     found = _ARGUMENTS.match(text, match.end())
     if found is None:
         return None
     name, inside = one_line(found["key"]), found["number"] or ""
     if found["number"] is None or any(word not in _KNOWN for word in _COMMAND.findall(inside)):
-        raise ReadError(rf"{line_of(text, match.start())}: \claim{{{name[:40]}}}: its number holds "
-                        "commands; write digits only")  # fmt: skip
+        told = rf"\claim{{{name[:40]}}}: its number holds commands; write digits only"
+        return Flaw(told, match.start())
     lead = len(inside) - len(inside.lstrip())
     return claim_of(name, inside.strip(), found.start("number") + lead)

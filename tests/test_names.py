@@ -1,0 +1,246 @@
+"""Names of files, titles and labels from strangers: printed as they are, where that is safe."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+from xml.dom import minidom
+
+import pytest
+from click.testing import CliRunner, Result
+
+from symattn.cli import main
+from symattn.printable import as_line, printable, shortened
+
+SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
+PAGE = f"```symattn\n{SHEET}```\n\nIt is {{claim}}`weights[1,1] = 0.4`.\n"
+FORMATS = ("text", "md", "html", "json", "github")
+
+#: Names that somebody may give a file, with how they are printed; "" where they stay.
+NAMES = {
+    "accents": ("é ü ñ.md", ""),
+    "CJK": ("中文 日本語.md", ""),
+    "emoji": ("👩\u200d💻 ❤\ufe0f.md", ""),
+    "Persian": ("می\u200cخواهم.md", ""),
+    "ideographic blank": ("a\u3000b.md", ""),
+    "title of a terminal": ("a\x1b]0;owned\x07.md", "a\\x1b]0;owned\\x07.md"),
+    "line feed": ("a\nb.md:1:1: forged\n.md", "a\\nb.md:1:1: forged\\n.md"),
+    "carriage return": ("a\rb.md", "a\\rb.md"),
+    "tab": ("a\tb.md", "a\\tb.md"),
+    "bidi": ("a\u202edm.md", "a\\u202edm.md"),
+    "isolate": ("a\u2066x\u2069.md", "a\\u2066x\\u2069.md"),
+    "zero width": ("a\u200bb\u200dc\ufeff.md", "a\\u200bb\\u200dc\\ufeff.md"),
+    "filler": ("a\u3164b.md", "a\\u3164b.md"),
+    "C1": ("a\x9b2Jb.md", "a\\x9b2Jb.md"),
+    "DEL": ("a\x7fb.md", "a\\x7fb.md"),
+    "line separator": ("a\u2028b.md", "a\\u2028b.md"),
+    "no UTF-8": ("a\udcff.md", "a\\udcff.md"),
+    "GitHub's command": ("::error file=x::y.md", "\\x3a:error file=x::y.md"),
+    "old command": ("a ##[error]b.md", "a #\\x23[error]b.md"),
+    "markup": ('<b>&"x.md', ""),
+    "picture": ("![](x).md", ""),
+    "column": ("a|b.md", ""),
+    "option": ("--fix.md", ""),
+    "colon": ("a: b.md", ""),
+}
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, list(words))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def lines_of(printed: str) -> list[str]:
+    """The lines of a report; none of them is a command, or has anything that is not seen."""
+    lines = printed.split("\n")
+    for line in lines:
+        bare = line.replace("\u200d", "").replace("\u200c", "").replace("\u3000", " ")
+        assert bare.isprintable(), ascii(line)
+        assert line.startswith("::") or not re.search(r"##[A-Za-z]*\[", line)  # read first
+    return lines
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.skipif(os.name == "nt", reason="its names of files have none of these")
+def test_names_in_every_format(name: str, here: Path) -> None:
+    file, shown = NAMES[name][0], NAMES[name][1] or NAMES[name][0]
+    Path(file).write_text(PAGE, encoding="utf-8")
+    Path("z.md").write_text(PAGE, encoding="utf-8")
+    for form in FORMATS:
+        result = run("check", "--format", form, "--", file, "z.md")
+        assert (result.exit_code, result.stderr) == (1, ""), result.output
+        lines = lines_of(result.stdout)
+        commands = [line for line in lines if line.lstrip().startswith("::")]
+        assert len(commands) == (2 if form == "github" else 0)
+        match form:
+            case "text":
+                assert f"{shown}:8:30: weights[1,1]: you wrote 0.4; the true value is 0.5" in lines
+            case "json":
+                assert json.loads(result.stdout)["overview"][0]["file"] == file
+                result.stdout.encode("utf-8")
+            case "html":
+                minidom.parseString(re.sub("(?s)<style>.*?</style>|<!doctype html>", "",
+                                           result.stdout))  # fmt: skip
+            case "md":
+                rows = [line for line in lines if line.startswith("| ") and "weights" in line]
+                assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
+            case "github":
+                assert [line.partition(" ")[0] for line in commands] == ["::error"] * 2
+    for path in (["check", "--if-any", "--", file, file], ["check", "--diff", "--", file]):
+        lines_of(run(*path).output)
+
+
+@pytest.mark.parametrize("name", ["line feed", "no UTF-8", "GitHub's command", "bidi"])
+@pytest.mark.skipif(os.name == "nt", reason="its names of files have none of these")
+def test_names_in_failures_diffs_and_renderings(name: str, here: Path) -> None:
+    file, shown = NAMES[name]
+    Path(file).write_text(PAGE.replace("= 0.4", "0.4"), encoding="utf-8")
+    for form in FORMATS:
+        result = run("check", "--format", form, "--", file, file)
+        assert result.exit_code == 2
+        told = set(lines_of(result.stderr)) - {""}
+        assert len(told) == 1 and shown.lstrip("\\x3a:") in told.pop()
+        lines_of(result.stdout)
+    Path(file).write_text(PAGE, encoding="utf-8")
+    diff = run("check", "--diff", "--", file).stdout
+    assert lines_of(diff)[:2] == [f"--- {printable(file)}", f"+++ {printable(file)}"]
+    rendered = run("render", "--check", "--", file)
+    assert (rendered.stdout, rendered.exit_code) == (f"{shown}: would change\n", 1)
+
+
+def test_a_diff_can_be_applied(here: Path) -> None:
+    """Tabs, odd line ends in the page, and no line end at its end."""
+    for name, text in {"a.md": PAGE.replace("It is", "It\tis\x0b\u2028"), "b.md": PAGE.rstrip(),
+                       "c.md": PAGE.replace("\n", "\r\n")}.items():  # fmt: skip
+        Path(name).write_bytes(text.encode())
+        assert run("check", "--diff", name, "-o", "x.diff").exit_code == 1
+        exact = Path("x.diff").read_bytes()
+        if name != "a.md":
+            assert run("check", "--diff", name).stdout_bytes == exact
+        subprocess.run(["git", "apply", "x.diff"], check=True)
+        assert Path(name).read_bytes() == text.replace("= 0.4", "= 0.5").encode()
+
+
+def test_a_page_cannot_forge_a_command_by_a_diff(here: Path) -> None:
+    Path("a.md").write_text(PAGE + " ::error::x\n##[error]y\n\x1b[2J\n", encoding="utf-8")
+    diff = run("check", "--diff", "a.md").stdout
+    assert not re.search(r"(?m)^\s*::|##\[|\x1b", diff)
+
+
+def test_titles_and_labels_forge_no_line(here: Path) -> None:
+    bad = "a\n::error::b ##[error]c\x1b[2J"
+    quoted = "".join(f"\\U{ord(c):08X}" for c in bad)
+    sheet = f'title = "{quoted}"\n' + SHEET.replace("[given]", f'tokens = ["{quoted}"]\n[given]')
+    Path("a.toml").write_text(f"{sheet}[claims]\nweights = [[0.4, 0.5]]\n", encoding="utf-8")
+    for form in FORMATS:
+        result = run("check", "a.toml", "--format", form)
+        assert result.exit_code == 1, result.output
+        commands = [line for line in lines_of(result.stdout) if line.lstrip().startswith("::")]
+        assert len(commands) == (form == "github")
+    for form in ("text", "md", "tex", "latex", "mathml", "html", "json", "ipynb", "python"):
+        for line in run("derive", "a.toml", "--format", form).stdout.split("\n"):
+            assert not re.search(r"^\s*::|##[A-Za-z]*\[|\x1b", line), line[:200]
+
+
+def test_a_long_name_leaves_the_mend(here: Path) -> None:
+    for name in ("x" * 200 + "/" + "y" * 250 + ".toml", "a b/" * 1000 + "c.toml"):
+        result = run("check", name)
+        assert result.exit_code == 2
+        assert len(result.stderr) <= 401 and result.stderr.startswith(f"symattn: {name[:20]}")
+        assert re.search(r"\.toml: cannot be read: [a-z ]+\n\Z", result.stderr)
+
+
+def test_it_changes_nothing_twice() -> None:
+    for name, _ in NAMES.values():
+        assert as_line(as_line(name)) == as_line(name)
+        assert printable(printable(name)) == printable(name)
+    assert shortened(shortened("x" * 900)) == shortened("x" * 900)
+
+
+#: Pages with parts that cannot be used: their problems, and the numbers that are marked.
+PARTS: tuple[tuple[str, str, list[str], list[str]], ...] = (
+    (
+        "claims.md",
+        PAGE + "\n{claim}`weights 0.2` {claim}`weights[1,9] = 1` {claim}`weights[1,2] = x`\n"
+        "{claim}`weights[1,2] = 0.5`\n",
+        ["10:9: 'weights 0.2'", "10:45: weights[1,9]: no column 9", '10:71: weights[1,2]: "x"'],
+        ["weights[1,1] wrong", "weights[1,2] right"],
+    ),
+    (
+        "sheets.md",
+        "{claim}`weights[1,1] = 0.5`\n\n```symattn\n[given]\nQ = 1 2\n```\n{claim}`a_11 = 3`\n\n"
+        + PAGE,
+        ["1:24: weights[1,1]: no worksheet", "5:7: not valid TOML"],
+        ["weights[1,1] wrong"],
+    ),
+    (
+        "table.md",
+        PAGE.replace("0]]\n", '0]]\n[claims]\nweigths = 3\n"weights[1,2]" = 0.5\n"a_12" = 0.6\n'),
+        ['7:11: "weigths" in [claims] is not a known step', "9:10: a_12: is claimed twice"],
+        ["weights[1,2] right", "weights[1,1] wrong"],
+    ),
+    (
+        "open.tex",
+        f"\\begin{{symattn}}\n{SHEET}\\end{{symattn}}\n\\claim{{weights[1,1]}}{{\\num{{1}}}}\n"
+        "\\claim{weights[1,2]}{0.4}\n\n\\begin{symattn}\n\\claim{weights[1,1]}{0.9}\n",
+        ["7:1: \\claim{weights[1,1]}", "10:1: \\begin{symattn} has no \\end{symattn}"],
+        ["weights[1,2] wrong"],
+    ),
+)
+
+
+@pytest.mark.parametrize("row", PARTS, ids=[row[0] for row in PARTS])
+def test_what_cannot_be_used_hides_no_number(
+    row: tuple[str, str, list[str], list[str]], here: Path, caplog: Any
+) -> None:
+    from types import SimpleNamespace
+
+    import symattn
+    from symattn import mkdocsext
+    from symattn.worksheet.prose import check_text
+
+    name, text, problems, numbers = row
+    checked = check_text(text, name)
+    assert checked is not None and not checked.passes
+    assert [f"{found.entry} {found.verdict}" for found in checked.findings] == numbers
+    assert len(checked.problems) == len(problems)
+    for told, start in zip(checked.problems, problems, strict=True):
+        assert told.startswith(f"{name}:{start}"), told
+    Path(name).write_text(text, encoding="utf-8")
+    wrong = sum("wrong" in number for number in numbers)
+    for form in FORMATS:
+        result = run("check", name, "--format", form)
+        assert result.exit_code == 2
+        assert result.stderr.splitlines() == [f"symattn: {told}" for told in checked.problems]
+        if form == "json":
+            data = json.loads(result.stdout)
+            assert data["problems"] == list(checked.problems) and not data["passes"]
+            assert len(data["findings"][name]) == len(numbers)
+        elif form == "github":
+            assert result.stdout.count("::error ") == wrong
+            assert result.stdout.count("::warning file=") == len(problems)
+        else:
+            assert result.stdout.count("you wrote 0.4") >= wrong
+            said = {"text": f"{len(problems)} parts of the text could not be used"}
+            assert said.get(form, "Could not be used") in result.stdout
+    marks = symattn.check(Path(name))
+    assert not marks.passed and getattr(marks, "problems") == checked.problems  # noqa: B009
+    assert all(told in str(marks) for told in checked.problems)
+    if name.endswith(".md"):
+        shown: Any = SimpleNamespace(abs_src_path=name, content_string=text)
+        mkdocsext.Fills().on_page_markdown(text, page=SimpleNamespace(file=shown))  # type: ignore[arg-type]
+        warned = [record.getMessage() for record in caplog.records]
+        assert all(any(told in line for line in warned) for told in checked.problems)
+    fixed = run("check", "--fix", name)
+    assert fixed.exit_code == 2 and f"{wrong} number put right" in fixed.stdout
+    again = check_text(Path(name).read_text(encoding="utf-8"), name)
+    assert again is not None and all(found.passes for found in again.findings)
