@@ -368,7 +368,7 @@ def test_lines_are_right_whatever_includes_what(tmp_path: Path) -> None:
         "part.rst:4: WARNING: claim: ", "part.rst:9:10: not valid TOML",
         "part.rst:11: WARNING: weights[2,1]: you wrote 0.9; the true value is 0.33",
         "part.rst:13: WARNING: weights[1,2]: you wrote 0.43; the true value is 0.33",
-        "part.rst:13: WARNING: claim: 1: '0.5' is not a claim",
+        "part.rst:13: WARNING: claim: '0.5' is not a claim",
         "index.rst:13:10: not valid TOML", 'index.rst:17: ERROR: no step is called "wieghts"',
         "other.md:8:10: not valid TOML", "part.md:6: WARNING: weights[1,2]: you wrote 0.43",
     ):  # fmt: skip
