@@ -67,7 +67,8 @@ class OneLine(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line and leave; see `click.Command.main`."""
         try:
-            status = Status(super().main(*args, **{**kwargs, "standalone_mode": False}) or 0)
+            ended = super().main(*args, **{**kwargs, "standalone_mode": False})
+            status = Status(ended or Status.AGREES)
         except click.ClickException as error:
             complain(" ".join(error.format_message().split()))
             status = Status.UNUSABLE
