@@ -124,7 +124,7 @@ def _word(word: str) -> str:
     return re.sub(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt\\])", sign, word)
 
 
-def changed(random: Random, data: bytes, words: Sequence[str], most: int = 6) -> bytes:
+def changed(random: Random, data: bytes, words: Sequence[str], most: int = 3) -> bytes:
     """Pieces cut out, repeated, exchanged and put in, numbers and lines among them."""
     out = bytearray(data)
     for _ in range(random.randint(1, most)):
@@ -139,8 +139,8 @@ def changed(random: Random, data: bytes, words: Sequence[str], most: int = 6) ->
         else:
             start = random.randint(0, len(out))
             end = random.randint(start, min(start + 30, len(out)))
-            piece = random.choice((random.choice(words).encode("utf-8", "surrogatepass"), b"",
-                                   random.randbytes(random.randint(0, 4))))  # fmt: skip
+            piece = random.choice((random.choice(words).encode("utf-8", "replace"), b""))
+            piece = random.randbytes(random.randint(1, 4)) if random.random() < 0.03 else piece
             out[start:end] = piece * random.choice((1, 1, 1, 3, 200))
     return bytes(out[:300_000])
 
@@ -156,13 +156,24 @@ def sheet(random: Random) -> str:
 @cache
 def _sheets() -> tuple[str, ...]:
     """Those of `tests.sheets`, and the same with claims."""
-    claims = (
-        '"weights[1,1]" = "0.33"\n', '"weights[1][2,1]" = 0.5\n"output[1][1,1]" = "1/3"\n',
-        '"scores[1,:]" = ["?", "2", "?"]\n"weights[:,1]" = [1, "0.5", "0.25"]\n',
-        '"scaled[2,1]" = "1/√2 = 0.7071 ≈ 0.71"\n"output[1,1]" = "e^2/(e^2+1)"\n',
-    )  # fmt: skip
     plain = [text for text in SHEETS.values() if "[claims]" not in text]
-    return (*SHEETS.values(), *(f"{text}\n[claims]\n{more}" for text in plain for more in claims))
+    return (*SHEETS.values(), *(f"{text}\n[claims]\n{_entries(more, text)}"
+                                for text in plain for more in _CLAIMS))  # fmt: skip
+
+
+_CLAIMS = (
+    '"weights[1,1]" = "0.33"\n', '"weights[2,1]" = 0.5\n"output[1,1]" = "1/3"\n',
+    '"scores[1,:]" = ["?", "2", "?"]\n"weights[:,1]" = [1, "0.5", "0.25"]\n',
+    '"scaled[2,1]" = "1/√2 = 0.7071 ≈ 0.71"\n"output[1,1]" = "e^2/(e^2+1)"\n',
+)  # fmt: skip
+
+
+def _entries(words: str, text: str) -> str:
+    """Words that name entries, with a head where the worksheet `text` has heads."""
+    if "[[[" in text or "heads = " in text:
+        words = re.sub(r"(weights|scores|scaled)(?=\[)", r"\1[1]", words)
+        words = words.replace("output", "concat")
+    return words
 
 
 def _setting(random: Random, text: str) -> str:
@@ -240,36 +251,41 @@ _MARKS = (
     "<!-- value weights[1,2] to 3 -->0.3<!-- /value -->", "<!-- value output[1,:] -->x<!-- /value -->",
     "{claim}`weights[1,1] = 0.33`", "<!-- claim -->\ns_11 = 1·1 + 0 = 1\n", "<!-- claim -->\n$$a_{11} ="
     " e^1/(e^1+1) \\approx 0.73$$", "{value}`weights[1,1]`", "`{claim}`", "<!-- /symattn -->",
-    "```{attention} sheet.toml\n```", "```{symattn} away/secret.toml\n```", "```symattn link-secret.toml"
-    "\n```", "```{attention} causal\n:steps: weights\n:view: formula\n```",
+    "```{attention} sheet.toml\n```", "```{attention} causal\n:steps: weights\n:view: formula\n```",
 )  # fmt: skip
 
 _RST_MARKS = (
     ".. attention:: sheet.toml\n   :label: a\n   :view: formula, value\n",
     ".. attention:: causal\n   :steps: weights\n   :format: equations\n",
-    ".. attention::\n\n   Mind the gap.\n", ".. symattn:: away/secret.toml\n", ".. attention:: "
-    "/../outside/secret.toml\n", ".. attention:: link-secret.toml\n   :digits: 3\n   :entry: "
-    "weights[1,1]\n   :batch: 1\n", ":value:`weights[1,2] to 3`", ":claim:`weights[1,1] = 0.33`",
-    ":claim:`s_11 = 1·1 + 0 = 1`", ":value:`output[9,9]`", ".. claim\n\n:math:`s_{11} = 1 + 1 = 2`\n",
+    ".. attention:: sheet.toml\n   :digits: 3\n   :entry: weights[1,1]\n   :layout: falk\n",
+    ".. attention::\n\n   Mind the gap.\n", ":value:`weights[1,2] to 3`", ":value:`weights[1,1]`",
+    ":claim:`weights[1,1] = 0.33`", ":claim:`s_11 = 1·1 + 0 = 1`", ":value:`output[9,9]`",
+    ".. claim\n\n:math:`s_{11} = 1 + 1 = 2`\n", ".. attention:: sheet.toml\n   :batch: 1\n",
+)  # fmt: skip
+_STRANGE_MARKS = (
+    ".. symattn:: away/secret.toml\n", ".. attention:: /../outside/secret.toml\n",
+    ".. attention:: link-secret.toml\n", "```{symattn} away/secret.toml\n```",
+    "```symattn link-secret.toml\n```", "```{attention} /../outside/secret.toml\n```",
 )  # fmt: skip
 
 
 def page(random: Random, rst: bool = False) -> bytes:
     """A page with worksheets, regions that are filled in, values and claims."""
     parts = []
-    for _ in range(random.randint(1, 4)):
-        text = sheet(random) if random.random() < 0.7 else 'Q = "numbers.csv"\n'
+    marks = _RST_MARKS if rst else _MARKS
+    for _ in range(random.choice((1, 1, 2, 3))):
+        text = sheet(random) if random.random() < 0.9 else 'Q = "numbers.csv"\n'
         if rst:
             name = random.choice(("symattn", "attention"))
             parts.append(f".. {name}::\n\n   " + text.replace("\n", "\n   ") + "\n")
         else:
             fence = random.choice(("```symattn", "```{symattn}", "```{attention}", "~~~ symattn"))
             parts.append(f"{fence}\n{text}\n{fence[:3]}\n")
-        marks = _RST_MARKS if rst else _MARKS
-        parts += [f"\n{random.choice(marks)}\n" for _ in range(random.randint(0, 4))]
+        parts += [f"\n{_entries(random.choice(marks), text)}\n" for _ in range(random.randint(0, 4))]
+        parts += [f"\n{random.choice(_STRANGE_MARKS)}\n"] if random.random() < 0.05 else []
     data = "\n".join(parts).encode("utf-8", "replace")
-    words = (*WORDS, *(_RST_MARKS if rst else _MARKS), *OUTSIDE)
-    return changed(random, data, words, 3) if random.random() < 0.6 else data
+    words = (*WORDS, *marks, *_STRANGE_MARKS, *OUTSIDE)
+    return changed(random, data, words) if random.random() < 0.4 else data
 
 
 # ---- statements --------------------------------------------------------------------------------

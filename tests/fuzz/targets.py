@@ -20,7 +20,7 @@ from typing import Any
 from tests.fuzz import making
 from tests.fuzz.making import packed, unpacked
 from tests.fuzz.target import SEEDS, WORDS, check_input
-from tests.fuzz.watch import Broken, Place, clean, watching
+from tests.fuzz.watch import SIGNS, Broken, Place, clean, watching
 
 import symattn
 from symattn.errors import SymattnError
@@ -46,6 +46,8 @@ class Target:
     run: Callable[[bytes, Place], str]
     #: Names in the folder that may be written, found in the words of an input.
     written: Callable[[bytes], tuple[str, ...]] = lambda _: ()
+    #: What is there before any input is tried.
+    begin: Callable[[Place], object] = lambda _: None
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ def tried(target: Target, data: bytes, place: Place) -> Tried:
     """What came of an input at a door."""
     place.last = 0.0, 0
     kind, told, where = "done", "", ""
+    target.begin(place)
     try:
         with watching(place, target.written(data)):
             kind = target.run(data, place)
@@ -93,9 +96,9 @@ def _where(error: BaseException) -> str:
     return f"symattn/{frames[-1].filename.rpartition('/symattn/')[2]}:{frames[-1].lineno}" if frames else ""
 
 
-def one_line(message: str, name: str = "") -> None:
-    """Raises `Broken` where a message is not one line, or says not where."""
-    clean(message)
+def one_line(message: str, name: str = "", signs: str = "") -> None:
+    """Raises `Broken` where a message is not one line, says not where, or has such `signs`."""
+    clean(message, signs=signs)
     if "internal error" in message:
         raise Broken("internal", message)
     if not message.strip() or len(message.splitlines()) > 1:
@@ -111,7 +114,7 @@ def _library(data: bytes, place: Place, name: str, make: Callable[[], Any]) -> s
     except SymattnError as error:
         one_line(str(error), name)
         return "refused"
-    clean(*([answer] if isinstance(answer, str) else []))
+    clean(*([answer] if isinstance(answer, str) else []), signs="")
     return "done" if answer is not None else "nothing"
 
 
@@ -191,7 +194,7 @@ def _page(data: bytes, place: Place) -> str:
     path = place.put("x.md", page)
     flavor = words[0] if words and words[0] in ("katex", "quarto", "sphinx") else "github"
     outcome = command(["render", "x.md", "--flavor", flavor])
-    clean(path.read_text("utf-8", "replace"))
+    clean(path.read_text("utf-8", "replace"), signs="")
     if outcome == "done" and command(["render", "x.md", "--check", "--flavor", flavor]) == "wrong":
         raise Broken("unstable", "a page that is filled in would change")
     return outcome
@@ -209,7 +212,7 @@ def _checked(data: bytes, place: Place) -> str:
 
 
 def _check(data: bytes, place: Place) -> str:
-    return {"marked": "done"}.get(kind := check_input(data), kind)
+    return {"marked": "done", "empty": "nothing"}.get(kind := check_input(data), kind)
 
 
 def _python(data: bytes, place: Place) -> str:
@@ -252,7 +255,7 @@ def _cell(data: bytes, place: Place) -> str:
     try:
         page = cell(" ".join(words), body.decode("utf-8", "replace"))
     except UsageError as error:
-        one_line(str(error))
+        one_line(str(error), signs=SIGNS)
         return "refused"
     clean(repr(page), *page._repr_mimebundle_().values())
     return "done"
@@ -262,18 +265,21 @@ def _cell(data: bytes, place: Place) -> str:
 
 
 @cache
-def _sphinx(root: Path, folder: Path) -> tuple[Any, StringIO]:
+def _sphinx(place: Place) -> tuple[Any, StringIO]:
     """A Sphinx project whose app stays open, and what it warns of."""
     from sphinx.application import Sphinx
+    from sphinx.util.console import nocolor
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+    nocolor()
     told = StringIO()
     stack = ExitStack()
     stack.enter_context(docutils_namespace())
     stack.enter_context(patch_docutils())
     settings = {"extensions": ["myst_parser", "symattn.sphinxext"], "master_doc": "x",
                 "myst_enable_extensions": ["dollarmath", "colon_fence"]}  # fmt: skip
-    app = Sphinx(folder, None, root / "built", root / "trees", "text", settings, StringIO(), told)
+    app = Sphinx(place.folder, None, place.root / "built", place.root / "trees", "text", settings,
+                 StringIO(), told)  # fmt: skip
     app._keep = stack  # type: ignore[attr-defined]  # for as long as the app is there
     return app, told
 
@@ -281,7 +287,7 @@ def _sphinx(root: Path, folder: Path) -> tuple[Any, StringIO]:
 def _sphinx_page(suffix: str) -> Callable[[bytes, Place], str]:
     def run(data: bytes, place: Place) -> str:
         _, page = unpacked(data)
-        app, told = _sphinx(place.root, place.folder)
+        app, told = _sphinx(place)
         told.seek(0)
         told.truncate()
         path = place.put(f"x{suffix}", page.decode("utf-8", "ignore").encode())
@@ -298,7 +304,7 @@ def _sphinx_page(suffix: str) -> Callable[[bytes, Place], str]:
         finally:
             path.unlink(missing_ok=True)
             app.env.clear_doc("x")
-        clean(tree.pformat() if SECRET_MAY_SHOW not in page else "")
+        clean(tree.pformat() if SECRET_MAY_SHOW not in page else "", signs="")
         warned = told.getvalue()
         clean(warned)
         if "internal error" in warned:
@@ -328,9 +334,9 @@ def _mkdocs(data: bytes, place: Place) -> str:
         filled = mkdocsext.Fills().on_page_markdown(text, page=page)
     finally:
         mkdocsext._log = before
-    clean(filled)
+    clean(filled, signs="")
     for line in told:
-        one_line(line)
+        one_line(line, signs=SIGNS)
     return "refused" if told else "done"
 
 
@@ -371,8 +377,10 @@ TARGETS: Mapping[str, Target] = {
         Target("prove", making.statement, _prove, _outputs),
         Target("data", making.numbers, _numbers),
         Target("render", _any_page, _page, lambda _: ("x.md",)),
-        Target("sphinx", lambda random: packed([], making.page(random, rst=True)), _sphinx_page(".rst")),
-        Target("myst", lambda random: packed([], making.page(random)), _sphinx_page(".md")),
+        Target("sphinx", lambda random: packed([], making.page(random, rst=True)), _sphinx_page(".rst"),
+               lambda _: ("x.rst",), _sphinx),
+        Target("myst", lambda random: packed([], making.page(random)), _sphinx_page(".md"),
+               lambda _: ("x.md",), _sphinx),
         Target("mkdocs", _any_page, _mkdocs),
         Target("cells", making.cell, _cell),
         Target("command line", making.arguments, _line, _fixed),

@@ -28,6 +28,9 @@ SECRET = "73197319"
 #: An input that takes longer, in seconds of the processor, is a finding.
 SECONDS = 10.0
 
+#: What a terminal acts on, and what ends a text in C.
+SIGNS = "\x00\x07\x08\x1b\x9b"
+
 #: Memory, in bytes, by which an input may raise the process's peak.
 MEMORY = 1_000_000_000
 
@@ -36,7 +39,7 @@ _PYTHON = tuple(
     {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *sys.path) if path}
     | {os.path.realpath(_PACKAGE.parent), os.path.realpath(Path.home() / ".cache" / "matplotlib")}
 )
-_SYSTEM = ("/dev/null", "/dev/urandom", "/proc/self/", "/proc/cpuinfo", "/proc/meminfo",
+_SYSTEM = (str(Path.home() / ".docutils"), "/dev/null", "/dev/urandom", "/proc/self/", "/proc/cpuinfo", "/proc/meminfo",
            "/sys/devices/system/cpu", "/etc/mime.types", "/usr/share/zoneinfo", "/etc/localtime", "/etc/docutils.conf",
            "/sys/fs/cgroup", "/proc/stat", "/usr/share/fonts", "/usr/local/share/fonts",
            "/usr/share/locale")  # fmt: skip
@@ -44,14 +47,14 @@ _SYSTEM = ("/dev/null", "/dev/urandom", "/proc/self/", "/proc/cpuinfo", "/proc/m
 #: Who may compile: what Python itself brings, and the makers of templates.
 _COMPILERS = (
     os.path.realpath(sysconfig.get_path("stdlib")) + os.sep,
-    *(f"{os.sep}{name}{os.sep}" for name in ("jinja2", "numpy", "attr")),
+    *(f"{os.sep}{name}{os.sep}" for name in ("jinja2", "numpy", "attr", "fastjsonschema")),
     f"{os.sep}sympy{os.sep}utilities{os.sep}lambdify.py",  # of a mask's own comparisons
 )
 
 _RUNS = ("os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
          "subprocess.Popen", "pty.spawn", "socket.connect", "socket.bind", "socket.getaddrinfo",
          "socket.sendto", "urllib.Request", "webbrowser.open", "pickle.find_class",
-         "code.__new__", "ctypes.dlsym", "ctypes.cdata", "syslog.syslog")  # fmt: skip
+         "ctypes.dlsym", "ctypes.cdata", "syslog.syslog")  # fmt: skip
 _CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.link",
             "os.symlink", "os.truncate", "os.utime", "shutil.rmtree", "shutil.move",
             "shutil.copyfile")  # fmt: skip
@@ -83,10 +86,14 @@ class Place:
         self.make()
 
     def make(self) -> None:
-        """Both folders as they are before every input."""
-        for path in (self.folder, self.outside):
-            shutil.rmtree(path, ignore_errors=True)
-            path.mkdir(parents=True)
+        """Both folders as they are before every input; the process stands in one of them."""
+        for folder in (self.folder, self.outside):
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in folder.iterdir():
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
         for name, text in _SECRETS.items():
             (self.outside / name).write_text(text, "utf-8")
         array = np.array([[float(SECRET), 1.0]])
@@ -155,7 +162,7 @@ class Place:
 
     def _inside(self, real: str) -> bool:
         folder = os.path.realpath(self.folder)
-        return real == folder or real.startswith((folder + os.sep, *self.free))
+        return f"{real}{os.sep}".startswith((folder + os.sep, *self.free))
 
     def _may_write(self, path: str) -> bool:
         real = os.path.realpath(path)
@@ -220,15 +227,15 @@ def place_of_its_own(free: Callable[[Path], Collection[Path]] = lambda _: ()) ->
             os.chdir(before)
 
 
-def clean(*texts: str) -> None:
-    """Raises `Broken` where a secret, a traceback or a terminal's escape shows in what is said."""
+def clean(*texts: str, signs: str = SIGNS) -> None:
+    """Raises `Broken` where a secret, a traceback or a terminal's `signs` show in what is said."""
     for text in texts:
         if SECRET in text:
             at = text.index(SECRET)
             raise Broken("leak", text[max(0, at - 80) : at + 40])
         if "Traceback (most recent call last)" in text:
             raise Broken("traceback", " ".join(text.split())[-300:])
-        for sign in "\x00\x07\x08\x1b\x9b":
+        for sign in signs:
             if sign in text:
                 at = text.index(sign)
                 raise Broken("escape", repr(text[max(0, at - 60) : at + 20]))
