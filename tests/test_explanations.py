@@ -377,6 +377,27 @@ REACHED = {*CASES, *HEAD_CASES, "mask-on-queries", "projection-transposed", "tok
            "keys-from-W_V", "values-from-W_Q", "values-from-W_K"}  # fmt: skip
 
 
+@pytest.mark.parametrize("kv_heads", [1, 2])
+@pytest.mark.parametrize("claim", ["K[1,1]", "concat[1,1]"])
+def test_weights_of_another_projection_are_tried_where_there_are_as_many(
+    kv_heads: int, claim: str
+) -> None:
+    given = {"X": np.eye(3, 2)}
+    for name, count in (("W_Q", 4), ("W_K", kv_heads), ("W_V", kv_heads)):
+        parts = np.arange(count * 4).reshape(count, 2, 2) % 5 - 1.0
+        given[name] = parts if count > 1 else parts[0]
+    claim = claim.replace("K[", "K[1][") if kv_heads > 1 else claim
+    options = {"heads": 4, "kv_heads": kv_heads}
+    tables = {"attention": options, "given": given, "claims": {claim: "0.9173"}}
+    words = [f"[{name}]\n" + "".join(f'"{key}" = {_toml(value)}\n' for key, value in table.items())
+             for name, table in tables.items()]  # fmt: skip
+    assert not check_worksheet(worksheet_of("".join(words))).passed  # and nothing is raised
+
+
+def _toml(value: Any) -> str:
+    return repr(value.tolist() if isinstance(value, np.ndarray) else value)
+
+
 def test_every_misconception_is_reached() -> None:
     assert {row.name for row in MISCONCEPTIONS} == REACHED
     for row in MISCONCEPTIONS:

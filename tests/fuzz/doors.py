@@ -10,6 +10,7 @@ there are findings.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import json
 import os
@@ -125,7 +126,8 @@ class Worker:
         process = self.process or self._begun()
         assert process.stdin is not None
         start = time.monotonic()
-        print(json.dumps(told), file=process.stdin, flush=True)
+        with contextlib.suppress(BrokenPipeError):  # it has died since
+            print(json.dumps(told), file=process.stdin, flush=True)
         line = self._line(self.wall)
         if line:
             return Tried(**json.loads(line))
@@ -159,7 +161,11 @@ class Worker:
         """End the process."""
         if self.process is not None:
             self.process.kill()
-            self.process.communicate()
+            with contextlib.suppress(BrokenPipeError):
+                self.process.communicate()
+            for pipe in (self.process.stdin, self.process.stdout):
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()  # type: ignore[union-attr]  # both are pipes
             self.process = None
 
 
