@@ -82,14 +82,17 @@ def table(tallies: Iterable[Tally]) -> str:
     for tally in tallies:
         for one, kept in tally.findings:
             times = tally.kinds[one.signature]
-            lines.append(f"{tally.name}: {one.kind} ({times} times) {one.where} {one.told[:300]} [{kept}]")
+            lines.append(
+                f"{tally.name}: {one.kind} ({times} times) {one.where} {one.told[:300]} [{kept}]"
+            )
     return "\n".join(lines)
 
 
 # ---- a process that tries inputs ---------------------------------------------------------------
 
 
-def _limit() -> None:
+def limit() -> None:
+    """Bound what the process may ask for."""
     warnings.simplefilter("ignore")
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, most))
@@ -97,7 +100,7 @@ def _limit() -> None:
 
 def work(name: str) -> None:
     """Try the inputs whose files standard input names, one line of JSON each."""
-    _limit()
+    limit()
     target = TARGETS[name]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -212,7 +215,11 @@ def by_coverage(target: Target, seed: int, folder: Path, seconds: float) -> Tall
                 stdout=log, stderr=log, check=False, cwd=Path(__file__).parents[2],
                 start_new_session=True, timeout=left + 4 * WALL,
             )  # fmt: skip
-        rows = [json.loads(line) for line in said.read_text("utf-8").splitlines()] if said.exists() else []
+        rows = (
+            [json.loads(line) for line in said.read_text("utf-8").splitlines()]
+            if said.exists()
+            else []
+        )
         for row in rows:
             if "counts" in row:
                 tally.counts.update(row["counts"])
@@ -276,7 +283,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )  # fmt: skip
         if len(targets) > 1:
             print(table(tallies[-1:]), flush=True)
-    print(f"\nseed {told.seed}, bounds {SECONDS:g} s and {MEMORY // 1_000_000} MB, inputs in {folder}")
+    print(
+        f"\nseed {told.seed}, bounds {SECONDS:g} s and {MEMORY // 1_000_000} MB, inputs in {folder}"
+    )
     print(table(tallies))
     return int(any(tally.kinds for tally in tallies))
 

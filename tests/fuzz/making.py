@@ -115,6 +115,7 @@ def unpacked(data: bytes) -> tuple[list[str], bytes]:
 
 def _word(word: str) -> str:
     """A word with its escapes read; as it stands where they cannot be."""
+
     def sign(match: re.Match[str]) -> str:
         try:
             return match[0].encode("ascii").decode("unicode_escape")
@@ -209,9 +210,12 @@ def _given(random: Random, text: str) -> str:
 
 def matrix(random: Random) -> str:
     """A matrix of two levels of brackets, or of fewer or more, with a row too long or not."""
+
     def level(depth: int) -> str:
         if depth == 0:
-            return random.choice(NUMBERS if random.random() < 0.15 else ("1", "0", "2", "-1", "0.5"))
+            return random.choice(
+                NUMBERS if random.random() < 0.15 else ("1", "0", "2", "-1", "0.5")
+            )
         return "[" + ", ".join(level(depth - 1) for _ in range(random.choice((1, 2, 2, 3, 3, 0)
                                if random.random() < 0.1 else (2, 2, 3)))) + "]"  # fmt: skip
 
@@ -246,7 +250,7 @@ _SHEET_CHANGES: tuple[Callable[[Random, str], str], ...] = (
 
 _MARKS = (
     "<!-- symattn -->\n<!-- /symattn -->", "<!-- symattn steps=weights view=formula digits=3 -->\nold\n"
-    "<!-- /symattn -->", "<!-- symattn batch=1 level=2 layout=falk entry=weights[1,1] -->\n"
+    "<!-- /symattn -->", "<!-- symattn level=2 layout=falk entry=weights[1,1] -->\n"
     "<!-- /symattn -->", "<!-- value weights[1,1] --><!-- /value -->",
     "<!-- value weights[1,2] to 3 -->0.3<!-- /value -->", "<!-- value output[1,:] -->x<!-- /value -->",
     "{claim}`weights[1,1] = 0.33`", "<!-- claim -->\ns_11 = 1·1 + 0 = 1\n", "<!-- claim -->\n$$a_{11} ="
@@ -259,10 +263,12 @@ _RST_MARKS = (
     ".. attention:: causal\n   :steps: weights\n   :format: equations\n",
     ".. attention:: sheet.toml\n   :digits: 3\n   :entry: weights[1,1]\n   :layout: falk\n",
     ".. attention::\n\n   Mind the gap.\n", ":value:`weights[1,2] to 3`", ":value:`weights[1,1]`",
-    ":claim:`weights[1,1] = 0.33`", ":claim:`s_11 = 1·1 + 0 = 1`", ":value:`output[9,9]`",
-    ".. claim\n\n:math:`s_{11} = 1 + 1 = 2`\n", ".. attention:: sheet.toml\n   :batch: 1\n",
+    ":claim:`weights[1,1] = 0.33`", ":claim:`s_11 = 1·1 + 0 = 1`", ":value:`weights[1,1] to 99`",
+    ".. claim\n\n:math:`s_{11} = 1 + 1 = 2`\n",
 )  # fmt: skip
+_FROM_FILE = '[given]\nQ = "numbers.csv"\nK = "numbers.csv"\nV = "sub/more.csv"\n'
 _STRANGE_MARKS = (
+    ".. attention:: sheet.toml\n   :batch: 1\n", "<!-- symattn batch=1 -->\n<!-- /symattn -->",
     ".. symattn:: away/secret.toml\n", ".. attention:: /../outside/secret.toml\n",
     ".. attention:: link-secret.toml\n", "```{symattn} away/secret.toml\n```",
     "```symattn link-secret.toml\n```", "```{attention} /../outside/secret.toml\n```",
@@ -274,18 +280,23 @@ def page(random: Random, rst: bool = False) -> bytes:
     parts = []
     marks = _RST_MARKS if rst else _MARKS
     for _ in range(random.choice((1, 1, 2, 3))):
-        text = sheet(random) if random.random() < 0.9 else 'Q = "numbers.csv"\n'
+        text = sheet(random) if random.random() < 0.9 else _FROM_FILE
         if rst:
             name = random.choice(("symattn", "attention"))
             parts.append(f".. {name}::\n\n   " + text.replace("\n", "\n   ") + "\n")
         else:
             fence = random.choice(("```symattn", "```{symattn}", "```{attention}", "~~~ symattn"))
             parts.append(f"{fence}\n{text}\n{fence[:3]}\n")
-        parts += [f"\n{_entries(random.choice(marks), text)}\n" for _ in range(random.randint(0, 4))]
+        parts += [f"\n{_mark(random, marks, text)}\n" for _ in range(random.randint(0, 4))]
         parts += [f"\n{random.choice(_STRANGE_MARKS)}\n"] if random.random() < 0.05 else []
     data = "\n".join(parts).encode("utf-8", "replace")
     words = (*WORDS, *marks, *_STRANGE_MARKS, *OUTSIDE)
     return changed(random, data, words) if random.random() < 0.4 else data
+
+
+def _mark(random: Random, marks: Sequence[str], text: str) -> str:
+    """A mark that fits a worksheet; what is labelled has a label of its own."""
+    return _entries(random.choice(marks), text).replace(":label: a", f":label: a{random.random()}")
 
 
 # ---- statements --------------------------------------------------------------------------------
@@ -329,6 +340,13 @@ _SHAPES = (
 def npy(random: Random) -> bytes:
     """A ``.npy``, right or not in its header."""
     dtype, shape = "<f8", "(2, 2)"
+    if random.random() < 0.3:
+        raw = io.BytesIO()
+        of = random.choice(("<f8", ">f4", "<i8", "|b1", "<f2", "|u1"))
+        np.save(
+            raw, np.array([[1, 0], [random.randint(-3, 3) if of != "|u1" else 1, 2]]).astype(of)
+        )
+        return raw.getvalue()
     if random.random() < 0.5:
         dtype = random.choice(_DTYPES)
     if random.random() < 0.5:
@@ -343,10 +361,12 @@ def npy(random: Random) -> bytes:
                                 "{'descr': [('a', ('b',))], 'fortran_order': False, 'shape': (1,)}",
                                 header.replace("'descr'", "b'descr'"), "-" * 5000 + "1"))  # fmt: skip
     raw = header.encode("utf-8", "surrogatepass")
-    version = random.choice((1, 1, 1, 2, 3, 0, 4, 255))
+    version = random.choice((1, 1, 1, 1, 1, 1, 2, 3, 0, 255))
     pad = b" " * (-(len(raw) + (11 if version == 1 else 13)) % 64) + b"\n"
     raw += pad
-    length = len(raw) if random.random() < 0.9 else random.choice((0, 1, 65535, len(raw) + 100, 2**31))
+    length = (
+        len(raw) if random.random() < 0.9 else random.choice((0, 1, 65535, len(raw) + 100, 2**31))
+    )
     size = struct.pack("<H", length & 0xFFFF) if version == 1 else struct.pack("<I", length)
     body = np.arange(random.choice((4, 4, 4, 6, 1, 0, 100)), dtype="<f8").tobytes()
     if random.random() < 0.1:
@@ -496,7 +516,9 @@ _DERIVE = (
 
 def derivation(random: Random) -> bytes:
     """Options of ``symattn derive`` and a worksheet."""
-    words = [word for _ in range(random.choice((0, 1, 2, 2, 3, 5))) for word in random.choice(_DERIVE)]
+    words = [
+        word for _ in range(random.choice((0, 1, 2, 2, 3, 5))) for word in random.choice(_DERIVE)
+    ]
     return packed(words, sheet(random).encode("utf-8", "replace"))
 
 

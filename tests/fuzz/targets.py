@@ -93,7 +93,11 @@ def _where(error: BaseException) -> str:
     """The innermost line of the package that the exception came through."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
               if "/symattn/" in frame.filename and "/tests/" not in frame.filename]  # fmt: skip
-    return f"symattn/{frames[-1].filename.rpartition('/symattn/')[2]}:{frames[-1].lineno}" if frames else ""
+    return (
+        f"symattn/{frames[-1].filename.rpartition('/symattn/')[2]}:{frames[-1].lineno}"
+        if frames
+        else ""
+    )
 
 
 def one_line(message: str, name: str = "", signs: str = "") -> None:
@@ -147,14 +151,18 @@ def command(words: list[str], standard_input: bytes = b"") -> str:
     if len(lines) > 1 and words[0] not in ("check", "render"):
         raise Broken("lines", repr(told[:300]))
     if "github" not in words and any(line.startswith("::") for line in said.splitlines()):
-        raise Broken("forged", next(line for line in said.splitlines() if line.startswith("::"))[:200])
+        raise Broken(
+            "forged", next(line for line in said.splitlines() if line.startswith("::"))[:200]
+        )
     return _OF_STATUS[Status(result.exit_code)]
 
 
 def _outputs(data: bytes) -> tuple[str, ...]:
     """The files that ``-o`` names."""
     words, _ = unpacked(data)
-    given = [after for word, after in zip(words, words[1:], strict=False) if word in ("-o", "--output")]
+    given = [
+        after for word, after in zip(words, words[1:], strict=False) if word in ("-o", "--output")
+    ]
     glued = [word.removeprefix("-o").removeprefix("--output=") for word in words
              if word.startswith(("-o", "--output="))]  # fmt: skip
     return tuple(str(Path(name)) for name in (*given, *glued) if name)
@@ -235,9 +243,11 @@ def _numbers(data: bytes, place: Place) -> str:
     except SymattnError as error:
         one_line(str(error))
         found = None
-    if found is not None and (len(found) > 8 or any(len(row) > 8 for row in found if hasattr(row, "__len__"))):
+    if found is not None and (
+        len(found) > 8 or any(len(row) > 8 for row in found if hasattr(row, "__len__"))
+    ):
         return "done"
-    sheet = f'[given]\nscores = {making.json.dumps(reference)}\nV = "numbers.csv"\n'
+    sheet = f'[attention]\nscale = false\n[given]\nscores = {making.json.dumps(reference)}\nV = "numbers.csv"\n'
     place.put("x.toml", sheet.encode("utf-8", "replace"))
     outcome = command(["derive", "x.toml"])
     if outcome == "done" and found is None:

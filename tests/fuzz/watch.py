@@ -7,6 +7,7 @@ taken away again, so that there is one, and it asks the `Place` that is watched,
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import sys
@@ -172,8 +173,8 @@ class Place:
         frame = sys._getframe(3)  # who compiles: behind this, `hear` and the hook
         name = frame.f_code.co_filename
         text = args[0] if event == "compile" else ""
-        if text in (b"_getframe()", "_getframe()"):
-            return  # which Cython compiles for its tracebacks
+        if text in (b"_getframe()", "_getframe()") or name == ast.__file__:
+            return  # Cython's tracebacks; texts that are parsed only
         strange = isinstance(text, (str, bytes)) and b"pwned" in os.fsencode(str(text))
         if strange or not (name.startswith("<frozen") or any(part in name for part in _COMPILERS)):
             self.breach("run", f"{event} in {name}:{frame.f_lineno}")
@@ -288,5 +289,5 @@ _BESIDE: Mapping[str, str] = {
     "sheet.toml": '[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1, 2], [3, 4]]\n'
     '[claims]\nweights = [["0.67", "0.33"]]\n',
     "numbers.csv": "1,0\n0,1\n",
-    "sub/more.csv": "1,2\n",
+    "sub/more.csv": "1,2\n3,4\n",
 }  # fmt: skip
