@@ -382,20 +382,15 @@ REACHED = {*CASES, *HEAD_CASES, "mask-on-queries", "projection-transposed", "tok
 def test_weights_of_another_projection_are_tried_where_there_are_as_many(
     kv_heads: int, claim: str
 ) -> None:
-    given = {"X": np.eye(3, 2)}
+    given: dict[str, Any] = {"X": [[1, 0], [0, 1], [0, 0]]}
     for name, count in (("W_Q", 4), ("W_K", kv_heads), ("W_V", kv_heads)):
-        parts = np.arange(count * 4).reshape(count, 2, 2) % 5 - 1.0
+        parts = [[[h - 1, 2], [1, -h]] for h in range(count)]
         given[name] = parts if count > 1 else parts[0]
-    claim = claim.replace("K[", "K[1][") if kv_heads > 1 else claim
-    options = {"heads": 4, "kv_heads": kv_heads}
-    tables = {"attention": options, "given": given, "claims": {claim: "0.9173"}}
-    words = [f"[{name}]\n" + "".join(f'"{key}" = {_toml(value)}\n' for key, value in table.items())
-             for name, table in tables.items()]  # fmt: skip
-    assert not check_worksheet(worksheet_of("".join(words))).passed  # and nothing is raised
-
-
-def _toml(value: Any) -> str:
-    return repr(value.tolist() if isinstance(value, np.ndarray) else value)
+    named = claim.replace("K[", "K[1][") if kv_heads > 1 else claim
+    lines = [f"{name} = {value}" for name, value in given.items()]
+    text = [f"[attention]\nheads = 4\nkv_heads = {kv_heads}\n[given]", *lines]
+    sheet = worksheet_of("\n".join([*text, f'[claims]\n"{named}" = "0.9173"']))
+    assert not check_worksheet(sheet).passed  # and nothing is raised
 
 
 def test_every_misconception_is_reached() -> None:

@@ -6,22 +6,20 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
 from symattn.errors import SymattnError
-from tests.fuzz import doors, making, targets, watch
+from tests.fuzz import targets, watch
 from tests.fuzz.doors import Tally, Worker, input_of, table
 from tests.fuzz.making import packed, unpacked
 from tests.fuzz.targets import OUTCOMES, TARGETS, Target, tried
-from tests.fuzz.watch import SECRET, Broken, Place, place_of_its_own
+from tests.fuzz.watch import SECRET, Place, place_of_its_own
 
 #: How many inputs of a door are tried here: some five seconds' worth of each.
 COUNTS = {
@@ -203,7 +201,7 @@ def test_what_is_asked_for_may_be_written(place: Place) -> None:
 def test_a_command_that_misbehaves_is_found(
     does: Callable[[], Any], kind: str, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import symattn.cli.lists as lists
+    from symattn.cli import lists
 
     monkeypatch.setattr(lists.variants, "callback", lambda: does() and None)
     bad = Target("bad", lambda _: b"", lambda data, place: targets.command(["variants"]))

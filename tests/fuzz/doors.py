@@ -1,9 +1,9 @@
-"""``python -m tests.fuzz.doors --seconds 600 --target data --seed 3``: strangers' input at every door.
+"""``python -m tests.fuzz.doors --seconds 600 --target data --seed 3``: hostile input at a door.
 
 Each target of `tests.fuzz.targets` is tried for as long as it is told, in processes of their own
 that are ended when they hang; the table counts what came of it, and of every finding one input is
-kept that reproduces it (``--replay FILE --target data``). ``--guided`` lets coverage choose the inputs (``pip
-install atheris``), ``--count 200`` takes so many instead of so many seconds. The status is 1 if
+kept that reproduces it (``--replay FILE --target data``). ``--guided`` lets coverage choose the
+inputs (``pip install atheris``), ``--count 200`` takes so many instead of so many seconds. The status is 1 if
 there are findings.
 """
 
@@ -42,7 +42,7 @@ _KEPT = 3
 
 def input_of(target: Target, seed: int, number: int) -> bytes:
     """The input of this number; the same for the same seed."""
-    return target.make(Random(f"{target.name} {seed} {number}"))  # noqa: S311  # not for secrets
+    return target.make(Random(f"{target.name} {seed} {number}"))  # not for secrets
 
 
 @dataclass
@@ -72,12 +72,15 @@ def table(tallies: Iterable[Tally]) -> str:
     heads = ("door", "inputs", *OUTCOMES, "slowest (s)", "most memory (MB)", "findings")
     rows = [
         (
-            tally.name, f"{sum(tally.counts.values()):,}",
-            *(f"{tally.counts[kind]:,}" for kind in OUTCOMES), f"{tally.slowest:.1f}",
-            str(tally.largest // 1_000_000), str(len(tally.kinds)),
+            tally.name,
+            f"{sum(tally.counts.values()):,}",
+            *(f"{tally.counts[kind]:,}" for kind in OUTCOMES),
+            f"{tally.slowest:.1f}",
+            str(tally.largest // 1_000_000),
+            str(len(tally.kinds)),
         )
         for tally in tallies
-    ]  # fmt: skip
+    ]
     lines = [f"| {' | '.join(row)} |" for row in (heads, ("---",) * len(heads), *rows)]
     for tally in tallies:
         for one, kept in tally.findings:
@@ -110,8 +113,11 @@ def work(name: str) -> None:
         for line in sys.stdin:
             told = json.loads(line)
             faulthandler.dump_traceback_later(WALL - 2, file=sys.stderr)
-            data = (Path(told["file"]).read_bytes() if "file" in told
-                    else input_of(target, told["seed"], told["number"]))  # fmt: skip
+            data = (
+                Path(told["file"]).read_bytes()
+                if "file" in told
+                else input_of(target, told["seed"], told["number"])
+            )
             one = tried(target, data, place)
             faulthandler.cancel_dump_traceback_later()
             print(json.dumps(asdict(one)), file=answers, flush=True)
@@ -137,18 +143,31 @@ class Worker:
         late = time.monotonic() - start >= self.wall - 1
         self.close()
         where = _last_place(self.log)
-        return Tried("hang" if late else "died", f"after {time.monotonic() - start:.0f} s", where,
-                     time.monotonic() - start)  # fmt: skip
+        return Tried(
+            "hang" if late else "died",
+            f"after {time.monotonic() - start:.0f} s",
+            where,
+            time.monotonic() - start,
+        )
 
     def _begun(self) -> subprocess.Popen[str]:
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.fuzz.doors", "--work", self.target.name],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, bufsize=1,
-                cwd=Path(__file__).parents[2], start_new_session=True,
-                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
-                     "OPENBLAS_NUM_THREADS": "1"},
-            )  # fmt: skip
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                bufsize=1,
+                cwd=Path(__file__).parents[2],
+                start_new_session=True,
+                env={
+                    **os.environ,
+                    "PYTHONDONTWRITEBYTECODE": "1",
+                    "OMP_NUM_THREADS": "1",
+                    "OPENBLAS_NUM_THREADS": "1",
+                },
+            )
         if "ready" not in self._line(_START):
             self.close()
             raise RuntimeError(f"{self.target.name}: no process starts; see {self.log}")
@@ -209,12 +228,25 @@ def by_coverage(target: Target, seed: int, folder: Path, seconds: float) -> Tall
         said = folder / f"{target.name} {turn}.jsonl"
         with (folder / f"{target.name}.log").open("w") as log:
             ran = subprocess.run(
-                [sys.executable, "-m", "tests.fuzz.guided", target.name, str(said), str(corpus),
-                 f"-max_total_time={int(left)}", f"-seed={seed * 1000 + turn + 1}",
-                 f"-timeout={int(WALL)}", f"-artifact_prefix={folder}/{target.name} {turn} "],
-                stdout=log, stderr=log, check=False, cwd=Path(__file__).parents[2],
-                start_new_session=True, timeout=left + 4 * WALL,
-            )  # fmt: skip
+                [
+                    sys.executable,
+                    "-m",
+                    "tests.fuzz.guided",
+                    target.name,
+                    str(said),
+                    str(corpus),
+                    f"-max_total_time={int(left)}",
+                    f"-seed={seed * 1000 + turn + 1}",
+                    f"-timeout={int(WALL)}",
+                    f"-artifact_prefix={folder}/{target.name} {turn} ",
+                ],
+                stdout=log,
+                stderr=log,
+                check=False,
+                cwd=Path(__file__).parents[2],
+                start_new_session=True,
+                timeout=left + 4 * WALL,
+            )
         rows = (
             [json.loads(line) for line in said.read_text("utf-8").splitlines()]
             if said.exists()
@@ -232,8 +264,11 @@ def by_coverage(target: Target, seed: int, folder: Path, seconds: float) -> Tall
                 if tally.kinds[one.signature] <= _KEPT:
                     tally.findings.append((one, _kept(folder, tally, one, data)))
         for made in folder.glob(f"{target.name} {turn} *-*"):  # what libFuzzer was ended by
-            one = Tried("hang" if "timeout" in made.name else "died", made.name,
-                        _last_place(folder / f"{target.name}.log"))  # fmt: skip
+            one = Tried(
+                "hang" if "timeout" in made.name else "died",
+                made.name,
+                _last_place(folder / f"{target.name}.log"),
+            )
             tally.add(one, lambda: str(made))  # noqa: B023
         turn += 1
         if ran.returncode and not rows:
@@ -278,9 +313,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for target in targets:
         each = told.seconds / len(targets)
         tallies.append(
-            by_coverage(target, told.seed, folder, each) if told.guided
+            by_coverage(target, told.seed, folder, each)
+            if told.guided
             else by_chance(target, told.seed, folder, each, told.count, told.first)
-        )  # fmt: skip
+        )
         if len(targets) > 1:
             print(table(tallies[-1:]), flush=True)
     print(

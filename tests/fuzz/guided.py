@@ -1,7 +1,8 @@
 """``python -m tests.fuzz.guided TARGET ROWS CORPUS [libFuzzer's options]``: one door, by coverage.
 
-Needs ``pip install atheris``. What is found is written to the file ROWS, a line of JSON each, and every
-two seconds the counts; a hang ends the process, and libFuzzer keeps its input. ``tests.fuzz.doors --guided`` calls it.
+Needs ``pip install atheris``. What is found is written to the file ROWS, a line of JSON each, and
+every two seconds the counts; a hang ends the process, and libFuzzer keeps its input. It is called
+by ``python -m tests.fuzz.doors --guided``.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def main() -> None:
             print(json.dumps({**asdict(one), "data": data.hex()}), file=out, flush=True)
 
     def changed(data: bytes, size: int, seed: int) -> bytes:
-        random = Random(seed)  # noqa: S311  # not for secrets
+        random = Random(seed)  # not for secrets
         made = target.make(random) if random.random() < 0.2 else atheris.Mutate(data, size)
         return bytes(made[:size])
 

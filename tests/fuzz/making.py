@@ -27,51 +27,214 @@ from tests.statements import STATEMENTS
 
 #: Names that lead out of the folder, or to what is no regular file.
 OUTSIDE: tuple[str, ...] = (
-    "link-secret.csv", "link-secret2.csv", "link-secret.npy", "link-secret.npz:Q",
-    "link-secret.toml", "../outside/secret.csv", "../outside/secret2.csv", "away/secret.csv",
-    "away/secret2.csv", "away/secret.npy", "away/secret.toml", "./away/../away/secret2.csv",
-    "sub/../../outside/secret2.csv", "sub/../away/secret2.csv", "/etc/passwd", "/proc/self/environ",
-    "/dev/zero", "/dev/stdin", "~/x.csv", "file:///etc/passwd", "//etc/passwd", "C:\\x.csv",
-    "..\\outside\\secret.csv", "http://127.0.0.1/x.csv", "sub/more.csv", "numbers.csv",
-    "sheet.toml", "x.toml", "", ".", "..", "nul.csv\0.csv", "a\nb.csv", "%2e%2e/outside/secret.csv",
-    "\u202etxt.csv", "x" * 300 + ".csv", "away", "link-secret.txt",
-)  # fmt: skip
+    "link-secret.csv",
+    "link-secret2.csv",
+    "link-secret.npy",
+    "link-secret.npz:Q",
+    "link-secret.toml",
+    "../outside/secret.csv",
+    "../outside/secret2.csv",
+    "away/secret.csv",
+    "away/secret2.csv",
+    "away/secret.npy",
+    "away/secret.toml",
+    "./away/../away/secret2.csv",
+    "sub/../../outside/secret2.csv",
+    "sub/../away/secret2.csv",
+    "/etc/passwd",
+    "/proc/self/environ",
+    "/dev/zero",
+    "/dev/stdin",
+    "~/x.csv",
+    "file:///etc/passwd",
+    "//etc/passwd",
+    "C:\\x.csv",
+    "..\\outside\\secret.csv",
+    "http://127.0.0.1/x.csv",
+    "sub/more.csv",
+    "numbers.csv",
+    "sheet.toml",
+    "x.toml",
+    "",
+    ".",
+    "..",
+    "nul.csv\0.csv",
+    "a\nb.csv",
+    "%2e%2e/outside/secret.csv",
+    "\u202etxt.csv",
+    "x" * 300 + ".csv",
+    "away",
+    "link-secret.txt",
+)
 
 #: What would leave a trace if anybody ran it.
 RUN: tuple[str, ...] = (
-    "__import__('os').system('touch pwned')", "open('pwned','w')", "eval('pwned')",
-    "{{config}}", "${pwned}", "$(touch pwned)", "`touch pwned`", "; touch pwned", "%(pwned)s",
-    "\\input{/etc/passwd}", "\\write18{touch pwned}", "<script>pwned</script>", "lambda: pwned",
-    "os.system", "().__class__.__mro__", "!!python/object:os.system", "S.exp", "sympify('pwned')",
-    "\x1b]0;pwned\x07", "\x9b31m", "\n::error::pwned", "\r", "\u2028", "\ud800", "\ufeff", "\0",
-)  # fmt: skip
+    "__import__('os').system('touch pwned')",
+    "open('pwned','w')",
+    "eval('pwned')",
+    "{{config}}",
+    "${pwned}",
+    "$(touch pwned)",
+    "`touch pwned`",
+    "; touch pwned",
+    "%(pwned)s",
+    "\\input{/etc/passwd}",
+    "\\write18{touch pwned}",
+    "<script>pwned</script>",
+    "lambda: pwned",
+    "os.system",
+    "().__class__.__mro__",
+    "!!python/object:os.system",
+    "S.exp",
+    "sympify('pwned')",
+    "\x1b]0;pwned\x07",
+    "\x9b31m",
+    "\n::error::pwned",
+    "\r",
+    "\u2028",
+    "\ud800",
+    "\ufeff",
+    "\0",
+)
 
 #: Numbers, and what stands where a number should.
 NUMBERS: tuple[str, ...] = (
-    "0", "-0", "0.0", "1", "-1", "2", "1e-9", "1e9", "1e30", "1e300", "1e400", "-1e400", "1e-400",
-    "9" * 30, "0." + "1" * 60, "1e99999", "inf", "-inf", "nan", "true", '"-inf"', '"inf"', '"nan"',
-    '"1/3"', '"sqrt(2)"', '"e^400"', '"e^-400"', '"e^e^5"', '"1/0"', '"0^0"', '"ln 0"', '"ln -1"',
-    '"(-1)^(1/2)"', '"2pi"', '"1,5"', '"1.5.2"', '"?"', '""', '"x"', "[1]", "[]", "{}", '"1e400"',
-    '"tanh(1000)"', '"10^400"', '"-10^400"', '"0.5e"', '"1_0"', '"½"', '"٣"', '"∞"', "0x10",
-    "1979-05-27", "07:32:00", '"e^(-e^(e^3))"', '"sin(10^30)"', '"numbers.csv"', '"sub/more.csv"',
-)  # fmt: skip
+    "0",
+    "-0",
+    "0.0",
+    "1",
+    "-1",
+    "2",
+    "1e-9",
+    "1e9",
+    "1e30",
+    "1e300",
+    "1e400",
+    "-1e400",
+    "1e-400",
+    "9" * 30,
+    "0." + "1" * 60,
+    "1e99999",
+    "inf",
+    "-inf",
+    "nan",
+    "true",
+    '"-inf"',
+    '"inf"',
+    '"nan"',
+    '"1/3"',
+    '"sqrt(2)"',
+    '"e^400"',
+    '"e^-400"',
+    '"e^e^5"',
+    '"1/0"',
+    '"0^0"',
+    '"ln 0"',
+    '"ln -1"',
+    '"(-1)^(1/2)"',
+    '"2pi"',
+    '"1,5"',
+    '"1.5.2"',
+    '"?"',
+    '""',
+    '"x"',
+    "[1]",
+    "[]",
+    "{}",
+    '"1e400"',
+    '"tanh(1000)"',
+    '"10^400"',
+    '"-10^400"',
+    '"0.5e"',
+    '"1_0"',
+    '"½"',
+    '"٣"',
+    '"∞"',
+    "0x10",
+    "1979-05-27",
+    "07:32:00",
+    '"e^(-e^(e^3))"',
+    '"sin(10^30)"',
+    '"numbers.csv"',
+    '"sub/more.csv"',
+)
 
 _ODD_VALUES: tuple[str, ...] = (
-    "true", "false", "0", "-1", "1", "2", "3", "64", "100000", "1.5", "nan", "inf", "[]", "[[]]",
-    "{}", '""', '"x"', "[1, [2]]", '["a", "b"]', '["a", "b", "c"]', "[0]", "[1, 2, 3]",
-    "1979-05-27", "99999999999999999999", '"causal"', '"softmax"', '{causal = 1}', '{x = 1}',
-    '{window = [-1, -1]}', '{any = []}', '{all = [{any = [{}]}]}', '"1/0"', '"sqrt(2)"', '"e^400"',
-    '"-1"', '"0"', '["\\u001b", "a", "b"]', '["a\\nb", "::error::x", "c"]', '"W_Q"', '"scores"',
-)  # fmt: skip
+    "true",
+    "false",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "3",
+    "64",
+    "100000",
+    "1.5",
+    "nan",
+    "inf",
+    "[]",
+    "[[]]",
+    "{}",
+    '""',
+    '"x"',
+    "[1, [2]]",
+    '["a", "b"]',
+    '["a", "b", "c"]',
+    "[0]",
+    "[1, 2, 3]",
+    "1979-05-27",
+    "99999999999999999999",
+    '"causal"',
+    '"softmax"',
+    "{causal = 1}",
+    "{x = 1}",
+    "{window = [-1, -1]}",
+    "{any = []}",
+    "{all = [{any = [{}]}]}",
+    '"1/0"',
+    '"sqrt(2)"',
+    '"e^400"',
+    '"-1"',
+    '"0"',
+    '["\\u001b", "a", "b"]',
+    '["a\\nb", "::error::x", "c"]',
+    '"W_Q"',
+    '"scores"',
+)
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "": ("title", "schema", "decimal", "gradient"),
-    "attention": (*AXES, "chunks", "batch", "tokens", "query_tokens", "key_tokens", "past_tokens",
-                  "vocabulary", "features", "n", "m", "p", "d_k", "d_v", "d_model", "h", "variant"),
-    "notation": ("index_base", "transpose", "convention", "symbols", "digits", "rounding",
-                 "gradients", "layout"),
+    "attention": (
+        *AXES,
+        "chunks",
+        "batch",
+        "tokens",
+        "query_tokens",
+        "key_tokens",
+        "past_tokens",
+        "vocabulary",
+        "features",
+        "n",
+        "m",
+        "p",
+        "d_k",
+        "d_v",
+        "d_model",
+        "h",
+        "variant",
+    ),
+    "notation": (
+        "index_base",
+        "transpose",
+        "convention",
+        "symbols",
+        "digits",
+        "rounding",
+        "gradients",
+        "layout",
+    ),
     "policy": ("rounding", "min_digits", "accept", "decimal", "digits", "tolerance", "working"),
-}  # fmt: skip
+}
 
 _SETTINGS: Mapping[str, tuple[str, ...]] = {
     "decimal": ('","', '"."'),
@@ -81,23 +244,72 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
     "index_base": ("0", "1"),
     "transpose": ('"T"', '"⊤"', '"\'"'),
     "convention": ('"rows"', '"columns"'),
-    "symbols": ('{weights = "alpha"}', '{W_Q = "\\\\mathbf{W}^Q"}', '{Q = "K"}', '{scores = "_"}',
-                '{V = "\\\\input{/etc/passwd}"}', '{V = "<b>"}', '{V = "a b"}'),
+    "symbols": (
+        '{weights = "alpha"}',
+        '{W_Q = "\\\\mathbf{W}^Q"}',
+        '{Q = "K"}',
+        '{scores = "_"}',
+        '{V = "\\\\input{/etc/passwd}"}',
+        '{V = "<b>"}',
+        '{V = "a b"}',
+    ),
     "digits": ("0", "1", "12", "100", "101"),
     "rounding": ('"half-up"', '"half-even"', '"either"', '"truncated"'),
     "gradients": ('"d"', '"partial"'),
     "layout": ('"falk"', '"matrix"'),
     "min_digits": ("0", "2", "50"),
     "accept": ('["right"]', "[]", '["right", "wrong"]', '["undecided"]'),
-}  # fmt: skip
+}
 
 _NAMES: tuple[str, ...] = (
-    "X", "memory", "E", "one_hot", "positions", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "scores",
-    "scaled", "capped", "bias", "biased", "mask", "allowed", "masked", "row_max", "exp", "exp_sum",
-    "weights", "output", "heads", "concat", "projected", "K_past", "V_past", "b_Q", "b_O", "W_S",
-    "table", "sink", "dO", "dQ", "W_Q[1]", "W_Q[2]", "Q[1]", "mask[1]", "weights[1,2]",
-    "weights[1,:]", "weights[2][1,:]", "output[:,1]", "scores[1]", "dV",
-)  # fmt: skip
+    "X",
+    "memory",
+    "E",
+    "one_hot",
+    "positions",
+    "W_Q",
+    "W_K",
+    "W_V",
+    "W_O",
+    "Q",
+    "K",
+    "V",
+    "scores",
+    "scaled",
+    "capped",
+    "bias",
+    "biased",
+    "mask",
+    "allowed",
+    "masked",
+    "row_max",
+    "exp",
+    "exp_sum",
+    "weights",
+    "output",
+    "heads",
+    "concat",
+    "projected",
+    "K_past",
+    "V_past",
+    "b_Q",
+    "b_O",
+    "W_S",
+    "table",
+    "sink",
+    "dO",
+    "dQ",
+    "W_Q[1]",
+    "W_Q[2]",
+    "Q[1]",
+    "mask[1]",
+    "weights[1,2]",
+    "weights[1,:]",
+    "weights[2][1,:]",
+    "output[:,1]",
+    "scores[1]",
+    "dV",
+)
 
 
 def packed(words: Sequence[str], content: bytes = b"") -> bytes:
@@ -158,15 +370,18 @@ def sheet(random: Random) -> str:
 def _sheets() -> tuple[str, ...]:
     """Those of `tests.sheets`, and the same with claims."""
     plain = [text for text in SHEETS.values() if "[claims]" not in text]
-    return (*SHEETS.values(), *(f"{text}\n[claims]\n{_entries(more, text)}"
-                                for text in plain for more in _CLAIMS))  # fmt: skip
+    return (
+        *SHEETS.values(),
+        *(f"{text}\n[claims]\n{_entries(more, text)}" for text in plain for more in _CLAIMS),
+    )
 
 
 _CLAIMS = (
-    '"weights[1,1]" = "0.33"\n', '"weights[2,1]" = 0.5\n"output[1,1]" = "1/3"\n',
+    '"weights[1,1]" = "0.33"\n',
+    '"weights[2,1]" = 0.5\n"output[1,1]" = "1/3"\n',
     '"scores[1,:]" = ["?", "2", "?"]\n"weights[:,1]" = [1, "0.5", "0.25"]\n',
     '"scaled[2,1]" = "1/√2 = 0.7071 ≈ 0.71"\n"output[1,1]" = "e^2/(e^2+1)"\n',
-)  # fmt: skip
+)
 
 
 def _entries(words: str, text: str) -> str:
@@ -216,8 +431,16 @@ def matrix(random: Random) -> str:
             return random.choice(
                 NUMBERS if random.random() < 0.15 else ("1", "0", "2", "-1", "0.5")
             )
-        return "[" + ", ".join(level(depth - 1) for _ in range(random.choice((1, 2, 2, 3, 3, 0)
-                               if random.random() < 0.1 else (2, 2, 3)))) + "]"  # fmt: skip
+        return (
+            "["
+            + ", ".join(
+                level(depth - 1)
+                for _ in range(
+                    random.choice((1, 2, 2, 3, 3, 0) if random.random() < 0.1 else (2, 2, 3))
+                )
+            )
+            + "]"
+        )
 
     if random.random() < 0.6:
         rows, columns = random.choice((1, 2, 3)), random.choice((1, 2, 3, 4))
@@ -242,37 +465,56 @@ def _number(random: Random, text: str) -> str:
 
 
 _SHEET_CHANGES: tuple[Callable[[Random, str], str], ...] = (
-    _setting, _setting, _given, _without, _number,
-)  # fmt: skip
+    _setting,
+    _setting,
+    _given,
+    _without,
+    _number,
+)
 
 
 # ---- pages -------------------------------------------------------------------------------------
 
 _MARKS = (
-    "<!-- symattn -->\n<!-- /symattn -->", "<!-- symattn steps=weights view=formula digits=3 -->\nold\n"
-    "<!-- /symattn -->", "<!-- symattn level=2 layout=falk entry=weights[1,1] -->\n"
-    "<!-- /symattn -->", "<!-- value weights[1,1] --><!-- /value -->",
-    "<!-- value weights[1,2] to 3 -->0.3<!-- /value -->", "<!-- value output[1,:] -->x<!-- /value -->",
-    "{claim}`weights[1,1] = 0.33`", "<!-- claim -->\ns_11 = 1·1 + 0 = 1\n", "<!-- claim -->\n$$a_{11} ="
-    " e^1/(e^1+1) \\approx 0.73$$", "{value}`weights[1,1]`", "`{claim}`", "<!-- /symattn -->",
-    "```{attention} sheet.toml\n```", "```{attention} causal\n:steps: weights\n:view: formula\n```",
-)  # fmt: skip
+    "<!-- symattn -->\n<!-- /symattn -->",
+    "<!-- symattn steps=weights view=formula digits=3 -->\nold\n<!-- /symattn -->",
+    "<!-- symattn level=2 layout=falk entry=weights[1,1] -->\n<!-- /symattn -->",
+    "<!-- value weights[1,1] --><!-- /value -->",
+    "<!-- value weights[1,2] to 3 -->0.3<!-- /value -->",
+    "<!-- value output[1,:] -->x<!-- /value -->",
+    "{claim}`weights[1,1] = 0.33`",
+    "<!-- claim -->\ns_11 = 1·1 + 0 = 1\n",
+    "<!-- claim -->\n$$a_{11} = e^1/(e^1+1) \\approx 0.73$$",
+    "{value}`weights[1,1]`",
+    "`{claim}`",
+    "<!-- /symattn -->",
+    "```{attention} sheet.toml\n```",
+    "```{attention} causal\n:steps: weights\n:view: formula\n```",
+)
 
 _RST_MARKS = (
     ".. attention:: sheet.toml\n   :label: a\n   :view: formula, value\n",
     ".. attention:: causal\n   :steps: weights\n   :format: equations\n",
     ".. attention:: sheet.toml\n   :digits: 3\n   :entry: weights[1,1]\n   :layout: falk\n",
-    ".. attention::\n\n   Mind the gap.\n", ":value:`weights[1,2] to 3`", ":value:`weights[1,1]`",
-    ":claim:`weights[1,1] = 0.33`", ":claim:`s_11 = 1·1 + 0 = 1`", ":value:`weights[1,1] to 99`",
+    ".. attention::\n\n   Mind the gap.\n",
+    ":value:`weights[1,2] to 3`",
+    ":value:`weights[1,1]`",
+    ":claim:`weights[1,1] = 0.33`",
+    ":claim:`s_11 = 1·1 + 0 = 1`",
+    ":value:`weights[1,1] to 99`",
     ".. claim\n\n:math:`s_{11} = 1 + 1 = 2`\n",
-)  # fmt: skip
+)
 _FROM_FILE = '[given]\nQ = "numbers.csv"\nK = "numbers.csv"\nV = "sub/more.csv"\n'
 _STRANGE_MARKS = (
-    ".. attention:: sheet.toml\n   :batch: 1\n", "<!-- symattn batch=1 -->\n<!-- /symattn -->",
-    ".. symattn:: away/secret.toml\n", ".. attention:: /../outside/secret.toml\n",
-    ".. attention:: link-secret.toml\n", "```{symattn} away/secret.toml\n```",
-    "```symattn link-secret.toml\n```", "```{attention} /../outside/secret.toml\n```",
-)  # fmt: skip
+    ".. attention:: sheet.toml\n   :batch: 1\n",
+    "<!-- symattn batch=1 -->\n<!-- /symattn -->",
+    ".. symattn:: away/secret.toml\n",
+    ".. attention:: /../outside/secret.toml\n",
+    ".. attention:: link-secret.toml\n",
+    "```{symattn} away/secret.toml\n```",
+    "```symattn link-secret.toml\n```",
+    "```{attention} /../outside/secret.toml\n```",
+)
 
 
 def page(random: Random, rst: bool = False) -> bytes:
@@ -302,10 +544,32 @@ def _mark(random: Random, marks: Sequence[str], text: str) -> str:
 # ---- statements --------------------------------------------------------------------------------
 
 _PROVE_OPTIONS = (
-    "--where", "--positive", "--permuting", "--shape", "--size", "--format", "--effort", "--all",
-    "latex", "mathml", "json", "A = B", "P^T P = I", "A=n,d_k", "c=scalar", "n=4", "m=1", "P", "S",
-    "A=1,1", "A=9999,9999", "n=9999", "1", "softmax(S) = P", "shift",
-)  # fmt: skip
+    "--where",
+    "--positive",
+    "--permuting",
+    "--shape",
+    "--size",
+    "--format",
+    "--effort",
+    "--all",
+    "latex",
+    "mathml",
+    "json",
+    "A = B",
+    "P^T P = I",
+    "A=n,d_k",
+    "c=scalar",
+    "n=4",
+    "m=1",
+    "P",
+    "S",
+    "A=1,1",
+    "A=9999,9999",
+    "n=9999",
+    "1",
+    "softmax(S) = P",
+    "shift",
+)
 
 
 def statement(random: Random) -> bytes:
@@ -324,42 +588,110 @@ def statement(random: Random) -> bytes:
 # ---- files of numbers --------------------------------------------------------------------------
 
 _DTYPES = (
-    "<f8", "<f4", "<f2", ">f8", "<i8", "<i4", "|i1", "|u1", "<u8", "|b1", "<c16", "|O", "|S8",
-    "|S1000000000", "<U3", "<U500000000", "<M8[ns]", "<m8[D]", "|V8", "|V1000000000", "f16", "<f3",
-    "", "x", "<f8,<f8", "(2,)<f8", "(1000000000,)<f8", "[('a', '<f8')]", "O", "|S0", "|V0", "q",
-)  # fmt: skip
+    "<f8",
+    "<f4",
+    "<f2",
+    ">f8",
+    "<i8",
+    "<i4",
+    "|i1",
+    "|u1",
+    "<u8",
+    "|b1",
+    "<c16",
+    "|O",
+    "|S8",
+    "|S1000000000",
+    "<U3",
+    "<U500000000",
+    "<M8[ns]",
+    "<m8[D]",
+    "|V8",
+    "|V1000000000",
+    "f16",
+    "<f3",
+    "",
+    "x",
+    "<f8,<f8",
+    "(2,)<f8",
+    "(1000000000,)<f8",
+    "[('a', '<f8')]",
+    "O",
+    "|S0",
+    "|V0",
+    "q",
+)
 _SHAPES = (
-    "(2, 2)", "(2, 3)", "(1, 1)", "()", "(0,)", "(4,)", "(0, 5)", "(2, 2, 2)", "(-1, 2)", "(-2, -2)",
-    "(1000000000, 1000000000)", "(4000001,)", "(2000, 2000)", "(65536, 65536)", "(2.0, 2)",
-    "('2', 2)", "[2, 2]", "2", "None", "(True, 4)", "(99999999999999999999, 0)", "(1,)" * 40,
-    "(" + "1," * 70 + ")", "(2, 2", "(__import__('os').system('touch pwned'),)", "(9**9**9,)",
-    "(4294967296, 4294967296)", "(9223372036854775807, 2)", "(1, " * 200,
-)  # fmt: skip
+    "(2, 2)",
+    "(2, 3)",
+    "(1, 1)",
+    "()",
+    "(0,)",
+    "(4,)",
+    "(0, 5)",
+    "(2, 2, 2)",
+    "(-1, 2)",
+    "(-2, -2)",
+    "(1000000000, 1000000000)",
+    "(4000001,)",
+    "(2000, 2000)",
+    "(65536, 65536)",
+    "(2.0, 2)",
+    "('2', 2)",
+    "[2, 2]",
+    "2",
+    "None",
+    "(True, 4)",
+    "(99999999999999999999, 0)",
+    "(1,)" * 40,
+    "(" + "1," * 70 + ")",
+    "(2, 2",
+    "(__import__('os').system('touch pwned'),)",
+    "(9**9**9,)",
+    "(4294967296, 4294967296)",
+    "(9223372036854775807, 2)",
+    "(1, " * 200,
+)
 
 
 def npy(random: Random) -> bytes:
     """A ``.npy``, right or not in its header."""
     dtype, shape = "<f8", "(2, 2)"
     if random.random() < 0.3:
-        raw = io.BytesIO()
+        whole = io.BytesIO()
         of = random.choice(("<f8", ">f4", "<i8", "|b1", "<f2", "|u1"))
         np.save(
-            raw, np.array([[1, 0], [random.randint(-3, 3) if of != "|u1" else 1, 2]]).astype(of)
+            whole, np.array([[1, 0], [random.randint(-3, 3) if of != "|u1" else 1, 2]]).astype(of)
         )
-        return raw.getvalue()
+        return whole.getvalue()
     if random.random() < 0.5:
         dtype = random.choice(_DTYPES)
     if random.random() < 0.5:
         shape = random.choice(_SHAPES)
-    order = random.choice(("False", "True", "1", "None", "'C'") if random.random() < 0.2
-                          else ("False",))  # fmt: skip
+    order = random.choice(
+        ("False", "True", "1", "None", "'C'") if random.random() < 0.2 else ("False",)
+    )
     told = dtype if dtype.startswith("[") else repr(dtype)
     header = f"{{'descr': {told}, 'fortran_order': {order}, 'shape': {shape}, }}"
     if random.random() < 0.1:
-        header = random.choice(("", "{", "None", "[]", "{}", "{'descr': '<f8'}", header * 2,
-                                header[:-1] + "'x': 1}", "\ud800", "(" * 3000, header + " " * 70000,
-                                "{'descr': [('a', ('b',))], 'fortran_order': False, 'shape': (1,)}",
-                                header.replace("'descr'", "b'descr'"), "-" * 5000 + "1"))  # fmt: skip
+        header = random.choice(
+            (
+                "",
+                "{",
+                "None",
+                "[]",
+                "{}",
+                "{'descr': '<f8'}",
+                header * 2,
+                header[:-1] + "'x': 1}",
+                "\ud800",
+                "(" * 3000,
+                header + " " * 70000,
+                "{'descr': [('a', ('b',))], 'fortran_order': False, 'shape': (1,)}",
+                header.replace("'descr'", "b'descr'"),
+                "-" * 5000 + "1",
+            )
+        )
     raw = header.encode("utf-8", "surrogatepass")
     version = random.choice((1, 1, 1, 1, 1, 1, 2, 3, 0, 255))
     pad = b" " * (-(len(raw) + (11 if version == 1 else 13)) % 64) + b"\n"
@@ -377,16 +709,40 @@ def npy(random: Random) -> bytes:
 def npz(random: Random) -> bytes:
     """A ``.npz``: a zip that is whole, with odd members, or with fields that were put in."""
     out = io.BytesIO()
-    method = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2,
-                            zipfile.ZIP_LZMA))  # fmt: skip
+    method = random.choice(
+        (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+    )
     with zipfile.ZipFile(out, "w", method) as made:
-        names = ["Q.npy"] if random.random() < 0.6 else [
-            random.choice(("Q.npy", "K.npy", "../Q.npy", "/Q.npy", "Q", "Q.npy/", " ", "é.npy",
-                           "Q\n.npy", "\x1b]0;x\x07.npy", "x" * 60000, "Q.npy.npy", ".npy"))
-            for _ in range(random.randint(0, 4))]  # fmt: skip
+        names = (
+            ["Q.npy"]
+            if random.random() < 0.6
+            else [
+                random.choice(
+                    (
+                        "Q.npy",
+                        "K.npy",
+                        "../Q.npy",
+                        "/Q.npy",
+                        "Q",
+                        "Q.npy/",
+                        " ",
+                        "é.npy",
+                        "Q\n.npy",
+                        "\x1b]0;x\x07.npy",
+                        "x" * 60000,
+                        "Q.npy.npy",
+                        ".npy",
+                    )
+                )
+                for _ in range(random.randint(0, 4))
+            ]
+        )
         for name in names:
-            content = npy(random) if random.random() < 0.8 else random.choice(
-                (b"", b"\x93NUMPY", b"x" * 100, npy(random)[:20]))  # fmt: skip
+            content = (
+                npy(random)
+                if random.random() < 0.8
+                else random.choice((b"", b"\x93NUMPY", b"x" * 100, npy(random)[:20]))
+            )
             if random.random() < 0.05:
                 content += bytes(60_000_000)
             import warnings
@@ -404,16 +760,18 @@ def npz(random: Random) -> bytes:
 
 def _put_in(random: Random, data: bytearray) -> None:
     """Change one field alike in the local header and in the directory, or in one of them."""
-    offset, size, values = random.choice((
-        (4, 2, (20, 45, 63, 65535)),  # the version that is needed
-        (6, 2, (1, 8, 2048, 0x41, 0xFFFF)),  # flags: 1 is encrypted
-        (8, 2, (0, 1, 8, 9, 12, 14, 93, 95, 99, 65535)),  # the method
-        (14, 4, (0, 1, 0xFFFFFFFF)),  # the CRC
-        (18, 4, (0, 1, 0xFFFFFFFF, 0x7FFFFFFF)),  # sizes
-        (22, 4, (0, 1, 0xFFFFFFFF, 0x7FFFFFFF)),
-        (26, 2, (0, 1, 65535)),  # the lengths of the name and of the rest
-        (28, 2, (0, 1, 20, 65535)),
-    ))  # fmt: skip
+    offset, size, values = random.choice(
+        (
+            (4, 2, (20, 45, 63, 65535)),  # the version that is needed
+            (6, 2, (1, 8, 2048, 0x41, 0xFFFF)),  # flags: 1 is encrypted
+            (8, 2, (0, 1, 8, 9, 12, 14, 93, 95, 99, 65535)),  # the method
+            (14, 4, (0, 1, 0xFFFFFFFF)),  # the CRC
+            (18, 4, (0, 1, 0xFFFFFFFF, 0x7FFFFFFF)),  # sizes
+            (22, 4, (0, 1, 0xFFFFFFFF, 0x7FFFFFFF)),
+            (26, 2, (0, 1, 65535)),  # the lengths of the name and of the rest
+            (28, 2, (0, 1, 20, 65535)),
+        )
+    )
     value = random.choice(values).to_bytes(size, "little")
     which = random.choice((("local", "directory"), ("directory",), ("local",)))
     for name, mark, more in (("local", b"PK\3\4", 0), ("directory", b"PK\1\2", 2)):
@@ -428,7 +786,7 @@ _CORRUPT = (
     lambda: b"PK\5\6" + bytes(18),
     lambda: b"",
     lambda: bytes(1000),
-)  # fmt: skip
+)
 
 
 def safetensors(random: Random) -> bytes:
@@ -438,18 +796,56 @@ def safetensors(random: Random) -> bytes:
     header: dict[str, Any] = {"Q": row}
     if random.random() < 0.7:
         key = random.choice(("dtype", "shape", "data_offsets"))
-        row[key] = random.choice((
-            "F64", "F16", "BF16", "F8_E4M3", "I64", "BOOL", "C64", "X", 5, None, [], [2, 2], [4, 1],
-            [2**40, 2**40], [-2, -2], [0, 8], [8, 24], [16, 0], [0, 2**63], [0, 0], {}, [2.5, 2],
-            ["2", 2], [1] * 100, "\x1b", [0, 16, 32]))  # fmt: skip
+        row[key] = random.choice(
+            (
+                "F64",
+                "F16",
+                "BF16",
+                "F8_E4M3",
+                "I64",
+                "BOOL",
+                "C64",
+                "X",
+                5,
+                None,
+                [],
+                [2, 2],
+                [4, 1],
+                [2**40, 2**40],
+                [-2, -2],
+                [0, 8],
+                [8, 24],
+                [16, 0],
+                [0, 2**63],
+                [0, 0],
+                {},
+                [2.5, 2],
+                ["2", 2],
+                [1] * 100,
+                "\x1b",
+                [0, 16, 32],
+            )
+        )
     if random.random() < 0.2:
         header["__metadata__"] = random.choice(({"a": "b"}, [], 5, {"a": 1}))
     if random.random() < 0.2:
         header[random.choice(("K", "", "\x1b]0;x\x07", "x" * 5000))] = dict(row)
     raw = json.dumps(header).encode()
     if random.random() < 0.1:
-        raw = random.choice((b"", b"{", b"[]", b"null", b'{"Q":{}}', b"[" * 100_000, b"\xff" * 10,
-                             b'{"Q":' * 5000, raw + b" " * 1000, raw[:-1] + b',"Q":{}}'))  # fmt: skip
+        raw = random.choice(
+            (
+                b"",
+                b"{",
+                b"[]",
+                b"null",
+                b'{"Q":{}}',
+                b"[" * 100_000,
+                b"\xff" * 10,
+                b'{"Q":' * 5000,
+                raw + b" " * 1000,
+                raw[:-1] + b',"Q":{}}',
+            )
+        )
     length = len(raw) if random.random() < 0.85 else random.choice((0, 1, 2**63, 2**64 - 1, 10**8))
     return length.to_bytes(8, "little") + raw + body[: random.choice((16, 16, 16, 8, 0))]
 
@@ -457,13 +853,33 @@ def safetensors(random: Random) -> bytes:
 def csv(random: Random) -> bytes:
     """A CSV file of numbers and other cells."""
     sign = random.choice((",", ";", "\t", " ", "|"))
-    rows = [[random.choice(("1", "2", "0.5", "-1", *(word.strip('"') for word in NUMBERS), *RUN))
-             if random.random() < 0.2 else str(random.randint(-3, 3))
-             for _ in range(random.choice((2, 2, 2, 3, 1)))]
-            for _ in range(random.choice((2, 2, 1, 3, 0)))]  # fmt: skip
+    rows = [
+        [
+            random.choice(("1", "2", "0.5", "-1", *(word.strip('"') for word in NUMBERS), *RUN))
+            if random.random() < 0.2
+            else str(random.randint(-3, 3))
+            for _ in range(random.choice((2, 2, 2, 3, 1)))
+        ]
+        for _ in range(random.choice((2, 2, 1, 3, 0)))
+    ]
     if random.random() < 0.1:
-        rows.append([random.choice(('"', '"' + "x" * 140_000, "9" * 140_000, '"a\nb"', "=1+1", "0" * 5000,
-                                    "1e" + "9" * 300, "," * 200_000, "\n" * 200_000))])  # fmt: skip
+        rows.append(
+            [
+                random.choice(
+                    (
+                        '"',
+                        '"' + "x" * 140_000,
+                        "9" * 140_000,
+                        '"a\nb"',
+                        "=1+1",
+                        "0" * 5000,
+                        "1e" + "9" * 300,
+                        "," * 200_000,
+                        "\n" * 200_000,
+                    )
+                )
+            ]
+        )
     if random.random() < 0.03:
         rows *= 30_000
     text = random.choice(("\n", "\r\n", "\r", "\n\n")).join(sign.join(row) for row in rows)
@@ -472,8 +888,11 @@ def csv(random: Random) -> bytes:
 
 
 _FILES: Mapping[str, Callable[[Random], bytes]] = {
-    "x.npy": npy, "x.npz": npz, "x.safetensors": safetensors, "x.csv": csv,
-}  # fmt: skip
+    "x.npy": npy,
+    "x.npz": npz,
+    "x.safetensors": safetensors,
+    "x.csv": csv,
+}
 
 
 def numbers(random: Random) -> bytes:
@@ -487,8 +906,17 @@ def numbers(random: Random) -> bytes:
         content = content[: random.randint(0, len(content))]
     reference = name
     if random.random() < 0.2:
-        reference = random.choice((*OUTSIDE, f"{name}:", f"{name}:K", f"{name}:{'Q' * 300}", "x.CSV",
-                                   f"{name}:\x1b", f"{name}:Q:Q"))  # fmt: skip
+        reference = random.choice(
+            (
+                *OUTSIDE,
+                f"{name}:",
+                f"{name}:K",
+                f"{name}:{'Q' * 300}",
+                "x.CSV",
+                f"{name}:\x1b",
+                f"{name}:Q:Q",
+            )
+        )
     elif name in ("x.npz", "x.safetensors") and random.random() < 0.7:
         reference = f"{name}:Q"
     return packed([name, reference], content)
@@ -497,21 +925,61 @@ def numbers(random: Random) -> bytes:
 # ---- command lines -----------------------------------------------------------------------------
 
 _DERIVE = (
-    ("--format", "latex"), ("--format", "mathml"), ("--format", "html"), ("--format", "json"),
-    ("--format", "md"), ("--format", "tex"), ("--format", "ipynb"), ("--format", "svg"),
-    ("--format", "tikz"), ("--format", "numpy"), ("--format", "python"), ("--format", "torch"),
-    ("--format", "jax"), ("--format", "javascript"), ("--format", "text"), ("--format", "text"),
-    ("--exact",), ("--full",), ("--digits", "0"), ("--digits", "9"), ("--digits", "100"),
-    ("--step", "weights"), ("--step", "scores"), ("--step", "output"), ("--step", "nowhere"),
-    ("--view", "formula"), ("--view", "entry"), ("--view", "worked"), ("--view", "value"),
-    ("--entry", "weights[1,1]"), ("--entry", "first"), ("--entry", "weights[2][1,2]"),
-    ("--entry", "x[9,9]"), ("--gradient", "all"), ("--gradient", "Q"), ("--gradient", "X,W_Q"),
-    ("--chunks", "1"), ("--chunks", "2,1"), ("--layout", "falk"), ("--layout", "matrix"),
-    ("--picture", "falk"), ("--picture", "heat"), ("--picture", "lines"), ("--picture", "steps"),
-    ("--flavor", "sphinx"), ("--flavor", "katex"), ("--flavor", "beamer"), ("--flavor", "fragment"),
-    ("--symbolic",), ("--dtype", "float32"), ("--dtype", "float16"), ("--batch", "1"),
-    ("--batch", "0"), ("-o", "out.txt"),
-)  # fmt: skip
+    ("--format", "latex"),
+    ("--format", "mathml"),
+    ("--format", "html"),
+    ("--format", "json"),
+    ("--format", "md"),
+    ("--format", "tex"),
+    ("--format", "ipynb"),
+    ("--format", "svg"),
+    ("--format", "tikz"),
+    ("--format", "numpy"),
+    ("--format", "python"),
+    ("--format", "torch"),
+    ("--format", "jax"),
+    ("--format", "javascript"),
+    ("--format", "text"),
+    ("--format", "text"),
+    ("--exact",),
+    ("--full",),
+    ("--digits", "0"),
+    ("--digits", "9"),
+    ("--digits", "100"),
+    ("--step", "weights"),
+    ("--step", "scores"),
+    ("--step", "output"),
+    ("--step", "nowhere"),
+    ("--view", "formula"),
+    ("--view", "entry"),
+    ("--view", "worked"),
+    ("--view", "value"),
+    ("--entry", "weights[1,1]"),
+    ("--entry", "first"),
+    ("--entry", "weights[2][1,2]"),
+    ("--entry", "x[9,9]"),
+    ("--gradient", "all"),
+    ("--gradient", "Q"),
+    ("--gradient", "X,W_Q"),
+    ("--chunks", "1"),
+    ("--chunks", "2,1"),
+    ("--layout", "falk"),
+    ("--layout", "matrix"),
+    ("--picture", "falk"),
+    ("--picture", "heat"),
+    ("--picture", "lines"),
+    ("--picture", "steps"),
+    ("--flavor", "sphinx"),
+    ("--flavor", "katex"),
+    ("--flavor", "beamer"),
+    ("--flavor", "fragment"),
+    ("--symbolic",),
+    ("--dtype", "float32"),
+    ("--dtype", "float16"),
+    ("--batch", "1"),
+    ("--batch", "0"),
+    ("-o", "out.txt"),
+)
 
 
 def derivation(random: Random) -> bytes:
@@ -522,17 +990,88 @@ def derivation(random: Random) -> bytes:
     return packed(words, sheet(random).encode("utf-8", "replace"))
 
 
-_COMMANDS = ("derive", "check", "render", "prove", "jacobian", "variants", "ladder", "--version",
-             "--help", "-h", "nothing", "verify", "--debug")  # fmt: skip
+_COMMANDS = (
+    "derive",
+    "check",
+    "render",
+    "prove",
+    "jacobian",
+    "variants",
+    "ladder",
+    "--version",
+    "--help",
+    "-h",
+    "nothing",
+    "verify",
+    "--debug",
+)
 _ARGUMENTS = (
-    "sheet.toml", "x.toml", "x.md", "numbers.csv", "sub", ".", "nowhere.toml", "nowhere/x.toml", "-",
-    "causal", "rotary", "deepseek", "multi-head", "2,1,0", "1e400", "e^400,0", "?", "shift", "A = A",
-    "softmax(2 S) = softmax(S)", "--check", "--fix", "--diff", "--full", "--no-explain", "--if-any",
-    "--format", "text", "md", "html", "json", "github", "latex", "-o", "out.txt", "sub/out.txt",
-    "--tokens", "2", "3", "--d-k", "--heads", "--digits", "100", "101", "-1", "--flavor", "quarto",
-    "--help", "--all", "--gradient", "Q,K", "all", "--chunks", "1", "", "--", "-x", "--nope", "--exact",
-    "nowhere/out.txt", "x.toml/out.txt", "\x1b]0;x\x07.toml", "a\n::error::b.toml", "\0.toml", "--=",
-)  # fmt: skip
+    "sheet.toml",
+    "x.toml",
+    "x.md",
+    "numbers.csv",
+    "sub",
+    ".",
+    "nowhere.toml",
+    "nowhere/x.toml",
+    "-",
+    "causal",
+    "rotary",
+    "deepseek",
+    "multi-head",
+    "2,1,0",
+    "1e400",
+    "e^400,0",
+    "?",
+    "shift",
+    "A = A",
+    "softmax(2 S) = softmax(S)",
+    "--check",
+    "--fix",
+    "--diff",
+    "--full",
+    "--no-explain",
+    "--if-any",
+    "--format",
+    "text",
+    "md",
+    "html",
+    "json",
+    "github",
+    "latex",
+    "-o",
+    "out.txt",
+    "sub/out.txt",
+    "--tokens",
+    "2",
+    "3",
+    "--d-k",
+    "--heads",
+    "--digits",
+    "100",
+    "101",
+    "-1",
+    "--flavor",
+    "quarto",
+    "--help",
+    "--all",
+    "--gradient",
+    "Q,K",
+    "all",
+    "--chunks",
+    "1",
+    "",
+    "--",
+    "-x",
+    "--nope",
+    "--exact",
+    "nowhere/out.txt",
+    "x.toml/out.txt",
+    "\x1b]0;x\x07.toml",
+    "a\n::error::b.toml",
+    "\0.toml",
+    "--=",
+)
 
 
 def arguments(random: Random) -> bytes:
@@ -545,10 +1084,34 @@ def arguments(random: Random) -> bytes:
 
 
 _CELL = (
-    "--view", "formula", "value", "worked", "--step", "weights", "--digits", "3", "100", "-5", "x",
-    "--layout", "falk", "--entry", "weights[1,1]", "first", "--batch", "1", "0", "--check", "'", '"',
-    "--help", "-h", "--nope", "\\", "9999999999999999999999",
-)  # fmt: skip
+    "--view",
+    "formula",
+    "value",
+    "worked",
+    "--step",
+    "weights",
+    "--digits",
+    "3",
+    "100",
+    "-5",
+    "x",
+    "--layout",
+    "falk",
+    "--entry",
+    "weights[1,1]",
+    "first",
+    "--batch",
+    "1",
+    "0",
+    "--check",
+    "'",
+    '"',
+    "--help",
+    "-h",
+    "--nope",
+    "\\",
+    "9999999999999999999999",
+)
 
 
 def cell(random: Random) -> bytes:

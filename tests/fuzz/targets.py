@@ -6,25 +6,26 @@ an answer is a finding. What has to hold of all of them is in `tried`.
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 
+import symattn
+from symattn.errors import SymattnError
+from symattn.status import Status
 from tests.fuzz import making
 from tests.fuzz.making import packed, unpacked
 from tests.fuzz.target import SEEDS, WORDS, check_input
 from tests.fuzz.watch import SIGNS, Broken, Place, clean, watching
-
-import symattn
-from symattn.errors import SymattnError
-from symattn.status import Status
 
 #: What may come of an input; the rest are findings.
 OUTCOMES = ("done", "wrong", "unsettled", "refused", "nothing")
@@ -91,8 +92,11 @@ def tried(target: Target, data: bytes, place: Place) -> Tried:
 
 def _where(error: BaseException) -> str:
     """The innermost line of the package that the exception came through."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-              if "/symattn/" in frame.filename and "/tests/" not in frame.filename]  # fmt: skip
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "/symattn/" in frame.filename and "/tests/" not in frame.filename
+    ]
     return (
         f"symattn/{frames[-1].filename.rpartition('/symattn/')[2]}:{frames[-1].lineno}"
         if frames
@@ -126,7 +130,7 @@ def _library(data: bytes, place: Place, name: str, make: Callable[[], Any]) -> s
 
 
 def command(words: list[str], standard_input: bytes = b"") -> str:
-    """What ``symattn`` with these words ends with; raises `Broken` for what it may not do or say."""
+    """What ``symattn`` with these words ends with; `Broken` for what it may not do or say."""
     from click.testing import CliRunner
 
     from symattn.cli import main
@@ -160,11 +164,12 @@ def command(words: list[str], standard_input: bytes = b"") -> str:
 def _outputs(data: bytes) -> tuple[str, ...]:
     """The files that ``-o`` names."""
     words, _ = unpacked(data)
-    given = [
-        after for word, after in zip(words, words[1:], strict=False) if word in ("-o", "--output")
+    given = [after for word, after in pairwise(words) if word in ("-o", "--output")]
+    glued = [
+        word.removeprefix("-o").removeprefix("--output=")
+        for word in words
+        if word.startswith(("-o", "--output="))
     ]
-    glued = [word.removeprefix("-o").removeprefix("--output=") for word in words
-             if word.startswith(("-o", "--output="))]  # fmt: skip
     return tuple(str(Path(name)) for name in (*given, *glued) if name)
 
 
@@ -176,15 +181,15 @@ def _derive(data: bytes, place: Place) -> str:
 
 def _prove(data: bytes, place: Place) -> str:
     words, _ = unpacked(data)
-    return command(["prove", *words])
+    return command(["prove", *(word for word in words if word != "--all")])
 
 
 def _line(data: bytes, place: Place) -> str:
     words, content = unpacked(data)
     place.put("x.toml", content)
     place.put("x.md", b"```symattn\n" + content + b"\n```\n{claim}`weights[1,1] = 0.33`\n")
-    if "--watch" in words:
-        return "nothing"
+    if {"--watch", "--all"} & {*words}:
+        return "nothing"  # which go on for long because they are told to
     return command(words, content)
 
 
@@ -247,7 +252,8 @@ def _numbers(data: bytes, place: Place) -> str:
         len(found) > 8 or any(len(row) > 8 for row in found if hasattr(row, "__len__"))
     ):
         return "done"
-    sheet = f'[attention]\nscale = false\n[given]\nscores = {making.json.dumps(reference)}\nV = "numbers.csv"\n'
+    given = f'scores = {json.dumps(reference)}\nV = "numbers.csv"\n'
+    sheet = f"[attention]\nscale = false\n[given]\n{given}"
     place.put("x.toml", sheet.encode("utf-8", "replace"))
     outcome = command(["derive", "x.toml"])
     if outcome == "done" and found is None:
@@ -286,10 +292,21 @@ def _sphinx(place: Place) -> tuple[Any, StringIO]:
     stack = ExitStack()
     stack.enter_context(docutils_namespace())
     stack.enter_context(patch_docutils())
-    settings = {"extensions": ["myst_parser", "symattn.sphinxext"], "master_doc": "x",
-                "myst_enable_extensions": ["dollarmath", "colon_fence"]}  # fmt: skip
-    app = Sphinx(place.folder, None, place.root / "built", place.root / "trees", "text", settings,
-                 StringIO(), told)  # fmt: skip
+    settings = {
+        "extensions": ["myst_parser", "symattn.sphinxext"],
+        "master_doc": "x",
+        "myst_enable_extensions": ["dollarmath", "colon_fence"],
+    }
+    app = Sphinx(
+        place.folder,
+        None,
+        place.root / "built",
+        place.root / "trees",
+        "text",
+        settings,
+        StringIO(),
+        told,
+    )
     app._keep = stack  # type: ignore[attr-defined]  # for as long as the app is there
     return app, told
 
@@ -353,8 +370,17 @@ def _mkdocs(data: bytes, place: Place) -> str:
 # ---- the rows ----------------------------------------------------------------------------------
 
 _SUFFIXES = (".toml", ".md", ".rst", ".tex", ".ipynb")
-_REPORTS = ((), (), ("--format", "md"), ("--format", "html"), ("--format", "json"), ("--diff",),
-            ("--format", "github"), ("--full",), ("--no-explain",))  # fmt: skip
+_REPORTS = (
+    (),
+    (),
+    ("--format", "md"),
+    ("--format", "html"),
+    ("--format", "json"),
+    ("--diff",),
+    ("--format", "github"),
+    ("--full",),
+    ("--no-explain",),
+)
 
 
 def _any_text(random: Random) -> bytes:
@@ -387,12 +413,22 @@ TARGETS: Mapping[str, Target] = {
         Target("prove", making.statement, _prove, _outputs),
         Target("data", making.numbers, _numbers),
         Target("render", _any_page, _page, lambda _: ("x.md",)),
-        Target("sphinx", lambda random: packed([], making.page(random, rst=True)), _sphinx_page(".rst"),
-               lambda _: ("x.rst",), _sphinx),
-        Target("myst", lambda random: packed([], making.page(random)), _sphinx_page(".md"),
-               lambda _: ("x.md",), _sphinx),
+        Target(
+            "sphinx",
+            lambda random: packed([], making.page(random, rst=True)),
+            _sphinx_page(".rst"),
+            lambda _: ("x.rst",),
+            _sphinx,
+        ),
+        Target(
+            "myst",
+            lambda random: packed([], making.page(random)),
+            _sphinx_page(".md"),
+            lambda _: ("x.md",),
+            _sphinx,
+        ),
         Target("mkdocs", _any_page, _mkdocs),
         Target("cells", making.cell, _cell),
         Target("command line", making.arguments, _line, _fixed),
     )
-}  # fmt: skip
+}

@@ -40,25 +40,70 @@ _PYTHON = tuple(
     {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *sys.path) if path}
     | {os.path.realpath(_PACKAGE.parent), os.path.realpath(Path.home() / ".cache" / "matplotlib")}
 )
-_SYSTEM = (str(Path.home() / ".docutils"), "/dev/null", "/dev/urandom", "/proc/self/", "/proc/cpuinfo", "/proc/meminfo",
-           "/sys/devices/system/cpu", "/etc/mime.types", "/usr/share/zoneinfo", "/etc/localtime", "/etc/docutils.conf",
-           "/sys/fs/cgroup", "/proc/stat", "/usr/share/fonts", "/usr/local/share/fonts",
-           "/usr/share/locale")  # fmt: skip
+_SYSTEM = (
+    str(Path.home() / ".docutils"),
+    "/dev/null",
+    "/dev/urandom",
+    "/proc/self/",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/sys/devices/system/cpu",
+    "/etc/mime.types",
+    "/usr/share/zoneinfo",
+    "/etc/localtime",
+    "/etc/docutils.conf",
+    "/sys/fs/cgroup",
+    "/proc/stat",
+    "/usr/share/fonts",
+    "/usr/local/share/fonts",
+    "/usr/share/locale",
+)
 
 #: Who may compile: what Python itself brings, and the makers of templates.
 _COMPILERS = (
     os.path.realpath(sysconfig.get_path("stdlib")) + os.sep,
-    *(f"{os.sep}{name}{os.sep}" for name in ("jinja2", "numpy", "attr", "fastjsonschema")),
+    *(
+        f"{os.sep}{name}{os.sep}"
+        for name in ("jinja2", "numpy", "attr", "fastjsonschema", "_pytest")
+    ),
     f"{os.sep}sympy{os.sep}utilities{os.sep}lambdify.py",  # of a mask's own comparisons
 )
 
-_RUNS = ("os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
-         "subprocess.Popen", "pty.spawn", "socket.connect", "socket.bind", "socket.getaddrinfo",
-         "socket.sendto", "urllib.Request", "webbrowser.open", "pickle.find_class",
-         "ctypes.dlsym", "ctypes.cdata", "syslog.syslog")  # fmt: skip
-_CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.link",
-            "os.symlink", "os.truncate", "os.utime", "shutil.rmtree", "shutil.move",
-            "shutil.copyfile")  # fmt: skip
+_RUNS = (
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.spawn",
+    "subprocess.Popen",
+    "pty.spawn",
+    "socket.connect",
+    "socket.bind",
+    "socket.getaddrinfo",
+    "socket.sendto",
+    "urllib.Request",
+    "webbrowser.open",
+    "pickle.find_class",
+    "ctypes.dlsym",
+    "ctypes.cdata",
+    "syslog.syslog",
+)
+_CHANGES = (
+    "os.remove",
+    "os.rename",
+    "os.mkdir",
+    "os.rmdir",
+    "os.chmod",
+    "os.chown",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.utime",
+    "shutil.rmtree",
+    "shutil.move",
+    "shutil.copyfile",
+)
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -100,7 +145,10 @@ class Place:
         array = np.array([[float(SECRET), 1.0]])
         for suffix in (".npy", ".npz"):
             with (self.outside / f"secret{suffix}").open("wb") as file:
-                _ = np.save(file, array) if suffix == ".npy" else np.savez(file, Q=array)
+                if suffix == ".npy":
+                    np.save(file, array)
+                else:
+                    np.savez(file, Q=array)
         for name, text in _BESIDE.items():
             (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).write_text(text, "utf-8")
@@ -115,8 +163,10 @@ class Place:
         for path in self.folder.rglob("*"):
             state = path.lstat()
             found[str(path.relative_to(self.folder))] = (
-                state.st_ino, state.st_size, state.st_mtime_ns,
-            )  # fmt: skip
+                state.st_ino,
+                state.st_size,
+                state.st_mtime_ns,
+            )
         return found
 
     def put(self, name: str, content: bytes) -> Path:
@@ -198,8 +248,11 @@ def watching(place: Place, written: Collection[str] = ()) -> Iterator[None]:
         _watched = None
         took, more = time.process_time() - start, _peak() - peak
         after = place.seen()
-        names = {name for name in (after.keys() | place.before.keys())
-                 if after.get(name) != place.before.get(name)}  # fmt: skip
+        names = {
+            name
+            for name in (after.keys() | place.before.keys())
+            if after.get(name) != place.before.get(name)
+        }
         place.last = took, more
         changed = sorted(names - set(written))
         if changed or names:
@@ -286,8 +339,8 @@ _SECRETS: Mapping[str, str] = {
 }
 
 _BESIDE: Mapping[str, str] = {
-    "sheet.toml": '[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1, 2], [3, 4]]\n'
+    "sheet.toml": "[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1, 2], [3, 4]]\n"
     '[claims]\nweights = [["0.67", "0.33"]]\n',
     "numbers.csv": "1,0\n0,1\n",
     "sub/more.csv": "1,2\n3,4\n",
-}  # fmt: skip
+}
