@@ -18,6 +18,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.parsers.rst.directives.admonitions import Attention as Admonition
 from docutils.statemachine import StringList
+from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -33,17 +34,20 @@ from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.files import Site, site_file
 from symattn.worksheet.naming import entry_name
 from symattn.worksheet.pages import SYNTAXES
 from symattn.worksheet.pages.page import anchor
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.quote import entries_named, quoted
-from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
+from symattn.worksheet.read import Worksheet, worksheet_of
 from symattn.worksheet.report import PHRASES, disagreement, shown_true
-from symattn.worksheet.source import files_named
+from symattn.worksheet.source import read_source
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.config import Config
+    from sphinx.environment import BuildEnvironment
 
 _log = logging.getLogger(__name__)
 
@@ -61,6 +65,21 @@ _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+):(?:[0-9]+:)? ", re.S)
 _WORDS = "symattn-words"
 
 
+def site_of(env: BuildEnvironment) -> Site:
+    """Where the files that pages name may lie: the source folder, and ``symattn_root``."""
+    source, root = Path(env.srcdir), env.config.symattn_root
+    return Site(source, (source, Path(root)) if root else (source,))
+
+
+def find_root(app: Sphinx, config: Config) -> None:
+    """Make ``symattn_root``, which counts from the folder of conf.py, a whole path."""
+    if config.symattn_root:
+        root = Path(app.confdir) / str(config.symattn_root)
+        if not root.is_dir():
+            raise ConfigError(f"symattn_root: there is no folder {root}")
+        config.symattn_root = str(root)
+
+
 def _listed(argument: str) -> list[str]:
     return [word for word in re.split(r"[,\s]+", argument or "") if word]
 
@@ -75,16 +94,19 @@ class _Holding(SphinxDirective):
     def worksheet(self) -> Worksheet | None:
         """The worksheet; None where a variant is named instead."""
         argument = self.arguments[0].strip() if self.arguments else ""
+        site = site_of(self.env)
         if argument.endswith(".toml"):
             relative, absolute = self.env.relfn2path(argument)
             self.env.note_dependency(relative)
-            sheet = read_worksheet(absolute)
+            folder = Path(str(self.env.doc2path(self.env.docname))).parent
+            path = site_file(argument, folder, site)
+            sheet = worksheet_of(read_source(path, absolute), absolute, roots=site.roots)
         elif self.content:
-            sheet = worksheet_of("\n".join(self.content), *self._first_line())
+            sheet = worksheet_of("\n".join(self.content), *self._first_line(), site.roots)
         else:
             return None
-        for numbers in files_named(sheet.source, Path(sheet.name).parent):
-            self.env.note_dependency(str(numbers.resolve()))
+        for numbers in sheet.files:
+            self.env.note_dependency(str(numbers))
         return sheet
 
     def _first_line(self) -> tuple[str, int]:
@@ -352,7 +374,7 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     app.env.temp_data[_CHECKED] = str(path)
     try:
-        checked = check_text(source[0], str(path), explain=False)
+        checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
         wrong = [found for found in checked.findings if not found.passes] if checked else []
         disagreements = [(found.line, found.told) for found in wrong]
     except Exception as error:
@@ -372,6 +394,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("attention", Shows, override=True)  # its own admonition still works
     app.add_role("value", ValueRole())
     app.add_role("claim", ClaimRole())
+    app.add_config_value("symattn_root", None, "env", (str, type(None)))
+    app.connect("config-inited", find_root)
     app.connect("source-read", check_page)
     app.connect("doctree-resolved", in_words)
     app.connect("doctree-resolved", in_cells)

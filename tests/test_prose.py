@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from symattn.errors import ReadError
-from symattn.worksheet.prose import Checked, check_text, files_in
+from symattn.worksheet.prose import Checked, check_file, check_text, files_in
+from symattn.worksheet.read import read_worksheet
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0, 1]]\nV = [[1], [2], [3]]\n"
 FENCE = f"```symattn\n{SHEET}```\n"
@@ -199,3 +200,21 @@ def test_folders_are_searched(tmp_path: Path) -> None:
         "h.toml",
         "b/c.rst",
     ]
+
+
+def test_all_files_that_were_read_are_known(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "q.csv").write_text("1, 0\n", "utf-8")
+    rest = "K = [[1, 0], [0, 1]]\nV = [[1, 2], [3, 4]]\n"
+    (tmp_path / "sheet.toml").write_text(f'[given]\nQ = "data/q.csv"\n{rest}', "utf-8")
+    page = tmp_path / "page.md"
+    block = f"```symattn\n[given]\nQ = [[1, 0]]\n{rest}```\n"
+    page.write_text(
+        f"```symattn sheet.toml\n```\n\n{block}\n{{claim}}`weights[1,1] = 0.670`\n", "utf-8"
+    )
+    checked = check_file(page)
+    assert checked is not None
+    assert set(checked.files) == {
+        path.resolve() for path in (page, tmp_path / "sheet.toml", tmp_path / "data" / "q.csv")
+    }
+    assert read_worksheet(tmp_path / "sheet.toml").files == ((tmp_path / "data/q.csv").resolve(),)

@@ -446,3 +446,34 @@ def test_pages_are_read_in_parallel(tmp_path: Path) -> None:
     for k in range(8):
         text = (folder / "_out" / "text" / f"page{k}.txt").read_text("utf-8")
         assert ("1.6605", "2.6605")[k % 2] in text.splitlines()[-1]
+
+
+def test_files_lie_under_the_source_folder_or_a_root_that_is_set(tmp_path: Path) -> None:
+    docs, shared = tmp_path / "docs", tmp_path / "shared"
+    for folder in (docs / "sheets", docs / "pages", shared):
+        folder.mkdir(parents=True)
+    data = BARE.replace("Q = [[1, 0], [0, 1]]", 'Q = "q.csv"')
+    for folder in (shared, docs / "sheets"):
+        (folder / "q.csv").write_text("1, 0\n0, 1\n", "utf-8")
+        (folder / "sheet.toml").write_text(data, "utf-8")
+    (docs / "pages" / "link.csv").symlink_to(shared / "q.csv")
+    (docs / "pages" / "inside.csv").symlink_to("../sheets/q.csv")
+    named = [".. attention:: /sheets/sheet.toml\n", ".. symattn:: ../sheets/sheet.toml\n"]
+    inside = ".. symattn::\n\n" + BARE.replace("Q = [[1, 0], [0, 1]]", 'Q = "inside.csv"')
+    named.append(inside.replace("\n", "\n   ").rstrip() + "\n")
+    outside = [".. attention:: ../../shared/sheet.toml\n", named[2].replace("inside", "link")]
+    claim = "\n:claim:`weights[1,1] = 0.670`\n\n"
+    project(docs, index_rst="Top\n===\n\n.. toctree::\n\n   pages/here\n   pages/there\n")
+    (docs / "pages" / "here.rst").write_text("Here\n====\n\n" + claim.join([*named, ""]), "utf-8")
+    (docs / "pages" / "there.rst").write_text(
+        "There\n=====\n\n" + claim.join([*outside, ""]), "utf-8"
+    )
+    status, said = build(docs, "text", "-q")
+    assert status != 0
+    assert "/here.rst" not in said
+    assert "../../shared/sheet.toml: leads out of " in said
+    assert "link.csv: leads out of " in said
+    assert build(docs, "text", "-q", "-E", "-D", "symattn_root=..") == (0, "")
+    status, said = build(docs, "text", "-q", "-D", "symattn_root=nowhere")
+    assert status != 0
+    assert "symattn_root: there is no folder" in said

@@ -520,17 +520,17 @@ def test_a_page_that_fails_stops_no_other(
 def test_a_file_that_cannot_be_put_right_stops_no_other(
     file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.cli import screen
+    from symattn import writing
 
     first, second = file("a.toml", WRONG), file("b.toml", WRONG)
-    real = screen.replace_file
+    real = writing.replace_text
 
     def full(path: Path, before: str, after: str) -> None:
         if str(path) == first:
             raise OSError(28, "No space left on device")
         real(path, before, after)
 
-    monkeypatch.setattr(screen, "replace_file", full)
+    monkeypatch.setattr(writing, "replace_text", full)
     result = run("check", "--fix", first, second)
     assert result.exit_code == Status.UNUSABLE
     assert result.stdout == "1 number put right\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from symattn.derivation import Derivation, Evaluation, StepCheck
 from symattn.documents.job import document
 from symattn.errors import SymattnError
 from symattn.evaluate.check import compare
+from symattn.writing import Destination
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,18 +108,22 @@ class Call:
         """One batch as a worksheet, its numbers in an ``.npz`` beside it; the path of the first.
 
         What a worksheet can become (``symattn derive layer.toml --format pdf``), this can. Raises
-        `SymattnError` if the file is not to end in ``.toml``.
+        `SymattnError` if the file is not to end in ``.toml``, or one of both cannot be written.
         """
         path = Path(path)
         if path.suffix != ".toml":
             raise SymattnError(f"{path}: is to hold a worksheet; let its name end in .toml")
         given = {name: self._one(name, array, batch) for name, array in self.given.items()}
         numbers = path.with_suffix(".npz")
-        np.savez_compressed(numbers, **given)  # type: ignore[arg-type]  # of arrays by name
+        worksheet, beside = Destination.of(path), Destination.of(numbers)
+        worksheet.refuse_inputs([numbers])  # by a link
+        held = BytesIO()
+        np.savez_compressed(held, **given)  # type: ignore[arg-type]  # of arrays by name
         lines = [f"title = {json.dumps(self.name)}", "", "[attention]", *_axes(self.spec), "",
                  "[given]", *(f'{name} = "{numbers.name}:{name}"' for name in given)]  # fmt: skip
         remark = [f"# {self._start}"] if self._start else []
-        path.write_text("\n".join([*remark, *lines, ""]), "utf-8")
+        beside.write(held.getvalue())
+        worksheet.write("\n".join([*remark, *lines, ""]))
         return path
 
 

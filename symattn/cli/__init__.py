@@ -12,9 +12,10 @@ from typing import Any
 
 import click
 
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked, reader_may_leave
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked
 from symattn.doors import DEBUG, failure
 from symattn.status import Status
+from symattn.writing import reader_may_leave
 
 #: The modules of the commands, each imported when it is called.
 COMMANDS: Mapping[str, str] = {
@@ -44,14 +45,14 @@ class OneLine(click.Group):
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments; see `click.Command.make_context`."""
-        with reader_may_leave():
+        with reader_may_leave(1):
             return super().make_context(*args, **kwargs)
         raise click.exceptions.Exit(Status.AGREES)  # click itself would leave with 1
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what it raises, click's own exceptions excepted, is told in a line."""
         try:
-            with reader_may_leave():
+            with reader_may_leave(1):
                 return super().invoke(ctx)
             return Status.UNSETTLED  # a pipe closed before the command had its status
         except (click.ClickException, click.Abort, click.exceptions.Exit):

@@ -12,6 +12,7 @@ import click
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
+from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.worksheet.lines import Link
@@ -46,17 +47,23 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     """
     from symattn.worksheet.overview import Overview
 
+    destination = Destination.of(output)
+    if destination.exists:
+        destination.refuse_inputs(_inputs(paths))
     failures: list[Failure] = []
     named = len(paths) == 1 and not _is_folder(paths[0])
-    checked = list(_checked(paths, failures, explain=not options["no_explain"],
-                            if_any=options["if_any"], named=named))  # fmt: skip
+    checked: list[Checked] = []
+    for one in _checked(paths, failures, explain=not options["no_explain"],
+                        if_any=options["if_any"], named=named):  # fmt: skip
+        destination.refuse_inputs(one.files)
+        checked.append(one)
     status = worst(status for one in checked for status in _statuses(one))
     if options["diff"] or options["fix"]:
-        status = _mend(checked, failures, options["diff"], options["fix"], output)
+        status = _mend(checked, failures, options["diff"], options["fix"], destination)
     else:
         files = tuple(_reported(checked, failures, options["full"]))
         found = Overview(files, tuple(failed.line for failed in failures))
-        _show(found, form, options["full"], output)
+        _show(found, form, options["full"], destination)
     for failed in failures:
         complain(failed.line)
     return worst([status, *(failed.status for failed in failures)])
@@ -75,6 +82,23 @@ def _statuses(one: Checked) -> Iterator[Status]:
     """The statuses of a file's numbers, and of its worked lines."""
     yield from map(status_of, one.findings)
     yield from map(status_of, one.links)
+
+
+def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
+    """The files that will be read, as far as one can tell before; - is standard input.
+
+    A page of a folder in which nothing is marked, as a report written before, is none of them.
+    """
+    from symattn.worksheet.prose import files_in, holds_something
+    from symattn.worksheet.source import reached
+
+    for path in paths:
+        if path == "-":
+            yield path
+        elif _is_folder(path):
+            yield from reached(name for name in files_in(path, []) if holds_something(name))
+        else:
+            yield from reached([Path(path)])
 
 
 def _is_folder(path: str) -> bool:
@@ -120,9 +144,9 @@ def _reported(checked: list[Checked], failures: list[Failure], full: bool) -> It
             failures.append(failure(error, one.name, debug_asked()))
 
 
-def _show(found: Overview, form: str, full: bool, output: str | None) -> None:
+def _show(found: Overview, form: str, full: bool, destination: Destination) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
-    from symattn.cli.screen import can_show_unicode, print_lines, write
+    from symattn.cli.screen import can_show_unicode, print_lines
     from symattn.worksheet.annotations import github_annotations
     from symattn.worksheet.overview import report_alone
     from symattn.worksheet.reporting import (
@@ -137,32 +161,32 @@ def _show(found: Overview, form: str, full: bool, output: str | None) -> None:
     alone = report_alone(found)
     match form:
         case "json":
-            write(json_overview(found) if alone is None else json_alone(alone), output)
+            destination.write(json_overview(found) if alone is None else json_alone(alone))
         case "html":
-            write(html_overview(found), output)
+            destination.write(html_overview(found))
         case "md":
-            write(markdown_overview(found), output)
+            destination.write(markdown_overview(found))
         case "github":
-            write(github_annotations(found), output)
+            destination.write(github_annotations(found))
         case _:
-            plain = output is not None or can_show_unicode()
+            plain = not destination.is_screen or can_show_unicode()
             charset: Literal["unicode", "ascii"] = "unicode" if plain else "ascii"
             lines = (
                 styled_overview(found, charset, full)
                 if alone is None
                 else styled_report(alone, charset)
             )
-            if output is None:
+            if destination.is_screen:
                 print_lines(lines)
             else:
-                write("\n".join(words for _, words in lines) + "\n", output)
+                destination.write("\n".join(words for _, words in lines) + "\n")
 
 
 def _mend(
-    checked: list[Checked], failures: list[Failure], diff: bool, fix: bool, output: str | None
-) -> Status:
+    checked: list[Checked], failures: list[Failure], diff: bool, fix: bool,
+    destination: Destination,
+) -> Status:  # fmt: skip
     """Show, or make, the changes that put wrong numbers right; the status of what is left."""
-    from symattn.cli.screen import write
     from symattn.errors import counted
 
     left: list[Status] = []
@@ -179,14 +203,14 @@ def _mend(
         left += map(status_of, one.left if fix else one.links)
     if not diff:
         shown.append(f"{counted(mended, 'number')} put right\n")
-    write("".join(shown), output)
+    destination.write("".join(shown))
     return worst(left)
 
 
 def _mended(one: Checked, diff: bool, fix: bool) -> Iterator[str]:
     """Put a file right if told to; what changes, and what is left as it is."""
-    from symattn.cli.screen import replace_file
     from symattn.errors import SymattnError
+    from symattn.writing import replace_text
 
     after = one.mended()
     if diff and after != one.text:
@@ -195,7 +219,7 @@ def _mended(one: Checked, diff: bool, fix: bool) -> Iterator[str]:
     if fix and after != one.text:
         if one.name == "<stdin>":
             raise SymattnError("--fix: standard input cannot be rewritten; give a file")
-        replace_file(Path(one.name), one.text, after)
+        replace_text(one.name, one.text, after)
     for link in one.left:
         yield f"{one.name}:{link.line}:{link.column}: {link.told}\n"
     for f in one.findings:

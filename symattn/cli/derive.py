@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from symattn.cli.entries import choose_entries
-from symattn.cli.screen import END_OF_HELP, print_text, write
+from symattn.cli.screen import END_OF_HELP, print_text
 from symattn.documents.job import (
     CODE,
     FORMATS,
@@ -24,6 +24,7 @@ from symattn.documents.job import (
     document_of,
 )
 from symattn.status import Status
+from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
@@ -87,9 +88,8 @@ def derive(
     if pdf and form not in ("text", "tex", "pdf"):
         raise SymattnError(f"--pdf: is made of tex; leave out --format {form}")
     form = "pdf" if pdf else form
-    if output is not None and _same_file(source, output):
-        raise SymattnError(f"{output}: is the worksheet itself; write to another file")
-    jobs, in_file = _jobs(source, form, symbolic, options)
+    destination = Destination.of(output)
+    jobs, in_file = _jobs(source, form, symbolic, options, destination)
     in_file(lambda: choose_entries(jobs, options["entries"]))
     check_format(form, jobs)
     for job in jobs:
@@ -97,16 +97,16 @@ def derive(
             raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
         if job.evaluation is not None:
             job.check = in_file(job.evaluation.check)
-    if output is None and form == "text":
+    if destination.is_screen and form == "text":
         in_file(lambda: print_text([in_file(job.outline) for job in jobs]))
     else:
-        write(in_file(lambda: document_of(form, jobs)), output)
+        destination.write(in_file(lambda: document_of(form, jobs)))
     agrees = all(job.check is None or job.check.agrees for job in jobs)
     return Status.AGREES if agrees else Status.WRONG
 
 
 def _jobs(
-    source: str, form: str, symbolic: bool, options: dict[str, Any]
+    source: str, form: str, symbolic: bool, options: dict[str, Any], destination: Destination
 ) -> tuple[list[Job], Callable[[Callable[[], Made]], Made]]:
     """The derivations to show, and a way to do the rest that names the file in what it refuses."""
     from symattn.errors import SymattnError
@@ -127,8 +127,12 @@ def _jobs(
         raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
     if is_file:
         from symattn.worksheet import read_worksheet
+        from symattn.worksheet.source import reached
 
+        if destination.exists:
+            destination.refuse_inputs(("-",) if source == "-" else reached([Path(source)]))
         sheet = read_worksheet(source)
+        destination.refuse_inputs(sheet.files)
         if options["batch"] is not None:
             sheet = sheet.in_file(sheet.of_batch, options["batch"])
         if options["gradient"] is not None:
@@ -288,10 +292,3 @@ def _read_chunks(text: str) -> int | list[int]:
 
 def _looks_like_a_file(source: str) -> bool:
     return os.sep in source or Path(source).suffix != ""
-
-
-def _same_file(source: str, output: str) -> bool:
-    try:
-        return Path(source).samefile(output)
-    except (OSError, ValueError):
-        return False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from symattn.cli.screen import END_OF_HELP, print_text, write
+from symattn.cli.screen import END_OF_HELP, print_text
 from symattn.documents.job import FORMATS, Job, document_of
 from symattn.status import Status
+from symattn.writing import Destination
 
 
 @click.command(epilog=END_OF_HELP)
@@ -21,6 +22,7 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> Status:
     from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
     from symattn.notation.options import Notation
 
+    destination = Destination.of(output)
     row = read_row(logits.split(","))
     derivation = softmax_jacobian()
     evaluation = derivation.evaluate(scaled=[row])
@@ -35,5 +37,5 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> Status:
     if output is None and form == "text":
         print_text([job.outline()])
     else:
-        write(document_of(form, [job]), output)
+        destination.write(document_of(form, [job]))
     return Status.AGREES if job.check.agrees else Status.WRONG

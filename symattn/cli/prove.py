@@ -11,6 +11,7 @@ import click
 
 from symattn.cli.screen import END_OF_HELP
 from symattn.status import Status, worst
+from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.algebra.identity import Identity, Proof
@@ -100,8 +101,9 @@ def prove(
         rows = [_own(name, **told)]
     else:
         rows = list(IDENTITIES) if name is None else [identity(name)]
+    destination = Destination.of(output)
     proofs = [proven(row, effort) for row in rows]
-    _show(proofs, form, output, everything)
+    _show(proofs, form, destination, everything)
     return worst(map(status_of, proofs))
 
 
@@ -185,25 +187,25 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
     return found
 
 
-def _show(proofs: list[Any], form: str, output: str | None, everything: bool) -> None:
+def _show(proofs: list[Any], form: str, destination: Destination, everything: bool) -> None:
     from symattn.algebra import printed
-    from symattn.cli.screen import can_show_unicode, print_lines, write
+    from symattn.cli.screen import can_show_unicode, print_lines
 
     if form == "json":
         rows = [printed.data(proof) for proof in proofs]
         document = json.dumps(rows if everything else rows[0], ensure_ascii=False, indent=2)
-        write(f"{document}\n", output)
+        destination.write(f"{document}\n")
     elif form in ("latex", "mathml"):
         one = printed.latex_lines if form == "latex" else printed.mathml_lines
-        write("\n".join(map(one, proofs)), output)
+        destination.write("\n".join(map(one, proofs)))
     else:
-        charset: Any = "unicode" if output or can_show_unicode() else "ascii"
+        charset: Any = "unicode" if not destination.is_screen or can_show_unicode() else "ascii"
         lines = (
             list(printed.table(proofs))
             if everything
             else [pair for proof in proofs for pair in printed.text_lines(proof, charset)]
         )
-        if output is None:
+        if destination.is_screen:
             print_lines(lines)
         else:
-            write("".join(f"{words}\n" for _, words in lines), output)
+            destination.write("".join(f"{words}\n" for _, words in lines))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,17 +84,17 @@ def _rendered(path: Path, flavor: str, write: bool, failed: dict[Path, Failure])
 
 def _filled(path: Path, flavor: str, write: bool) -> bool:
     """Whether the page changes; it is written unless told not to."""
-    from symattn.cli.screen import replace_file
     from symattn.errors import ReadError
     from symattn.worksheet.render import rendered
     from symattn.worksheet.source import read_source
+    from symattn.writing import replace_text
 
     if path.suffix.lower() not in _PAGES:
         raise ReadError(f"{path}: is no Markdown page (.md, .markdown or .qmd)")
     before = read_source(path, str(path))
     after = rendered(before, str(path), flavor)
     if after != before and write:
-        replace_file(path, before, after)
+        replace_text(path, before, after)
     return after != before
 
 
@@ -118,18 +119,10 @@ def _watch(paths: tuple[str, ...], flavor: str) -> Status:
 
 def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
     """When each page, and each file that it or its worksheet names, was last written."""
-    from symattn.worksheet.source import files_named
+    from symattn.worksheet.source import reached
 
     stamps: dict[Path, int] = {}
-    files = list(_pages(paths, []))
-    while files:
-        path = files.pop()
-        try:
-            stamp = path.stat().st_mtime_ns
-            if path not in stamps and path.suffix.lower() in (*_PAGES, ".toml"):
-                text = path.read_text("utf-8", "replace")
-                files += files_named(text, path.parent)
-        except (OSError, ValueError):
-            continue  # not there, now
-        stamps[path] = stamp
+    for path in reached(_pages(paths, [])):
+        with contextlib.suppress(OSError):  # not there, now
+            stamps[path] = path.stat().st_mtime_ns
     return stamps

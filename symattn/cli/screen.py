@@ -1,19 +1,17 @@
-"""The screen, files, and failures: where every command's words end up."""
+"""The screen: where every command's words, and what it complains of, are shown."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symattn.status import exit_statuses
+from symattn.writing import reader_may_leave
 
 if TYPE_CHECKING:
     from symattn.documents.outline import Outline
@@ -40,7 +38,7 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
         return
     encoding = sys.stdout.encoding or "ascii"
     document = "\n".join(words for _, words in lines) + "\n"
-    with reader_may_leave():
+    with reader_may_leave(1):
         click.echo(document.encode(encoding, "replace").decode(encoding), nl=False)
         sys.stdout.flush()
 
@@ -64,55 +62,6 @@ def can_show_unicode() -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-def write(document: str | bytes, output: str | None) -> None:
-    """A document to a file, or to standard output for None and ``-``."""
-    from symattn.errors import SymattnError
-
-    content = document if isinstance(document, bytes) else document.encode("utf-8")
-    if output is None or output == "-":
-        if sys.stdout is None:
-            raise OSError(0, "standard output is closed")
-        with reader_may_leave():
-            sys.stdout.flush()
-            sys.stdout.buffer.write(content)
-            sys.stdout.buffer.flush()
-        return
-    try:
-        Path(output).write_bytes(content)
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise SymattnError(f"{output}: cannot be written: {reason}") from None
-
-
-def replace_file(path: Path, before: str, after: str) -> None:
-    """Write the new text in one step, with the file's mode and byte order mark kept."""
-    from symattn.errors import SymattnError
-
-    raw = path.read_bytes()
-    mark = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
-    if raw != mark + before.encode():
-        raise SymattnError(f"{path}: changed while it was read; nothing was written")
-    target = path.resolve()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(mark + after.encode())
-        shutil.copymode(target, name)
-        Path(name).replace(target)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-@contextlib.contextmanager
-def reader_may_leave() -> Iterator[None]:
-    """Nobody reads on, as after ``| head``: the rest is not shown, and the status is the same."""
-    try:
-        yield
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is buffered goes there at the end
 
 
 def complain(message: str) -> None:

@@ -1,154 +1,427 @@
 """Matrices from files: ``Q = "layer.npz:Q"`` in a worksheet's ``[given]``.
 
-NumPy's ``.npy`` and ``.npz``, safetensors and CSV. Nothing in a file is run (no pickles), and its
-size is looked at before its numbers are read.
+NumPy's ``.npy`` and ``.npz``, safetensors and CSV. Nothing in a file is run (no pickles). Kind,
+item size, shape and order are judged from the header before any number is read, and no more bytes
+are read than the header promised.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
+import os
+import re
+import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import IO, Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.reading import MAX_ENTRIES
 from symattn.errors import ReadError, nearest, shown
+from symattn.worksheet.files import named_file, open_regular, reason, told
 
-#: Numbers that a matrix from a file may have.
+#: Numbers that a matrix from a file may have, and how many axes.
 MAX_NUMBERS = 4_000_000
+MAX_AXES = 8
+
+#: CSV is read as exact numbers, of which a matrix has no more than `MAX_ENTRIES`.
 MAX_CSV_BYTES = 20_000_000
+MAX_CSV_LINES = 200_000
+
+#: Bytes of headers: of an array (as NumPy has it), of safetensors, of an archive's directory.
+MAX_HEADER = 10_000
+MAX_TENSORS_HEADER = 4_000_000
+MAX_DIRECTORY = 4_000_000
+
+
+@dataclass(frozen=True)
+class NamedMatrix:
+    """A matrix in a file as a worksheet names it, and the resolved file."""
+
+    file: str
+    name: str
+    path: Path
+
+    def read(self) -> Any:
+        """A CSV file's numbers as they are written, others as floats of their own dtype.
+
+        Raises `ReadError` for a file that cannot be read or does not hold that matrix.
+        """
+        try:
+            with open_regular(self.path) as file:
+                return _READERS[self.path_ending](file, self.name)
+        except ReadError as error:
+            raise ReadError(f"{told(self.file)}: {error}") from None
+        except OSError as error:
+            raise ReadError(f"{told(self.file)}: cannot be read: {reason(error)}") from None
+
+    @property
+    def path_ending(self) -> str:
+        """The end of its name, which tells the format."""
+        return Path(self.file).suffix.lower()
+
+
+def named_matrix(reference: str, folder: Path, roots: Sequence[Path] = ()) -> NamedMatrix:
+    """What ``file.npz:name`` (or ``file.csv``) means in `folder`; see `named_file`."""
+    file, name = _split(reference)
+    if Path(file).suffix.lower() not in _READERS:
+        raise ReadError(f"{told(file)}: not a file of matrices; known: {', '.join(_READERS)}")
+    return NamedMatrix(file, name, named_file(file, folder, "worksheet", roots))
 
 
 def read_matrix(reference: str, folder: Path) -> Any:
-    """The matrix that ``file.npz:name`` (or ``file.csv``) means, relative to `folder`.
-
-    A CSV file gives its numbers as they are written, the others as floats of their own dtype.
-    Raises `ReadError` for a file that cannot be read or does not hold that matrix.
-    """
-    file, name = _split(reference)
-    path = folder / file
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise ReadError(f"{file}: not a file of matrices; known: {', '.join(READERS)}")
-    if Path(file).is_absolute() or ".." in Path(file).parts:
-        raise ReadError(f"{file}: has to lie beside the worksheet, or in a folder there")
-    if not path.is_file():
-        raise ReadError(f"{file}: there is no such file beside the worksheet")
-    try:
-        return reader(path, name)
-    except ReadError as error:
-        raise ReadError(f"{file}: {error}") from None
-    except (OSError, ValueError, EOFError, KeyError, BadZipFile, zlib.error) as error:
-        words = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        raise ReadError(f"{file}: cannot be read: {words}") from None
+    """The matrix that ``file.npz:name`` (or ``file.csv``) means, relative to `folder`."""
+    return named_matrix(reference, folder).read()
 
 
 def _split(reference: str) -> tuple[str, str]:
     """File and name; a colon that belongs to a drive letter is part of the file."""
-    head, colon, name = reference.rpartition(":")
-    return (head, name) if colon and Path(head).suffix.lower() in READERS else (reference, "")
+    for colon in re.finditer(":", reference):
+        file = reference[: colon.start()]
+        if Path(file).suffix.lower() in _READERS:
+            return file, reference[colon.end() :]
+    return reference, ""
 
 
-def _npy(path: Path, name: str) -> Array:
-    array = np.load(path, mmap_mode="r", allow_pickle=False)
-    return _whole(array)
+def _npy(file: BinaryIO, name: str) -> Array:
+    _unnamed(name)
+    return _array(file, os.fstat(file.fileno()).st_size)
 
 
-def _npz(path: Path, name: str) -> Array:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        chosen = _chosen(name, arrays.files)
-        with arrays.zip.open(f"{chosen}.npy") as member:  # its header, before its numbers
-            version = np.lib.format.read_magic(member)
-            read = {(1, 0): np.lib.format.read_array_header_1_0,
-                    (2, 0): np.lib.format.read_array_header_2_0}.get(version)  # fmt: skip
-            if read is None:
-                raise ReadError("an .npy of another version; save it with NumPy 1.9 or later")
-            _check_count(int(np.prod(read(member)[0], dtype=object)))
-        return _whole(arrays[chosen])
+def _npz(file: BinaryIO, name: str) -> Array:
+    try:
+        with ZipFile(_Sparing(file)) as archive:
+            return _member(archive, name, os.fstat(file.fileno()).st_size)
+    except ReadError:
+        raise
+    except _ZIP_ERRORS as error:
+        raise ReadError(f"cannot be read: {_words(error)}") from None
 
 
-def _safetensors(path: Path, name: str) -> Array:
+class _Sparing(io.RawIOBase):
+    """A file for `ZipFile`, which reads an archive's whole directory at once: if it is small."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_DIRECTORY:
+            raise ReadError(f"a directory of {size:,} bytes is too large for an archive of arrays")
+        return self._file.read(_END_OF_ARCHIVE if size < 0 else size)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+
+def _member(archive: ZipFile, name: str, size: int) -> Array:
+    """The array of an archive of `size` bytes; nothing is decompressed whose sizes are not true."""
+    members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+    names = [info.filename.removesuffix(".npy") for info in members]
+    place = _chosen(name, names)
+    if names.count(names[place]) > 1:
+        raise ReadError(f"holds more than one array {shown(told(names[place]))}; keep one")
+    info = members[place]
+    _check_member(info, size)
+    with archive.open(info) as member:
+        return _array(member, info.file_size)
+
+
+def _check_member(info: ZipInfo, size: int) -> None:
+    """Refuse what NumPy does not write, and sizes that cannot be true."""
+    if info.flag_bits & _ENCRYPTED:
+        raise ReadError("is encrypted; save it without a password")
+    if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        raise ReadError("is compressed in another way than NumPy's; use numpy.savez_compressed")
+    most = info.compress_size * (_MOST_DEFLATED if info.compress_type == ZIP_DEFLATED else 1)
+    if info.compress_size > size or info.file_size > most:
+        raise ReadError(
+            f"cannot be read: its directory promises {info.file_size:,} bytes in "
+            f"{info.compress_size:,}, in a file of {size:,}"
+        )
+
+
+def _array(file: IO[bytes], size: int) -> Array:
+    """The numbers of an ``.npy`` file of `size` bytes, judged by its header first."""
+    magic = file.read(8)
+    if magic[:6] != b"\x93NUMPY":
+        other = "an .npz, so name it .npz" if magic[:2] == b"PK" else "not NumPy's format"
+        raise ReadError(f"cannot be read: it is {'empty' if not magic else other}")
+    width = _LENGTH_BYTES.get(magic[6:])
+    if width is None:
+        raise ReadError("is an .npy of an unknown version; save it with numpy.save")
+    length = int.from_bytes(_exactly(file, width), "little")
+    if length > MAX_HEADER:
+        raise ReadError(f"a header of {length:,} bytes is too long; {MAX_HEADER:,} at most")
+    dtype, order, shape = _header(_exactly(file, length).decode("latin-1"))
+    wanted, held = _check_count(shape) * dtype.itemsize, max(size - 8 - width - length, 0)
+    if wanted != held:
+        more = "; save one array a file" if held > wanted else ""
+        raise ReadError(
+            f"cannot be read: its header promises {wanted:,} bytes of numbers, and {held:,} are "
+            f"there{more}"
+        )
+    return _numbers(_exactly(file, wanted), dtype).reshape(shape, order=order)
+
+
+def _header(text: str) -> tuple[np.dtype[Any], Any, tuple[int, ...]]:
+    """Type, order and shape, as ``numpy.save`` writes them for an array of plain numbers.
+
+    The header is a Python literal. NumPy evaluates it; here only what can be used is matched, so
+    that none is too deep or too odd.
+    """
+    whole = _WHOLE_HEADER.fullmatch(text.strip())
+    found = {m["key"]: m["value"] for m in _HEADER_ENTRY.finditer(whole[1])} if whole else {}
+    if len(found) != 3:
+        if _RECORDS.search(text):
+            raise ReadError("holds records; save one array of plain numbers")
+        raise ReadError("cannot be read: its header is not that of an array")
+    shape = tuple(int(part) for part in re.findall(r"-?[0-9]+", found["shape"]))
+    order = "F" if found["fortran_order"] == "True" else "C"
+    return _dtype(found["descr"][1:-1]), order, shape
+
+
+def _dtype(code: str) -> np.dtype[Any]:
+    """A type of numbers, by the code that NumPy writes."""
+    kind = _TYPE.fullmatch(code)
+    if kind and kind[1] in _OTHERS:
+        raise ReadError(f"holds {_OTHERS[kind[1]]} (dtype {told(code)}); save it as float32")
+    if not kind or kind[1] not in "fiub?":
+        raise ReadError(f"cannot be read: its header has the unknown dtype {shown(told(code))}")
+    try:
+        return np.dtype(code)
+    except TypeError:
+        raise ReadError(f"numbers of dtype {code} are not read; save it as float32") from None
+
+
+def _safetensors(file: BinaryIO, name: str) -> Array:
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
         raise ReadError("needs safetensors; pip install 'symattn[safetensors]'") from None
+    length = int.from_bytes(_exactly(file, 8), "little")
+    if length > MAX_TENSORS_HEADER:
+        raise ReadError(f"cannot be read: a header of {length:,} bytes is too long")
     try:
-        with safe_open(path, framework="numpy") as tensors:
-            chosen = _chosen(name, list(tensors.keys()))
-            part = tensors.get_slice(chosen)
-            shape, dtype = part.get_shape(), part.get_dtype()
-            _check_count(int(np.prod(shape, dtype=object)))
-            if dtype == "BF16":
-                return _bfloat16(path, chosen).reshape(shape)
-            if dtype not in _DTYPES:
-                raise ReadError(f"numbers of dtype {dtype} are not read; save them as float32")
-            return _whole(tensors.get_tensor(chosen))
-    except (SafetensorError, TypeError) as error:
-        raise ReadError(f"cannot be read: {error}") from None
+        with safe_open(file.name, framework="numpy"):  # which checks all that the header promises
+            pass
+    except (SafetensorError, OSError) as error:
+        raise ReadError(f"cannot be read: {_words(error)}") from None
+    header = _tensors(_exactly(file, length))
+    names = [key for key in header if key != "__metadata__"]
+    chosen = names[_chosen(name, names)]
+    code, shape, begin, end = _tensor(header[chosen])
+    if code not in _TENSOR_TYPES:
+        raise ReadError(f"numbers of dtype {told(code)} are not read; save them as float32")
+    dtype = np.dtype(_TENSOR_TYPES[code])
+    if _check_count(shape) * dtype.itemsize != end - begin:
+        raise ReadError("cannot be read: its header promises more or fewer bytes than are there")
+    file.seek(8 + length + begin)
+    numbers = _numbers(_exactly(file, end - begin), dtype)
+    if code == "BF16":  # the upper half of the float32 that is the same number
+        numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
+    return numbers.reshape(shape)
 
 
-def _bfloat16(path: Path, name: str) -> Array:
-    """The float32 that hold the same numbers, of which a bfloat16 is the upper half.
+def _tensors(raw: bytearray) -> dict[str, Any]:
+    """The header of a safetensors file."""
+    try:
+        header = json.loads(raw.decode(), object_pairs_hook=_once)
+    except ReadError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ReadError(f"cannot be read: its header is no JSON: {_words(error)}") from None
+    if not isinstance(header, dict):
+        raise ReadError("cannot be read: its header is no table of tensors")
+    return header
 
-    NumPy has no such type, so that the bytes are read here; the file's header is checked already.
-    """
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        begin, end = json.loads(file.read(length))[name]["data_offsets"]
-        file.seek(8 + length + begin)
-        halves = np.frombuffer(file.read(end - begin), "<u2")
-    return (halves.astype("<u4") << 16).view("<f4")
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table of JSON, in which no key stands twice."""
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ReadError("cannot be read: a name stands twice in its header")
+    return table
 
 
-def _csv(path: Path, name: str) -> list[list[str]]:
-    if path.stat().st_size > MAX_CSV_BYTES:
+def _tensor(entry: Any) -> tuple[str, tuple[int, ...], int, int]:
+    """Type, shape, begin and end of a tensor among the bytes of all."""
+    match entry:
+        case {"dtype": str(code), "shape": [*shape], "data_offsets": [int(begin), int(end)]} if (
+            all(type(size) is int for size in (*shape, begin, end)) and 0 <= begin <= end
+        ):
+            return code, tuple(shape), begin, end
+    raise ReadError("cannot be read: its header does not say where the numbers are")
+
+
+def _csv(file: BinaryIO, name: str) -> list[list[str]]:
+    _unnamed(name)
+    raw = file.read(MAX_CSV_BYTES + 1)
+    if len(raw) > MAX_CSV_BYTES:
         raise ReadError(f"more than {MAX_CSV_BYTES:,} bytes are too many")
+    if b"\0" in raw:
+        raise ReadError(_NOT_TEXT)
+    mark = ";" if raw.count(b";") > raw.count(b",") else "\t" if b"\t" in raw else ","
+    rows: list[list[str]] = []
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        for cells in csv.reader(_lines(raw, mark), delimiter=mark, strict=True):
+            row = [cell.strip() for cell in cells]
+            if not any(row):
+                continue
+            rows.append(row)
+            if len(row) != len(rows[0]):
+                raise ReadError(
+                    f"row {len(rows)} has {len(row)} entries where row 1 has {len(rows[0])}; "
+                    "make all rows equally long"
+                )
     except UnicodeDecodeError:
-        raise ReadError("not UTF-8 text; save the file as UTF-8") from None
-    dialect = ";" if text.count(";") > text.count(",") else "\t" if "\t" in text else ","
-    rows = [
-        [cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=dialect)
-    ]
-    rows = [row for row in rows if any(row)]
+        raise ReadError(_NOT_TEXT) from None
+    except csv.Error as error:
+        raise ReadError(f"cannot be read: after row {len(rows)}: {error}") from None
     if not rows:
         raise ReadError("is empty; give a row of numbers a line")
     return rows
 
 
-def _chosen(name: str, names: list[str]) -> str:
-    """The array that is meant; the only one needs no name."""
+def _lines(raw: bytes, mark: str) -> Iterator[str]:
+    """The lines that hold something, as long as they hold no more cells than can be used."""
+    cells = 0
+    for number, line in enumerate(io.TextIOWrapper(io.BytesIO(raw), "utf-8-sig"), 1):
+        if number > MAX_CSV_LINES:
+            raise ReadError(f"more than {MAX_CSV_LINES:,} lines are too many")
+        if not line.strip(f" \n{mark}"):
+            continue
+        cells += line.count(mark) + 1
+        if cells > MAX_ENTRIES:
+            raise ReadError(
+                f"more than {MAX_ENTRIES:,} numbers are too many for CSV; save the matrix as .npy"
+            )
+        yield line
+
+
+def _unnamed(name: str) -> None:
+    if name:
+        raise ReadError(f"holds one matrix, without a name; leave :{told(name)} out")
+
+
+def _chosen(name: str, names: Sequence[str]) -> int:
+    """Which array is meant; the only one needs no name."""
     if not name and len(names) == 1:
-        return names[0]
+        return 0
     if name in names:
-        return name
-    said = f"there is no {shown(name)}" if name else "say which matrix, as in file.npz:Q"
-    raise ReadError(f"{said}{nearest(name, names)}")
+        return names.index(name)
+    said = f"there is no {shown(told(name))}" if name else "say which matrix, as in file.npz:Q"
+    raise ReadError(f"{said}{nearest(name, [told(known)[:60] for known in names[:2000]])}")
 
 
-def _whole(array: Any) -> Array:
-    _check_count(array.size)
-    if array.dtype.kind not in "fiub":
-        raise ReadError(f"numbers of dtype {array.dtype} are not read; save them as float32")
-    return np.array(array)
-
-
-def _check_count(count: int) -> None:
+def _check_count(shape: Sequence[int]) -> int:
+    """How many numbers an array of that shape holds; refused where it is none, or too many."""
+    if not shape:
+        raise ReadError("is a single number; give a matrix")
+    if len(shape) > MAX_AXES:
+        raise ReadError(f"an array of {len(shape)} axes is no matrix")
+    if min(shape) < 0:
+        raise ReadError("cannot be read: its header has a negative size")
+    count = prod(shape)
     if count > MAX_NUMBERS:
-        raise ReadError(f"{count:,} numbers are too many; {MAX_NUMBERS:,} at most")
+        much = f"{count:,}" if count < 10**18 else "more than 10^18"
+        raise ReadError(f"{much} numbers are too many; {MAX_NUMBERS:,} at most")
+    if count == 0:
+        raise ReadError("is an array without numbers; give at least one row and one column")
+    return count
 
 
-#: What safetensors calls the types that NumPy has.
-_DTYPES = ("F64", "F32", "F16", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL")
+def _exactly(file: IO[bytes], count: int) -> bytearray:
+    """The next `count` bytes, read in blocks."""
+    found = bytearray(count)
+    with memoryview(found) as view:
+        done = 0
+        while done < count:
+            block = file.read(min(_BLOCK, count - done))
+            if not block:
+                raise ReadError(f"cannot be read: it ends {count - done:,} bytes too early")
+            view[done : done + len(block)] = block
+            done += len(block)
+    return found
+
+
+def _numbers(held: bytearray, dtype: np.dtype[Any]) -> Array:
+    """The bytes as numbers in the order of this machine; any byte but 0 is true."""
+    if dtype.kind == "b":
+        return np.asarray(np.frombuffer(held, np.uint8) != 0)
+    numbers: Array = np.frombuffer(held, dtype).astype(dtype.newbyteorder("="), copy=False)
+    return numbers
+
+
+def _words(error: Exception) -> str:
+    """The first line of what a library says."""
+    lines = str(error).splitlines()
+    return told(lines[0])[:120] if lines else type(error).__name__
+
+
+_BLOCK = 1 << 20
+
+#: Bytes of the last record of an archive, with the longest comment.
+_END_OF_ARCHIVE = 22 + (1 << 16)
+_NOT_TEXT = "not UTF-8 text; save the file as UTF-8"
+
+#: What `zipfile` raises for an archive that is broken, or has what it does not know.
+_ZIP_ERRORS = (BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError,
+               NotImplementedError, RuntimeError)  # fmt: skip
+
+#: The flags of an encrypted member, weakly or strongly.
+_ENCRYPTED = 0x41
+
+#: Deflate makes no block more than 1,032 times as long.
+_MOST_DEFLATED = 1040
+
+#: By the version of an .npy: the bytes that tell how long its header is.
+_LENGTH_BYTES = {b"\x01\x00": 2, b"\x02\x00": 4, b"\x03\x00": 4}
+
+_VALUES = {
+    "descr": r"'[^']*'|\"[^\"]*\"",
+    "fortran_order": "True|False",
+    "shape": r"\((?:[ ]*-?[0-9]{1,40}L?[ ]*,)*(?:[ ]*-?[0-9]{1,40}L?)?[ ]*\)",
+}
+_ENTRY = "|".join(f"(?:'{key}'|\"{key}\")[ ]*:[ ]*(?:{value})" for key, value in _VALUES.items())
+_WHOLE_HEADER = re.compile(
+    rf"\{{\s*((?:(?:{_ENTRY})\s*,\s*){{2}}(?:{_ENTRY}))\s*(?:,\s*)?\}}", re.ASCII
+)
+_HEADER_ENTRY = re.compile(
+    r"['\"](?P<key>descr|fortran_order|shape)['\"][ ]*:[ ]*"
+    r"(?P<value>'[^']*'|\"[^\"]*\"|True|False|\([^)]*\))"
+)
+_RECORDS = re.compile(r"['\"]descr['\"]\s*:\s*[\[(]")
+_TYPE = re.compile(r"[<>=|]?([A-Za-z?])[0-9]{0,12}(?:\[[^\]]{0,20}\])?")
+_OTHERS = {
+    "O": "Python objects", "U": "text", "S": "text", "a": "text", "V": "records",
+    "c": "complex numbers", "M": "dates", "m": "spans of time",
+}  # fmt: skip
+
+#: What safetensors calls the types that can be read, and how NumPy reads their bytes.
+_TENSOR_TYPES = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4",
+    "I16": "<i2", "I8": "i1", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?",
+}  # fmt: skip
 
 #: Adding a format is adding a row.
-READERS: Mapping[str, Callable[[Path, str], Any]] = {
+_READERS: Mapping[str, Callable[[BinaryIO, str], Any]] = {
     ".npy": _npy,
     ".npz": _npz,
     ".safetensors": _safetensors,

@@ -20,6 +20,7 @@ from symattn.errors import ReadError, SymattnError
 from symattn.notation.options import SYMBOLS
 from symattn.worksheet.check import Marking, mark_claims
 from symattn.worksheet.claims import Origins, read_claims, texts_of
+from symattn.worksheet.files import Site, led_astray, named_file, reason, site_file
 from symattn.worksheet.lines import (
     Line,
     Link,
@@ -32,7 +33,7 @@ from symattn.worksheet.lines import (
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
 from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Found, place_of
 from symattn.worksheet.prepared import prepared
-from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
+from symattn.worksheet.read import Worksheet, worksheet_of
 from symattn.worksheet.report import PHRASES, disagreement, shown_true
 from symattn.worksheet.rewrite import rewritten
 from symattn.worksheet.source import MAX_BYTES, parse, read_source
@@ -71,6 +72,15 @@ class Checked:
     markings: tuple[Marking, ...] = ()
     sheets: tuple[Worksheet, ...] = ()
     findings: tuple[Finding, ...] = field(default=())
+    #: All worksheets that were read for it, those without claims too.
+    read: tuple[Worksheet, ...] = field(default=(), repr=False)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that were read for it, resolved: its own, worksheets, files of numbers."""
+        named = [name for name in (self.name, *(s.name for s in self.read)) if name != "<stdin>"]
+        numbers = [path for sheet in self.read for path in sheet.files]
+        return tuple(dict.fromkeys([*(Path(name).resolve() for name in named), *numbers]))
 
     @property
     def passes(self) -> bool:
@@ -105,45 +115,72 @@ def check_file(path: str | Path, explain: bool = True) -> Checked | None:
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
+    return check_text(_source(path, name), name, explain)
+
+
+def _source(path: str | Path, name: str) -> str:
     most = MAX_NOTEBOOK if Path(name).suffix.lower() == ".ipynb" else MAX_BYTES
-    return check_text(read_source(path, name, most), name, explain)
+    return read_source(path, name, most)
 
 
-def check_text(text: str, name: str, explain: bool = True) -> Checked | None:
-    """The text of a file checked; the end of its name tells the syntax. As `check_file`."""
+def check_text(
+    text: str, name: str, explain: bool = True, site: Site | None = None
+) -> Checked | None:
+    """The text of a file checked; the end of its name tells the syntax. As `check_file`.
+
+    The files that it names lie beside it, or where the `site` that it is a page of has them.
+    """
+    found = _found(text, name)
+    return _checked(name, text, found, explain, site) if found else None
+
+
+def _found(text: str, name: str) -> Sequence[Found]:
+    """The worksheets and claims in the text of a file; the end of its name tells the syntax."""
     syntax = SYNTAXES.get(Path(name).suffix.lower())
     if syntax is None:
-        if name != "<stdin>" and not _holds_worksheet(text, name):
-            return None
-        found: Sequence[Found] = [Block(text, 0)]
-    elif "symattn" not in text and "claim" not in text and "attention" not in text:
-        return None
-    else:
-        try:
-            found = list(syntax(text))
-        except ReadError as error:
-            raise ReadError(f"{name}:{error}") from None
-    if not found:
-        return None
-    return _checked(name, text, found, explain)
+        return [Block(text, 0)] if name == "<stdin>" or _holds_worksheet(text, name) else []
+    if "symattn" not in text and "claim" not in text and "attention" not in text:
+        return []
+    try:
+        return list(syntax(text))
+    except ReadError as error:
+        raise ReadError(f"{name}:{error}") from None
+
+
+def holds_something(path: Path) -> bool:
+    """Whether a file has a worksheet or a claim, or cannot be read, so that one does not know."""
+    try:
+        return bool(_found(_source(path, str(path)), str(path)))
+    except ReadError:
+        return True
 
 
 def files_in(path: str | Path, problems: list[str] | None = None) -> Iterator[Path]:
     """The files of a folder that may hold claims, in order; hidden and built ones left out.
 
-    A folder in it that cannot be read is one of the `problems`. Raises `ReadError` without these.
+    What cannot be read (a folder), leads out of the folder (a link) or is no file (a pipe) is one
+    of the `problems`. Raises `ReadError` without these.
     """
 
-    def unread(error: OSError) -> None:
-        told = f"{error.filename}: cannot be read: {(error.strerror or str(error)).lower()}"
+    def unread(place: object, why: str) -> None:
         if problems is None:
-            raise ReadError(told)
-        problems.append(told)
+            raise ReadError(f"{place}: {why}")
+        problems.append(f"{place}: {why}")
 
-    for folder, inside, names in os.walk(path, onerror=unread):
+    def refused(error: OSError) -> None:
+        unread(error.filename, f"cannot be read: {reason(error)}")
+
+    for folder, inside, names in os.walk(path, onerror=refused):
         inside[:] = sorted(name for name in inside if not _left_out(name))
+        for name in inside:
+            if (link := Path(folder) / name).is_symlink() and (why := led_astray(link, Path(path))):
+                unread(link, why)
         for name in sorted(names):
-            if not _left_out(name) and Path(name).suffix.lower() in (".toml", *SYNTAXES):
+            if _left_out(name) or Path(name).suffix.lower() not in (".toml", *SYNTAXES):
+                continue
+            if why := led_astray(Path(folder) / name, Path(path)):
+                unread(Path(folder) / name, why)
+            else:
                 yield Path(folder) / name
 
 
@@ -159,10 +196,13 @@ def _holds_worksheet(text: str, name: str) -> bool:
     return any(table in data for table in ("given", "attention", "claims"))
 
 
-def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Checked:
+def _checked(
+    name: str, text: str, found: Sequence[Found], explain: bool, site: Site | None
+) -> Checked:
     """All worksheets of a file, each with the claims that follow it."""
     markings: list[Marking] = []
     sheets: list[Worksheet] = []
+    read: list[Worksheet] = []
     findings: list[Finding] = []
     block: Block | None = None
     anchors: list[Anchor] = []
@@ -170,7 +210,8 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
     def finish() -> None:
         if block is None:
             return
-        sheet = sheet_of_block(name, text, block)
+        sheet = sheet_of_block(name, text, block, site)
+        read.append(sheet)
         if not sheet.claims and not anchors:
             return
         one = _Sheet(name, text, block, sheet, anchors)
@@ -190,29 +231,26 @@ def _checked(name: str, text: str, found: Sequence[Found], explain: bool) -> Che
             anchors.append(item)
     finish()
     ordered = tuple(sorted(findings, key=lambda finding: finding.start))
-    return Checked(name, text, tuple(markings), tuple(sheets), ordered)
+    return Checked(name, text, tuple(markings), tuple(sheets), ordered, tuple(read))
 
 
-def sheet_of_block(name: str, text: str, block: Block) -> Worksheet:
+def sheet_of_block(name: str, text: str, block: Block, site: Site | None = None) -> Worksheet:
     """The worksheet of a block of the page `text` in the file `name`."""
     line = place_of(text, block.start)[0]
-    return (
-        _from_file(name, line, block.file) if block.file else worksheet_of(block.text, name, line)
-    )
+    if block.file:
+        return _from_file(name, line, block.file, site)
+    return worksheet_of(block.text, name, line, site.roots if site else ())
 
 
-def _from_file(page: str, line: int, file: str) -> Worksheet:
-    """The worksheet that a page names, which has to lie beside the page."""
-    if Path(file).is_absolute() or ".." in Path(file).parts:
-        raise ReadError(
-            f"{page}:{line}: {file}: the file must be in the folder of the page, or in one below it"
-        )
-    path = Path(page).parent / file
-    if not path.is_file():
-        raise ReadError(
-            f"{page}:{line}: {file}: there is no such worksheet in the folder of the page"
-        )
-    return read_worksheet(path)
+def _from_file(page: str, line: int, file: str, site: Site | None) -> Worksheet:
+    """The worksheet that a page names, which has to lie beside the page, or in its site."""
+    folder = Path(page).parent
+    try:
+        path = site_file(file, folder, site) if site else named_file(file, folder, "page")
+    except ReadError as error:
+        raise ReadError(f"{page}:{line}: {error}") from None
+    name = str(path if site else folder / file)
+    return worksheet_of(read_source(path, name), name, roots=site.roots if site else ())
 
 
 class _Sheet:

@@ -58,6 +58,10 @@ _POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients",
              "layout")  # fmt: skip
 _ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
+
+#: Bytes that all matrices from files may take together, and about how many an exact number takes.
+_MAX_KEPT = 300_000_000
+_EXACT_BYTES = 100
 _HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
 
@@ -83,6 +87,8 @@ class Worksheet:
     #: How many calculations of the same shape it holds, None for one, and what differs in them.
     batch: int | None = None
     items: frozenset[str] = frozenset()
+    #: The files of numbers that were read for it, resolved.
+    files: tuple[Path, ...] = ()
 
     def in_file(self, make: Callable[..., Made], *args: Any) -> Made:
         """``make(*args)``, with the file and line put before what it refuses."""
@@ -178,26 +184,30 @@ def read_worksheet(path: str | Path) -> Worksheet:
     return worksheet_of(read_source(path, name), name)
 
 
-def worksheet_of(source: str, name: str = "worksheet", first_line: int = 1) -> Worksheet:
+def worksheet_of(
+    source: str, name: str = "worksheet", first_line: int = 1, roots: Sequence[Path] = ()
+) -> Worksheet:
     """The worksheet that a text holds; its first line counts as `first_line` of the file `name`.
 
-    Files that it names are looked for beside that file. Raises as `read_worksheet` does.
+    Files that it names are looked for beside that file, and lie under its folder, or under one of
+    the `roots` where it does itself. Raises as `read_worksheet` does.
     """
     source = "\n" * (first_line - 1) + source
     data = parse(source, name)
     try:
-        return replace(_worksheet(data, Path(name).parent), name=name, source=source)
+        return replace(_worksheet(data, Path(name).parent, roots), name=name, source=source)
     except SymattnError as error:
         raise type(error)(f"{where(name, source, str(error))}: {error}") from None
 
 
-def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
+def _worksheet(data: Mapping[str, Any], folder: Path, roots: Sequence[Path]) -> Worksheet:
     _known(data, _TABLES, "")
     schema = data.get("schema", 1)
     if schema != 1 or isinstance(schema, bool):
         raise ReadError(f"schema = {shown(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
-    given = _given(_table(data, "given"), folder)
+    files = _Files(folder, roots)
+    given = _given(_table(data, "given"), files)
     upstream = {name: given.pop(name) for name in list(given) if name not in SYMBOLS}
     wrt = words_of(data["gradient"], "gradient") if "gradient" in data else () if upstream else None
     if not given:
@@ -229,6 +239,7 @@ def _worksheet(data: Mapping[str, Any], folder: Path) -> Worksheet:
         wrt=wrt,
         batch=levels.batch,
         items=levels.items,
+        files=tuple(files.read),
     )
 
 
@@ -378,7 +389,7 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
         raise ReadError(f"{shown(key)}{where} is not a known key{hint}")
 
 
-def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _given(table: Mapping[str, Any], files: _Files) -> dict[str, Any]:
     """What is given, with ``W_Q[1]``, ``W_Q[2]`` gathered into one list of heads.
 
     A text that names a matrix in a file is read there.
@@ -394,7 +405,7 @@ def _given(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
         held = value
         if isinstance(value, str) and not start:
-            held = _from_file(key, value, folder)
+            held = files.matrix(key, value)
         if match:
             if int(match[2]) in heads.setdefault(name, {}):
                 raise ReadError(f"{name}[{int(match[2])}]: is given twice; keep one")
@@ -494,17 +505,31 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield from _leaves(part) if isinstance(part, list) else [part]
 
 
-def _from_file(key: str, reference: str, folder: Path) -> Any:
-    """The matrix of a file, as nested lists unless it is too large for exact numbers."""
-    from symattn.worksheet.matrices import read_matrix
+class _Files:
+    """The files of numbers that a worksheet names; `read` has those that were read, resolved."""
 
-    try:
-        matrix = read_matrix(reference, folder)
-    except ReadError as error:
-        raise ReadError(f"{key}: {error}") from None
-    if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
-        return as_lists(matrix, key)
-    return matrix
+    def __init__(self, folder: Path, roots: Sequence[Path]) -> None:
+        self.folder, self.roots = folder, roots
+        self.read: dict[Path, None] = {}
+        self._kept = 0
+
+    def matrix(self, key: str, reference: str) -> Any:
+        """The matrix of a file, as nested lists unless it is too large for exact numbers."""
+        from symattn.worksheet.matrices import named_matrix
+
+        try:
+            found = named_matrix(reference, self.folder, self.roots)
+            self.read[found.path] = None
+            matrix = found.read()
+        except ReadError as error:
+            raise ReadError(f"{key}: {error}") from None
+        if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
+            matrix = as_lists(matrix, key)
+        large = isinstance(matrix, np.ndarray)
+        self._kept += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in _leaves(matrix))
+        if self._kept > _MAX_KEPT:
+            raise ReadError(f"{key}: the matrices of all files are too large together")
+        return matrix
 
 
 def _chunks(settings: Mapping[str, Any]) -> Any:

@@ -9,17 +9,23 @@ import re
 import stat
 import sys
 import tomllib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from symattn.errors import ReadError
+from symattn.worksheet.files import named_file
 
 MAX_BYTES = 2_000_000
 MAX_DOTS = 20
 _BARE = re.compile(r"[A-Za-z0-9_\-\[\]{}= \"']{1,200}")
 #: A worksheet or a file of numbers, as a page or a worksheet names it.
 _NAMED = re.compile(r"[^\s\"'`:]{1,200}\.(?:toml|npy|npz|csv|safetensors)\b")
+#: Files that name no others, and how large one that does may be.
+_NUMBERS = (".npy", ".npz", ".csv", ".safetensors")
+_MOST_NAMED = 5_000_000
 _HEADER = re.compile(r"[ \t]*\[+([^\]\n]*)\]")
 _KEY = re.compile(r"""[ \t]*("[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_.\-]+)[ \t]*=""")
 
@@ -40,9 +46,32 @@ def parse(source: str, name: str) -> dict[str, Any]:
 
 
 def files_named(text: str, folder: Path) -> list[Path]:
-    """The worksheets, and files of numbers, that a text names and that lie where it says."""
-    paths = (folder / name for name in dict.fromkeys(_NAMED.findall(text)))
-    return [path for path in paths if path.is_file()]
+    """The worksheets, and files of numbers, that a text names and that lie where it may."""
+    found: list[Path] = []
+    for name in dict.fromkeys(_NAMED.findall(text)):
+        with suppress(ReadError):
+            named_file(name, folder)
+            found.append(folder / name)
+    return found
+
+
+def reached(paths: Iterable[Path]) -> Iterator[Path]:
+    """These files, all that they name, and what those name in turn, each once, as it lies.
+
+    By the words of their texts alone: nothing is parsed, and what cannot be read names nothing.
+    """
+    files, seen = list(paths), set[Path]()
+    while files:
+        path = files.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        yield path
+        if path.suffix.lower() in _NUMBERS:
+            continue
+        with suppress(OSError, ValueError):
+            text = read_source(path.absolute(), str(path), _MOST_NAMED)  # - is a name here
+            files += files_named(text, path.parent)
 
 
 def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:

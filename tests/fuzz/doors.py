@@ -3,8 +3,8 @@
 Each target of `tests.fuzz.targets` is tried for as long as it is told, in processes of their own
 that are ended when they hang; the table counts what came of it, and of every finding one input is
 kept that reproduces it (``--replay FILE --target data``). ``--guided`` lets coverage choose the
-inputs (``pip install atheris``), ``--count 200`` takes so many instead of so many seconds. The status is 1 if
-there are findings.
+inputs (``pip install atheris``), ``--count 200`` takes so many instead of so many seconds. The
+status is 1 if there are findings.
 """
 
 from __future__ import annotations
