@@ -23,16 +23,16 @@ from tests.fuzz.watch import SECRET, Place, place_of_its_own
 
 #: How many inputs of a door are tried here: some five seconds' worth of each.
 COUNTS = {
-    "check": 60,
+    "check": 50,
     "check file": 60,
-    "python": 60,
-    "derive": 60,
+    "python": 40,
+    "derive": 40,
     "prove": 60,
-    "data": 250,
-    "render": 40,
-    "sphinx": 25,
-    "myst": 25,
-    "mkdocs": 60,
+    "data": 150,
+    "render": 20,
+    "sphinx": 20,
+    "myst": 20,
+    "mkdocs": 30,
     "cells": 60,
     "command line": 60,
 }
@@ -54,7 +54,7 @@ def test_nothing_is_found_at_a_door(name: str, place: Place) -> None:
         assert not one.found, f"--target {name!r} --seed 0 --first {number}: {one}"
         outcomes.add(one.kind)
     assert len(outcomes) > 1, "all inputs come to the same: they are no test"
-    assert "done" in outcomes
+    assert outcomes & {"done", "wrong"}
 
 
 def test_inputs_are_the_same_every_time() -> None:

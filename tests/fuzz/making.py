@@ -743,7 +743,7 @@ def npz(random: Random) -> bytes:
                 if random.random() < 0.8
                 else random.choice((b"", b"\x93NUMPY", b"x" * 100, npy(random)[:20]))
             )
-            if random.random() < 0.05:
+            if random.random() < 0.02:
                 content += bytes(60_000_000)
             import warnings
 

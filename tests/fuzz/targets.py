@@ -337,7 +337,10 @@ def _sphinx_page(suffix: str) -> Callable[[bytes, Place], str]:
         if "internal error" in warned:
             line = next(line for line in warned.splitlines() if "internal error" in line)
             raise Broken("internal", line)
-        return "refused" if "WARNING" in warned or "ERROR" in warned else "done"
+        lines = [line for line in warned.splitlines() if "WARNING" in line or "ERROR" in line]
+        if lines and all("you wrote" in line for line in lines):
+            return "wrong"
+        return "refused" if lines else "done"
 
     return run
 

@@ -40,23 +40,27 @@ _PYTHON = tuple(
     {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *sys.path) if path}
     | {os.path.realpath(_PACKAGE.parent), os.path.realpath(Path.home() / ".cache" / "matplotlib")}
 )
-_SYSTEM = (
-    str(Path.home() / ".docutils"),
-    "/dev/null",
-    "/dev/urandom",
-    "/proc/self/",
-    "/proc/cpuinfo",
-    "/proc/meminfo",
-    "/sys/devices/system/cpu",
-    "/etc/mime.types",
-    "/usr/share/zoneinfo",
-    "/etc/localtime",
-    "/etc/docutils.conf",
-    "/sys/fs/cgroup",
-    "/proc/stat",
-    "/usr/share/fonts",
-    "/usr/local/share/fonts",
-    "/usr/share/locale",
+_SYSTEM = tuple(
+    os.path.realpath(Path(path).expanduser())
+    for path in (
+        "/dev/null",
+        "/dev/urandom",
+        "/proc/self/mountinfo",
+        "/proc/self/status",
+        "/proc/cpuinfo",
+        "/proc/meminfo",
+        "/proc/stat",
+        "/sys/devices/system/cpu",
+        "/sys/fs/cgroup",
+        "/etc/mime.types",
+        "/etc/localtime",
+        "/etc/docutils.conf",
+        "/usr/share/zoneinfo",
+        "/usr/share/fonts",
+        "/usr/local/share/fonts",
+        "/usr/share/locale",
+        "~/.docutils",
+    )
 )
 
 #: Who may compile: what Python itself brings, and the makers of templates.
