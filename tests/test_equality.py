@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -20,7 +21,7 @@ from symattn.algebra.equality import stated
 from symattn.algebra.field import Ring, solved
 from symattn.algebra.functions import Functions
 from symattn.algebra.known import Again, Known
-from symattn.algebra.words import follows_in_words
+from symattn.algebra.words import _spans, follows_in_words
 from symattn.errors import ShapeError
 from symattn.nodes import Softmax
 
@@ -544,3 +545,22 @@ def test_shapes_that_cannot_fit_are_refused() -> None:
 )
 def test_spellings_mean_the_same(one: str, other: str) -> None:
     assert equal(one, other).verdict == "equal"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_spans_is_what_the_ranks_say(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    letters: list[Any] = [((), (name,)) for name in "abcdefgh"]
+    answers = set()
+    for _ in range(40):
+        kept = random.random((random.integers(1, 9), 8)) < 0.3
+        rows = random.integers(-3, 4, kept.shape) * kept
+        goal = random.integers(-1, 2, len(rows)) @ rows + (random.random(8) < 0.03)
+        told = [
+            {letters[j]: Fraction(int(x)) for j, x in enumerate(row) if x} for row in (*rows, goal)
+        ]
+        rank = np.linalg.matrix_rank
+        spanned = bool(rank(np.vstack([rows, goal])) == rank(rows))
+        assert _spans(told[:-1], told[-1]) is spanned
+        answers.add(spanned)
+    assert len(answers) == 2

@@ -377,6 +377,22 @@ REACHED = {*CASES, *HEAD_CASES, "mask-on-queries", "projection-transposed", "tok
            "keys-from-W_V", "values-from-W_Q", "values-from-W_K"}  # fmt: skip
 
 
+@pytest.mark.parametrize("kv_heads", [1, 2])
+@pytest.mark.parametrize("claim", ["K[1,1]", "concat[1,1]"])
+def test_weights_of_another_projection_are_tried_where_there_are_as_many(
+    kv_heads: int, claim: str
+) -> None:
+    given: dict[str, Any] = {"X": [[1, 0], [0, 1], [0, 0]]}
+    for name, count in (("W_Q", 4), ("W_K", kv_heads), ("W_V", kv_heads)):
+        parts = [[[h - 1, 2], [1, -h]] for h in range(count)]
+        given[name] = parts if count > 1 else parts[0]
+    named = claim.replace("K[", "K[1][") if kv_heads > 1 else claim
+    lines = [f"{name} = {value}" for name, value in given.items()]
+    text = [f"[attention]\nheads = 4\nkv_heads = {kv_heads}\n[given]", *lines]
+    sheet = worksheet_of("\n".join([*text, f'[claims]\n"{named}" = "0.9173"']))
+    assert not check_worksheet(sheet).passed  # and nothing is raised
+
+
 def test_every_misconception_is_reached() -> None:
     assert {row.name for row in MISCONCEPTIONS} == REACHED
     for row in MISCONCEPTIONS:

@@ -1,6 +1,6 @@
 """A moment of fuzzing: whatever is checked is refused in one line or marked, and fixes hold.
 
-``python -m tests.fuzz.fuzz_check`` goes on for as long as it is given.
+``python -m tests.fuzz.doors --target check --guided`` goes on for as long as it is given.
 """
 
 from __future__ import annotations

@@ -407,6 +407,7 @@ def _scaled(words: Words, number: Fraction) -> Words:
 def _spans(rows: list[Words], goal: Words) -> bool:
     """Whether the goal is a linear combination of the rows, by elimination over ℚ."""
     pivots: dict[Word, Words] = {}
+    users: dict[Word, set[Word]] = {}  # the pivots whose rows have, or had, a word
     for row in [*rows, None]:
         left = dict(goal if row is None else row)
         while left:
@@ -419,10 +420,15 @@ def _spans(rows: list[Words], goal: Words) -> bool:
             return not left
         if left:
             word = next(iter(left))
-            for other in list(pivots):
+            for other in users.get(word, ()):
                 if word in pivots[other]:
                     spend(len(left))
                     factor = -pivots[other][word] / left[word]
                     pivots[other] = _plus(pivots[other], _scaled(left, factor))
+                    for each in left:
+                        if each != word:
+                            users.setdefault(each, set()).add(other)
             pivots[word] = left
+            for each in left:
+                users.setdefault(each, set()).add(word)
     return False

@@ -46,8 +46,8 @@ def prepared(sheet: Worksheet) -> Prepared:
     told = (
         spec,
         shapes,
-        tuple(sheet.sizes.items()),
-        tuple(sheet.labels.items()),
+        _frozen(sheet.sizes),
+        _frozen(sheet.labels),
         sheet.wrt,
         start,
         sheet.batch,

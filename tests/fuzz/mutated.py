@@ -19,7 +19,7 @@ import numpy as np
 from tests.fuzz.asking import OUTCOMES, Outcome, Worker
 from tests.statements import STATEMENTS
 
-_TOKENS = (
+TOKENS = (
     "softmax(",
     "colsoftmax(",
     "exp(",
@@ -195,7 +195,7 @@ def statements(count: int, seed: int) -> Iterator[tuple[str, str, dict[str, Any]
         row = STATEMENTS[int(random.integers(len(STATEMENTS)))]
         text, options = row.text, dict(row.options)
         for _ in range(int(random.integers(1, 4))):
-            text = _CHANGES[int(random.integers(len(_CHANGES)))](text, random)
+            text = CHANGES[int(random.integers(len(CHANGES)))](text, random)
         if random.random() < 0.15:
             options.update(_OPTIONS[int(random.integers(len(_OPTIONS)))])
         elif random.random() < 0.1:
@@ -206,7 +206,7 @@ def statements(count: int, seed: int) -> Iterator[tuple[str, str, dict[str, Any]
 def _character(text: str, random: Any) -> str:
     """One character left out, doubled, or another one."""
     at = int(random.integers(len(text) + 1))
-    other = _TOKENS[int(random.integers(len(_TOKENS)))][:1]
+    other = TOKENS[int(random.integers(len(TOKENS)))][:1]
     return (
         text[:at] + text[at + 1 :],
         text[:at] + text[at : at + 1] * 2 + text[at + 1 :],
@@ -226,14 +226,14 @@ def _token(text: str, random: Any) -> str:
     if random.random() < 0.4:
         parts[one], parts[other] = parts[other], parts[one]
     else:
-        parts[one] = _TOKENS[int(random.integers(len(_TOKENS)))]
+        parts[one] = TOKENS[int(random.integers(len(TOKENS)))]
     return "".join(parts)
 
 
 def _soup(text: str, random: Any) -> str:
     """Tokens strung together."""
     count = int(random.integers(1, 16))
-    told = " ".join(_TOKENS[int(random.integers(len(_TOKENS)))] for _ in range(count))
+    told = " ".join(TOKENS[int(random.integers(len(TOKENS)))] for _ in range(count))
     return told if random.random() < 0.5 else f"{told} = {text.partition('=')[0]}"
 
 
@@ -272,7 +272,7 @@ def _sides(text: str, random: Any) -> str:
     return ways[int(random.integers(len(ways)))]
 
 
-_CHANGES = (_character, _character, _token, _token, _token, _soup, _nested, _long, _sides)
+CHANGES = (_character, _character, _token, _token, _token, _soup, _nested, _long, _sides)
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.encodings import Rotary, Sinusoidal
 from symattn.nodes.heads import Concat, Head
-from symattn.step import HEAD
+from symattn.step import HEAD, Step
 from symattn.worksheet.misconceptions.steps import (
     REPORTED,
     Change,
@@ -50,10 +50,17 @@ def _projected_with(names: dict[str, str]) -> Callable[[Steps], Change | None]:
             own, wrong = _projection(s, name), _projection(s, other)
             if own is None or wrong is None or not fits(own[1], wrong[1]) or own[1] == wrong[1]:
                 return None
+            if not _as_many(s.steps[name], s.steps[other]):
+                return None
             changes[name] = own[0] * wrong[1]
         return changes
 
     return change
+
+
+def _as_many(own: Step, other: Step) -> bool:
+    """Whether two projections are both for each head, for each group, or for all of them."""
+    return own.per_head == other.per_head and (not own.per_head or own.group == other.group)
 
 
 def _output_weights_transposed(s: Steps) -> Change | None:
