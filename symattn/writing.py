@@ -245,9 +245,12 @@ def reader_may_leave(descriptor: int | None = None) -> Iterator[None]:
 
 
 def _put(
-    name: str, path: str, old: os.stat_result | None, content: bytes | None,
+    name: str,
+    path: str,
+    old: os.stat_result | None,
+    content: bytes | None,
     check: Callable[[], None] = lambda: None,
-) -> None:  # fmt: skip
+) -> None:
     """Put the content at the path in one step, or, without content, try all that comes before.
 
     Raises `OSError`, and `SymattnError` where owner or mode cannot be kept. No temporary file is
