@@ -20,7 +20,7 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
-from symattn.notation.options import SIZES, Notation
+from symattn.notation.options import SIZES, Notation, notation_of
 from symattn.notation.prose import plain
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
@@ -98,14 +98,14 @@ class Step(Input):
 
     def formula(self, notation: Notation | None = None) -> Tree:
         """The formula view, as a notation tree: S = Q Kᵀ."""
-        notation = notation or Notation()
+        notation = notation_of(notation)
         speller = Speller(notation)
         symbol, expr = self.in_convention(notation)
         return t.equation(speller.matrix(symbol), (t.EQUALS, speller.matrix(expr)))
 
     def entry(self, notation: Notation | None = None) -> Tree:
         """The entry view: s_ij = Σ_l q_il k_jl."""
-        notation = notation or Notation()
+        notation = notation_of(notation)
         speller = Speller(notation)
         symbol, expr = self.in_convention(notation)
         i, j, rule = stated(expr, *self.indices)
@@ -113,7 +113,7 @@ class Step(Input):
 
     def definitions(self, notation: Notation | None = None) -> tuple[Definition, ...]:
         """What the letters in the entry view stand for, as far as no other step makes them."""
-        speller = Speller(notation or Notation())
+        speller = Speller(notation_of(notation))
         _, expr = self.in_convention(speller.notation)
         return tuple(definitions(expr, speller, *self.indices))
 

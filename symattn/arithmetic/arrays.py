@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from symattn.arithmetic.balls import ball, nearest, precision
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, shown
 
 DTYPES = ("float64", "float32", "float16")
 
@@ -46,11 +46,11 @@ class Arrays(Arithmetic):
 
     def __init__(self, dtype: Any = "float64") -> None:
         try:
-            name = np.dtype(dtype).name
-        except TypeError:
-            name = str(dtype)
+            name = "" if dtype is None else np.dtype(dtype).name  # to NumPy None is float64
+        except (TypeError, ValueError, SyntaxError):
+            name = ""
         if name not in DTYPES:
-            raise SymattnError(f"dtype {name!r}: choose one of {', '.join(DTYPES)}")
+            raise SymattnError(f"dtype {shown(dtype)}: choose one of {', '.join(DTYPES)}")
         self.dtype: np.dtype[Any] = np.dtype(name)
 
     def scalar(self, value: sympy.Expr) -> Any:

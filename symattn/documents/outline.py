@@ -24,7 +24,7 @@ from symattn.derivation import (
 from symattn.errors import SymattnError, nearest
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
 from symattn.notation.tree import Tree
 
@@ -91,7 +91,7 @@ def outline(
             f"batch: a derivation shows one of the {told} calculations of this batch; say which: "
             "--batch 1 at the command line, batch=1 or :batch: 1 in a page"
         )
-    notation = notation or Notation()
+    notation = notation_of(notation)
     _check_letters(derivation, notation)
     for view in views:
         if view not in VIEWS:

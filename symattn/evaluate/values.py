@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import sympy
 
+from symattn.arguments import instance, whole, wrong
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS, BITS, precision
@@ -18,10 +19,10 @@ from symattn.arithmetic.decide import USUAL_BITS, Digits, decide
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, read_array
 from symattn.arithmetic.rounded import Rounded
-from symattn.errors import ShapeError, SymattnError, counted, nearest
+from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, shown
 from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.step import HEAD, Input, Step, listed_sizes
 
 #: What a matrix of logits may hold besides numbers.
@@ -44,9 +45,14 @@ class Values:
         labels: Mapping[sympy.Expr, tuple[str, ...]],
         dtype: Any = "float64",
     ) -> None:
+        for name, held, kind in (("inputs", inputs, Input), ("steps", steps, Step)):
+            for item in instance(held, (tuple, list), name, "a tuple of them"):
+                instance(item, kind, name, f"a tuple of {kind.__name__}s")
         self.inputs, self.steps = tuple(inputs), tuple(steps)
         self.arithmetic = Arrays(dtype)
-        self.labels = dict(labels)
+        self.labels = dict(instance(labels, Mapping, "labels", "a table"))
+        instance(given, Mapping, "given", "a table of matrices by name")
+        instance(sizes, Mapping, "sizes", "a table of sizes")
         self._by_name = {item.name: item for item in (*self.inputs, *self.steps)}
         self._names = {item.letter: item.name for item in self._by_name.values()}
         self._steps = {step.letter: step for step in self.steps}
@@ -70,11 +76,19 @@ class Values:
 
     def item(self, letter: str) -> Input:
         """The input or the step that this letter stands for."""
-        return self._by_name[self._names[letter]]
+        return self._by_name[self._names[self._letter(letter)]]
+
+    def _letter(self, letter: str) -> str:
+        """A letter of an input or of a step."""
+        if not isinstance(letter, str) or letter not in self._names:
+            raise NoSuchName(
+                f"no matrix has the letter {shown(letter)}{nearest(letter, self._names)}"
+            )
+        return letter
 
     def step(self, letter: str) -> Step | None:
         """The step that makes this matrix; None where it is given."""
-        return self._steps.get(letter)
+        return self._steps.get(self._letter(letter))
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -106,6 +120,8 @@ class Values:
         Raises `ShapeError` where there is no such item.
         """
         batch = self.batch
+        for number in index:
+            whole(number, "batch")
         if len(index) != len(batch) or not all(
             0 <= i < n for i, n in zip(index, batch, strict=True)
         ):
@@ -136,7 +152,7 @@ class Values:
     def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
         """The value of the matrix with this letter; each is computed once for each `key`."""
         known = self._values.setdefault(key, {})
-        if letter not in known:
+        if self._letter(letter) not in known:
             known[letter] = self._computed(letter, arithmetic, key)
         return known[letter]
 
@@ -223,7 +239,7 @@ class Values:
     def exact(self, letter: str) -> Array:
         """Exact values of a matrix, as an object array of SymPy numbers."""
         known = self._values.setdefault("written out", {})
-        if letter not in known:
+        if self._letter(letter) not in known:
             known[letter] = elementwise(written_out, self.abbreviated(letter))
         return known[letter]
 
@@ -238,6 +254,8 @@ class Values:
 
     def balls(self, letter: str, bits: int) -> Array:
         """Proven enclosures of a matrix, computed with so many bits."""
+        if type(bits) is not int or not 2 <= bits <= BITS[-1]:
+            bits = whole(bits, "bits", 2, BITS[-1])
         with precision(bits), np.errstate(all="ignore"):
             return self.value(letter, BALLS, bits)
 
@@ -254,6 +272,8 @@ class Values:
 
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         """One entry as a decimal that is proven, or marked as not."""
+        notation = notation_of(notation)
+        place = self._place(letter, place)
         key = (letter, place, notation.digits, notation.rounding)
         if key not in self._digits:
             self._digits[key] = decide(
@@ -265,9 +285,19 @@ class Values:
             )
         return self._digits[key]
 
+    def _place(self, letter: str, place: Place) -> Place:
+        """A place in a matrix, counted from 0."""
+        shape = self.shape(letter)
+        told = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
+        if not isinstance(place, tuple) or len(place) != len(shape):
+            raise wrong(place, told, f"a tuple of {len(shape)} indices")
+        for index, size in zip(place, shape, strict=True):
+            whole(index, told, -size, size - 1)
+        return place
+
     def shape(self, letter: str) -> tuple[int, ...]:
         """The shape of a matrix's value: batches, heads, rows, columns."""
-        key = ("shape", letter)
+        key = ("shape", self._letter(letter))
         if key not in self._known:
             self._known[key] = self._any_value(letter).shape
         found: tuple[int, ...] = self._known[key]
@@ -335,7 +365,9 @@ def _read(
     given = {letters.get(name, name): value for name, value in given.items()}
     for name in given:
         if name not in names:
-            raise SymattnError(f'"{name}" is not an input of this derivation{nearest(name, names)}')
+            raise NoSuchName(
+                f"{shown(name)} is not an input of this derivation{nearest(name, names)}"
+            )
     out: dict[str, Array] = {}
     for item in inputs:
         if item.name not in given:

@@ -33,7 +33,7 @@ from symattn.nodes.rule import (
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 from symattn.step import HEAD, Step
 
@@ -47,7 +47,7 @@ def worked(
     notation: Notation | None = None,
 ) -> Tree:
     """One entry of a step worked out, as a notation tree; row, column and head count from 0."""
-    notation = notation or Notation()
+    notation = notation_of(notation)
     symbol, expr = step.in_convention(notation)
     i, j = step.indices
     places = {i: row, j: column} | ({} if head is None else {HEAD: head})

@@ -5,6 +5,7 @@ Every limit comes before the work it bounds.
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 import sys
@@ -13,6 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from symattn.arguments import wrong
 from symattn.errors import ReadError
 
 MAX_BYTES = 2_000_000
@@ -43,6 +45,16 @@ def files_named(text: str, folder: Path) -> list[Path]:
     """The worksheets, and files of numbers, that a text names and that lie where it says."""
     paths = (folder / name for name in dict.fromkeys(_NAMED.findall(text)))
     return [path for path in paths if path.is_file()]
+
+
+def path_of(value: Any, who: str) -> str | Path:
+    """The path of a file, as a text or a `Path`."""
+    if isinstance(value, str):
+        return value
+    path = os.fspath(value) if isinstance(value, os.PathLike) else None
+    if not isinstance(path, str):
+        raise wrong(value, who, "the path of a file")
+    return Path(path)
 
 
 def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:

@@ -22,7 +22,7 @@ from symattn.documents.pictures.drawing import (
 )
 from symattn.errors import SymattnError, nearest
 from symattn.nodes.spell import Speller
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.text import line
 
 #: A weight below this share of the largest is not drawn as a line.
@@ -46,7 +46,7 @@ def picture(
 
     Raises `SymattnError` for an unknown kind or step, and where numbers are needed.
     """
-    notation = notation or Notation()
+    notation = notation_of(notation)
     if kind not in KINDS:
         raise SymattnError(f'no picture is called "{kind}"{nearest(kind, KINDS)}')
     if kind == "steps":
