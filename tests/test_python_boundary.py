@@ -1,0 +1,318 @@
+"""Wrong arguments from Python: a result, or one line that says what was given and what is wanted.
+
+Every call in `CALLS` is made with each of its arguments replaced by each wrong value.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+import symattn
+from symattn import Attention, Notation, latex, mathml, text
+from symattn.arithmetic.reading import read_array, read_number
+from symattn.attention.example import small_example, small_inputs
+from symattn.attention.jacobian import growth, growth_notes, read_row
+from symattn.derivation import defined_numbers, value_view, worked
+from symattn.errors import SymattnError
+from symattn.worksheet import check_worksheet, read_worksheet, worksheet_of
+
+SHEET = """
+[given]
+Q = [[1, 0]]
+K = [[1, 0], [0, 1]]
+[claims]
+weights = [["0.67", "0.43"]]
+"""
+
+
+class Awkward:
+    """Something that no library expects; it cannot even be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("not to be shown")
+
+    __repr__ = __str__
+
+
+def wrong_values() -> dict[str, Any]:
+    """The wrong values, made anew, since some can be read once only."""
+    return {
+        "None": None,
+        "True": True,
+        "5": 5,
+        "-1": -1,
+        "10**30": 10**30,
+        "10**5000": 10**5000,
+        "1.5": 1.5,
+        "nan": float("nan"),
+        "inf": float("inf"),
+        "1j": 1j,
+        "empty": "",
+        "x": "x",
+        "Q[1": "Q[1",
+        "bytes": b"x",
+        "tuple": (),
+        "list": [],
+        "nested": [[]],
+        "ragged": [[1, 2], [3]],
+        "dict": {},
+        "dict of None": {None: None},
+        "object": object(),
+        "awkward": Awkward(),
+        "class": int,
+        "lambda": lambda *_: None,
+        "array": np.array([[1.0, 2.0], [3.0, 4.0]]),
+        "empty array": np.zeros((0, 3)),
+        "complex array": np.array([[1j]]),
+        "dates": np.array([["2020-01-01"]], dtype="datetime64[D]"),
+        "objects": np.array([[None, Awkward()]], dtype=object),
+        "structured": np.zeros((1, 1), dtype=[("a", float)]),
+        "masked": np.ma.masked_equal(np.array([[1.0, 2.0]]), 2.0),
+        "0-d": np.array(3.0),
+        "np.int": np.int64(3),
+        "np.nan": np.float32("nan"),
+        "symbol": sympy.Symbol("x"),
+        "matrix symbol": sympy.MatrixSymbol("A", 2, 2),
+        "matrix": sympy.Matrix([[1, 2]]),
+        "sympy nan": sympy.nan,
+        "sympy relation": sympy.Symbol("x") > 0,
+        "set": {1, "a"},
+        "generator": (one for one in (1, 2)),
+        "huge": "9" * 100_000,
+        "NUL": "a\0b\nc",
+        "surrogate": "\ud800",
+        "path": Path("/nowhere/x"),
+        "range": range(3),
+    }
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call with right arguments, and what is then done with the result, so that it is used."""
+
+    function: Callable[..., Any]
+    right: Mapping[str, Any]
+    use: Callable[[Any], Any] = lambda result: None
+    #: Arguments for which nothing is wrong.
+    free: tuple[str, ...] = ()
+    positional: bool = field(default=False, kw_only=True)
+
+    def made(self, changes: Mapping[str, Any]) -> None:
+        arguments = {**self.right, **changes}
+        if self.positional:
+            self.use(self.function(*arguments.values()))
+        else:
+            self.use(self.function(**arguments))
+
+
+def shown(result: Any) -> None:
+    str(result)
+    repr(result)
+
+
+EYE = [[1, 0], [0, 1]]
+SPEC = Attention(source="self", heads=2, mask="causal", positions="rotary")
+PLAIN = Attention(scale=False)
+DERIVATION = PLAIN.derivation()
+GIVEN = {"Q": EYE, "K": EYE, "V": EYE}
+VALUES = DERIVATION.evaluate(**GIVEN)
+STEP = DERIVATION["weights"]
+VALUE = VALUES["weights"]
+MARKS: Any = symattn.check(SHEET)
+TREE = STEP.formula()
+WORKSHEET = worksheet_of(SHEET)
+N = sympy.Symbol("n", integer=True, positive=True)
+
+
+def derived(spec: Attention) -> None:
+    """A spec is only of use if it can be derived; it may say why not."""
+    shown(spec.derivation())
+
+
+def spelled(tree: Any) -> None:
+    text(tree), latex(tree), mathml(tree)
+
+
+def noted(notation: Notation) -> None:
+    spelled(STEP.formula(notation))
+    spelled(VALUE.worked(1, 1, notation=notation.but(index_base=1)))
+
+
+def calls() -> dict[str, Call]:
+    none: dict[str, Any] = {}
+    axes = {f: getattr(PLAIN, f) for f in PLAIN.__dataclass_fields__}
+    found: dict[str, Call] = {
+        "variant": Call(symattn.variant, {"name": "causal"}),
+        "Variant": Call(symattn.Variant, {"name": "a", "spec": PLAIN, "about": "", "source": ""}),
+        "Attention": Call(Attention, axes, derived),
+        "Attention.derivation": Call(
+            PLAIN.derivation, {"given": ["Q", "K", "V"], "sizes": {"n": 2},
+                               "labels": {"n": ["a", "b"]}, "title": ""}, shown),
+        "Attention.plan": Call(PLAIN.plan, {"given": ["Q"], "source": "given"}),
+        "Derivation": Call(
+            symattn.Derivation, {"inputs": DERIVATION.inputs, "steps": DERIVATION.steps,
+                                 "sizes": {}, "labels": {}, "title": ""}, shown),
+        "Derivation[]": Call(DERIVATION.__getitem__, {"name": "weights"}, positional=True),
+        "in Derivation": Call(DERIVATION.__contains__, {"item": "weights"}, positional=True),
+        "Derivation.evaluate": Call(
+            DERIVATION.evaluate, {"dtype": "float64", **GIVEN},
+            lambda v: (v["output"].array, v["output"].decimals(2), v.check())),
+        "Derivation.subs": Call(DERIVATION.subs, {"sizes": {"n": 2}}, shown),
+        "Derivation.subs size": Call(lambda n: DERIVATION.subs({"n": n}), {"n": 2}, shown),
+        "Derivation.latex": Call(DERIVATION.latex, {"notation": None}),
+        "Derivation.gradient": Call(
+            DERIVATION.gradient, {"wrt": "Q", "of": "output", "upstream": None, "forward": True},
+            shown),
+        "Derivation.tangent": Call(DERIVATION.tangent, {"along": "Q"}, shown),
+        "Derivation.hessian_vector": Call(
+            DERIVATION.hessian_vector, {"wrt": "Q", "of": "output", "upstream": None}, shown),
+        "Derivation.restricted": Call(DERIVATION.restricted, {"names": {"scores", "V"}}, shown),
+        "Step": Call(
+            symattn.Step, {"name": "weights", "symbol": STEP.symbol, "meaning": "",
+                           "expr": STEP.expr, "rule": "", "because": "", "source": "",
+                           "group": "h"}, lambda s: (shown(s), s.reason)),
+        "Step.formula": Call(STEP.formula, {"notation": None}, spelled),
+        "Step.entry": Call(STEP.entry, {"notation": None}, spelled),
+        "Step.definitions": Call(STEP.definitions, {"notation": None}),
+        "Step.in_convention": Call(STEP.in_convention, {"notation": Notation()}),
+        "Step.subs": Call(STEP.subs, {"sizes": {N: 2}}, shown),
+        "Evaluation": Call(
+            symattn.Evaluation, {"inputs": DERIVATION.inputs, "steps": DERIVATION.steps,
+                                 "given": GIVEN, "sizes": {}, "labels": {}, "dtype": "float32"}),
+        "Evaluation[]": Call(VALUES.__getitem__, {"name": "weights"}, positional=True),
+        "in Evaluation": Call(VALUES.__contains__, {"name": "weights"}, positional=True),
+        "Evaluation.spelled": Call(
+            VALUES.spelled, {"notation": Notation()}, lambda v: v._repr_mimebundle_()),
+        "Evaluation.called_as": Call(VALUES.called_as, {"other": VALUES}),
+        "Evaluation.of_batch": Call(VALUES.of_batch, {"index": 0}, positional=True),
+        "Evaluation.again": Call(VALUES.again, GIVEN),
+        "Evaluation.item": Call(VALUES.item, {"letter": "A"}),
+        "Evaluation.step": Call(VALUES.step, {"letter": "A"}),
+        "Evaluation.exact": Call(VALUES.exact, {"letter": "A"}),
+        "Evaluation.abbreviated": Call(VALUES.abbreviated, {"letter": "A"}),
+        "Evaluation.longest_exact": Call(VALUES.longest_exact, {"letter": "A"}),
+        "Evaluation.balls": Call(VALUES.balls, {"letter": "A", "bits": 96}),
+        "Evaluation.rounded": Call(VALUES.rounded, {"letter": "A", "digits": None}),
+        "Evaluation.array": Call(VALUES.array, {"letter": "A"}),
+        "Evaluation.shape": Call(VALUES.shape, {"letter": "A"}),
+        "Evaluation.digits": Call(
+            VALUES.digits, {"letter": "A", "place": (0, 0), "notation": Notation()}),
+        "Evaluation.within": Call(VALUES.within, {"letter": "A", "place": (0, 0)}),
+        "Evaluation.place_of": Call(VALUES.place_of, {"letter": "A", "place": (0, 0)}),
+        "StepValue": Call(symattn.StepValue, {"evaluation": VALUES, "step": STEP}, shown),
+        "StepValue.digits": Call(VALUE.digits, {"place": (0, 0), "notation": None}),
+        "StepValue.decimals": Call(VALUE.decimals, {"digits": 4}),
+        "StepValue.enclosures": Call(VALUE.enclosures, {"digits": 20}),
+        "StepValue.worked": Call(
+            VALUE.worked, {"row": 1, "column": 1, "head": None, "notation": None, "batch": None},
+            spelled),
+        "StepValue.shown": Call(
+            VALUE.shown, {"head": None, "notation": None}, lambda s: [*map(spelled, s)]),
+        "StepValue.plot": Call(VALUE.plot, {"head": None, "digits": 4}),
+        "StepValue.plot ax": Call(VALUE.plot, {"ax": None}),
+        "value_view": Call(
+            value_view, {"evaluation": VALUES, "item": STEP, "head": None, "notation": None,
+                         "entry": None}),
+        "worked": Call(
+            worked, {"evaluation": VALUES, "step": STEP, "row": 0, "column": 0, "head": None,
+                     "notation": None}),
+        "Notation": Call(
+            Notation, {f: getattr(Notation(), f) for f in Notation().__dataclass_fields__}, noted),
+        "Notation.symbols": Call(lambda a: Notation(symbols={"weights": a}), {"a": "P"}, noted),
+        "Notation.but": Call(Notation().but, {"digits": 3, "symbols": {}}, noted),
+        "Notation.letter": Call(Notation().letter, {"name": "A"}, spelled),
+        "Notation.transposed": Call(Notation().transposed, {"base": TREE}, spelled),
+        "Notation.in_head": Call(Notation().in_head, {"symbol": TREE, "head": TREE}, spelled),
+        "latex": Call(latex, {"tree": TREE}),
+        "mathml": Call(mathml, {"tree": TREE}),
+        "text": Call(text, {"tree": TREE, "charset": "unicode"}),
+        "document": Call(
+            symattn.document,
+            {"what": VALUES, "form": "text", "title": "", "views": ["value"], "steps": ["weights"],
+             "notation": None, "flavor": None, "picture": "heat", "notes": ["a"]}),
+        "document svg": Call(
+            lambda picture, steps: symattn.document(VALUES, "svg", picture=picture, steps=steps),
+            {"picture": "heat", "steps": ["weights"]}),
+        "document tex": Call(
+            lambda flavor: symattn.document(DERIVATION, "tex", flavor=flavor),
+            {"flavor": "article"}),
+        "decode": Call(
+            symattn.decode, {"spec": Attention(mask="causal"), "chunks": 1, "sizes": None,
+                             "labels": None, "title": "", "dtype": "float64", **GIVEN}),
+        "equal": Call(
+            symattn.equal, {"left": "Q K^T", "right": "Q K^T", "sizes": {"n": 2}, "shapes": none,
+                            "where": (), "positive": ("Q",), "permuting": (), "effort": 1}, shown),
+        "equal expressions": Call(
+            symattn.equal, {"left": STEP.expr, "right": STEP.expr}, shown),
+        "Identity": Call(
+            symattn.Identity,
+            {"name": "", "says": "", "statement": "Q = Q", "source": "", "use": "", "proof": (),
+             "misconception": "", "where": (), "positive": (), "permuting": (), "shapes": (),
+             "sizes": (), "holds": True, "for_all": True, "sides": None}, symattn.prove),
+        "prove": Call(symattn.prove, {"identity": "shift", "effort": 1}),
+        "check": Call(symattn.check, {"text_or_path": SHEET, "explain": False}, shown),
+        "check_worksheet": Call(check_worksheet, {"sheet": WORKSHEET, "explain": False}),
+        "worksheet_of": Call(
+            worksheet_of, {"source": SHEET, "name": "worksheet", "first_line": 1}),
+        "read_worksheet": Call(read_worksheet, {"path": "/nowhere.toml"}),
+        "Worksheet.backward": Call(
+            lambda wrt: WORKSHEET.backward(wrt).derivation(), {"wrt": ("Q",)}, shown),
+        "Worksheet.of_batch": Call(WORKSHEET.of_batch, {"number": 1}),
+        "Worksheet.evaluate": Call(
+            WORKSHEET.evaluate, {"derivation": None, "dtype": "float64"}),
+        "Worksheet.decode": Call(WORKSHEET.decode, {"chunks": 1, "dtype": "float64"}),
+        "Marks.passes": Call(MARKS.passes, {"entry": MARKS.entries[0]}),
+        "Marks.own_work": Call(
+            MARKS.own_work, {"entry": MARKS.entries[0], "notation": None}),
+        "small_inputs": Call(
+            small_inputs, {"spec": SPEC, "tokens": 2, "d_k": 2, "heads": 2, "gradient": None}),
+        "small_example": Call(
+            small_example, {"spec": SPEC, "tokens": 2, "d_k": 2, "heads": 2, "title": "",
+                            "gradient": ["X"], "counted": True}),
+        "read_row": Call(read_row, {"logits": [1, 2]}),
+        "growth": Call(growth, {"logits": [0, 1], "factors": (1, 8), "digits": 4}),
+        "growth_notes": Call(growth_notes, {"logits": [0, 1]}),
+        "read_number": Call(read_number, {"value": 1, "where": "x"}),
+        "read_array": Call(read_array, {"value": EYE, "name": "Q"}),
+    }  # fmt: skip
+    return found
+
+
+CALLS = calls()
+
+
+def outcome(call: Call, changes: Mapping[str, Any]) -> str:
+    """What is wrong with what a call does with these arguments; empty if nothing is."""
+    try:
+        call.made(changes)
+    except SymattnError as error:
+        line = str(error)
+        if len(line.splitlines()) != 1:
+            return f"not one line: {line[:200]!r}"
+        if len(line) > 800:
+            return f"{len(line)} characters: {line[:200]}"
+        line.encode()
+    except Exception as error:  # what is looked for
+        return f"{type(error).__name__}: {str(error)[:200] if not isinstance(error, RuntimeError) else ''}"
+    return ""
+
+
+def failures(call: Call) -> Iterator[str]:
+    for name in call.right:
+        for label in wrong_values():
+            found = outcome(call, {name: wrong_values()[label]})
+            if found:
+                yield f"{name} = {label}: {found}"
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_wrong_argument_is_refused_in_a_line(name: str) -> None:
+    assert list(failures(CALLS[name])) == []
