@@ -6,7 +6,7 @@ is wanted follow.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from operator import index
 from typing import Any
 
@@ -31,12 +31,11 @@ def words(value: Any, where: str) -> tuple[str, ...]:
     """Texts in a collection; a text that stands alone is one of them."""
     if isinstance(value, str):
         return (value,)
-    if isinstance(value, Mapping) or not isinstance(value, Iterable):
-        raise wrong(value, where, "a list of texts")
-    listed = tuple(value)
-    for one in listed:
-        word(one, where)
-    return listed
+    try:
+        listed = tuple(value)
+    except TypeError:  # an array may only look as if it could be iterated over
+        raise wrong(value, where, "a list of texts") from None
+    return tuple(word(one, where, "texts only") for one in listed)
 
 
 def flag(value: Any, where: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from symattn.arguments import flag, instance, whole, word, words
+from symattn.arguments import flag, instance, word, words
 from symattn.errors import NoSuchName, SymattnError, nearest, shown
 from symattn.evaluate.check import Check, StepCheck
 from symattn.evaluate.defined import defined_numbers
@@ -19,7 +19,7 @@ from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import Notation
-from symattn.step import Input, Step, listed_sizes
+from symattn.step import Input, Step, listed_sizes, size_put_in
 
 __all__ = [
     "Check",
@@ -34,9 +34,6 @@ __all__ = [
     "value_view",
     "worked",
 ]
-
-#: The most that a size may be.
-MOST_OF_A_SIZE = 10**6
 
 
 @dataclass(frozen=True)
@@ -140,7 +137,7 @@ class Derivation:
             if name not in symbols:
                 hint = nearest(name or None, symbols)
                 raise NoSuchName(f"no size is called {shown(size)}{hint}")
-            pairs[symbols[name]] = _size_put_in(value, name)
+            pairs[symbols[name]] = size_put_in(value, name)
         return replace(
             self,
             inputs=tuple(replace(item, symbol=item.symbol.subs(pairs)) for item in self.inputs),
@@ -309,10 +306,3 @@ class Derivation:
             if leads_on and step.name not in names:
                 wanted.add(step.letter)
         return wanted
-
-
-def _size_put_in(value: Any, name: str) -> sympy.Expr:
-    """A size: a whole number from 1, or a formula of other sizes."""
-    if isinstance(value, sympy.Expr) and not value.is_number:
-        return value
-    return sympy.Integer(whole(value, name, 1, MOST_OF_A_SIZE))

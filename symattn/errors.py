@@ -10,15 +10,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Number
 
+#: The most characters of a message.
+_LONGEST = 800
+
 
 class SymattnError(ValueError):
     """Something given to symattn cannot be used; the message says where and how to mend it.
 
-    The message is one line that can be printed, whatever was quoted in it.
+    The message is one line of bounded length that can be printed, whatever was quoted in it.
     """
 
     def __init__(self, message: str = "") -> None:
-        line = " ".join(str(message).splitlines())
+        line = " ".join(message.splitlines())
+        if len(line) > _LONGEST:  # something long is quoted
+            line = f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 3 :]}"
         super().__init__(line.encode("utf-8", "backslashreplace").decode())
 
     __str__ = Exception.__str__  # KeyError would quote the message

@@ -33,11 +33,11 @@ from symattn.algebra.statement import readings
 from symattn.algebra.witness import Counterexample, Side, broadcast
 from symattn.algebra.words import follows_in_words
 from symattn.arguments import instance, table, whole, words, wrong
-from symattn.derivation import MOST_OF_A_SIZE, Derivation
+from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, ShapeError, SymattnError, shown
 from symattn.grammar import sides as split_sides
 from symattn.nodes.base import shape_of
-from symattn.step import Step, check_shapes, listed_sizes
+from symattn.step import MOST_OF_A_SIZE, Step, check_shapes, listed_sizes
 
 Answer = Literal["equal", "holds at the sizes tried", "different", "undecided"]
 
@@ -288,10 +288,10 @@ def _check_letters(statement: Statement) -> None:
     known = {*letters, *(name for name, _ in statement.reading)}
     known |= {symbol.name for side in statement.all_sides for symbol in side.scalars()}
     for name in sorted(statement.positive - known):
-        raise SymattnError(f"positive: there is no letter {name} here")
+        raise SymattnError(f"positive: there is no letter {shown(name)} here")
     for name in sorted(statement.permutations):
         if name not in letters:
-            raise SymattnError(f"permuting: there is no letter {name} here")
+            raise SymattnError(f"permuting: there is no letter {shown(name)} here")
         rows, columns = letters[name].shape
         if sympy.expand(rows - columns) != 0:
             raise ShapeError(f"permuting: {name} is {rows} × {columns}; a permutation is square")

@@ -62,6 +62,8 @@ class Identity:
             object.__setattr__(self, name, words(getattr(self, name), name))
         for name in ("holds", "for_all"):
             flag(getattr(self, name), name)
+        if self.sides is not None and not callable(self.sides):
+            raise wrong(self.sides, "sides", "a function that makes both sides")
         for name in ("shapes", "sizes", "proof"):
             self._check_pairs(name)
 
@@ -78,7 +80,10 @@ class Identity:
         Raises `SymattnError` for what cannot be read.
         """
         if self.sides is not None:
-            told: list[Any] = list(self.sides())
+            made = instance(self.sides(), (tuple, list), "sides", "a function that makes both")
+            told: list[Any] = list(made)
+            if len(told) < 2:
+                raise wrong(made, "sides", "a function that makes both")
             steps = [told[0], *told[2:], told[1]]
         else:
             left, right = split_sides(self.statement)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,10 @@ class Arrays(Arithmetic):
     name = "arrays"
 
     def __init__(self, dtype: Any = "float64") -> None:
-        try:
-            name = "" if dtype is None else np.dtype(dtype).name  # to NumPy None is float64
-        except (TypeError, ValueError, SyntaxError):
-            name = ""
+        name = ""
+        if isinstance(dtype, str | type | np.dtype):  # to NumPy None is float64
+            with suppress(TypeError, ValueError, SyntaxError):  # as it refuses texts
+                name = np.dtype(dtype).name
         if name not in DTYPES:
             raise SymattnError(f"dtype {shown(dtype)}: choose one of {', '.join(DTYPES)}")
         self.dtype: np.dtype[Any] = np.dtype(name)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from symattn.arguments import instance, whole, words
+from symattn.arguments import flag, instance, whole, words
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import SymattnError
@@ -35,10 +35,11 @@ def small_example(
     >>> values["Q"].exact.tolist()
     [[1, 0], [2, 1]]
     """
+    flag(counted, "counted")
     numbered, given = small_inputs(spec, tokens=tokens, d_k=d_k, heads=heads, gradient=gradient)
     whole = (numbered if counted else spec).derivation(title=title)
     if gradient is not None:
-        whole = whole.gradient(gradient or None)
+        whole = whole.gradient([*gradient] or None)
     return whole, whole.evaluate(**given)
 
 

@@ -26,12 +26,13 @@ from symattn.attention.plan import (
     size,
 )
 from symattn.attention.scoring import BIASES, SCORES
-from symattn.derivation import MOST_OF_A_SIZE, Derivation
+from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, SymattnError, nearest, shown
 from symattn.nodes.elementwise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation.options import SIZES
+from symattn.step import MOST_OF_A_SIZE
 
 Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 
@@ -222,6 +223,7 @@ class Attention:
     def plan(self, given: Collection[str] | None, source: str | None = None) -> Plan:
         """The choices with what is left open settled by what is given, or by this source."""
         names = set(() if given is None else words(given, "given"))
+        _choice("source", source, (None, *_SOURCES))
         embedded = self.embedded or "E" in names
         masks = self.mask
         if "masked" in names and not masks:

@@ -48,10 +48,10 @@ class Graph:
     def found(self, name: Any, role: str) -> Input:
         """The input or step of this name or letter."""
         for item in self.items.values():
-            if name in (item.name, item.letter):
+            if isinstance(name, str) and name in (item.name, item.letter):
                 return item
         names = [item.name for item in self.items.values()]
-        hint = nearest(name, names) if isinstance(name, str) else ""
+        hint = nearest(name, names)
         raise SymattnError(f"{role}: {shown(name)} is no part of this derivation{hint}")
 
     def operands(self, letter: str) -> tuple[str, ...]:

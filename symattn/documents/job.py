@@ -101,6 +101,8 @@ def document(
         raise NoSuchName(f"there is no format {shown(form)}{nearest(form, FORMATS)}")
     for name, said in (("title", title), ("picture", picture)):
         word(said, name)
+    if flavor is not None:
+        word(flavor, "flavor")
     views, steps, notes = words(views, "views"), words(steps, "steps"), words(notes, "notes")
     if isinstance(what, Derivation):
         derivation, evaluation = what, None

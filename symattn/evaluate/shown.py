@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symattn.arguments import instance, whole
 from symattn.evaluate.cells import Cells, is_long, kept, picked
 from symattn.evaluate.falk import falk
 from symattn.evaluate.values import Place, Values
@@ -27,6 +28,12 @@ def value_view(
     matrices. Of exact entries too long for a matrix, one for each entry. `entry`, a place in the
     array, is boxed. Raises `SymattnError` where there are more axes than heads, rows and columns.
     """
+    instance(evaluation, Values, "value_view", "an Evaluation")
+    instance(item, Input, "value_view", "a Step or an Input")
+    if entry is not None:
+        evaluation.within(item.letter, entry)
+    if head is not None:
+        head = whole(head, f"{item.name}: head")
     notation = notation_of(notation)
     cells = Cells(evaluation, item, head, notation)
     chosen = cells.shown(entry)

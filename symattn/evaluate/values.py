@@ -17,13 +17,13 @@ from symattn.arithmetic.balls import BALLS, BITS, precision
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.arithmetic.decide import USUAL_BITS, Digits, decide
 from symattn.arithmetic.exact import EXACT
-from symattn.arithmetic.reading import MAX_ENTRIES, read_array
+from symattn.arithmetic.reading import MAX_ENTRIES, is_array, plain_array, read_array
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, shown
 from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation, notation_of
-from symattn.step import HEAD, Input, Step, listed_sizes
+from symattn.step import HEAD, MOST_OF_A_SIZE, Input, Step, listed_sizes
 
 #: What a matrix of logits may hold besides numbers.
 _INFINITE = ("scores", "scaled", "capped", "biased", "masked", "mask", "bias")
@@ -52,7 +52,9 @@ class Values:
         self.arithmetic = Arrays(dtype)
         self.labels = dict(instance(labels, Mapping, "labels", "a table"))
         instance(given, Mapping, "given", "a table of matrices by name")
-        instance(sizes, Mapping, "sizes", "a table of sizes")
+        for size, count in instance(sizes, Mapping, "sizes", "a table of sizes").items():
+            instance(size, sympy.Symbol, "sizes", "a table of numbers by their symbols")
+            whole(count, f"sizes: {size}", 1, MOST_OF_A_SIZE)
         self._by_name = {item.name: item for item in (*self.inputs, *self.steps)}
         self._names = {item.letter: item.name for item in self._by_name.values()}
         self._steps = {step.letter: step for step in self.steps}
@@ -107,12 +109,23 @@ class Values:
 
     def within(self, letter: str, place: Place) -> tuple[Place, Place]:
         """A place in a matrix as its item of the batch and the place there: (head,) row, column."""
+        self._check_place(place, 2 + self.item(letter).per_head)
         count = len(place) - 2 - self.item(letter).per_head
         return place[:count], place[count:]
 
+    @staticmethod
+    def _check_place(place: Place, least: int) -> None:
+        """A tuple of whole numbers, so many at the least."""
+        wanted = "a tuple of indices: (head,) row, column"
+        if len(instance(place, tuple, "place", wanted)) < least:
+            raise wrong(place, "place", wanted)
+        for index in place:
+            whole(index, "place")
+
     def place_of(self, letter: str, place: Place) -> Place:
         """Where an entry of one item of a batch stands in the matrix of the whole batch."""
-        return (*self._item, *place) if letter in self._batched else place
+        self._check_place(place, 0)
+        return (*self._item, *place) if self._letter(letter) in self._batched else place
 
     def of_batch(self, *index: int) -> Self:
         """One calculation of the batch, counted from 0, with its own numbers and the shared ones.
@@ -125,7 +138,8 @@ class Values:
         if len(index) != len(batch) or not all(
             0 <= i < n for i, n in zip(index, batch, strict=True)
         ):
-            raise ShapeError(f"batch: there is no item {index} among {batch}")
+            told = ", ".join(map(shown, index))
+            raise ShapeError(f"batch: there is no item ({told}) among {batch}")
         other = copy(self)
         other.given = {item.letter: self.item_of(item.letter, self.given[item.letter], index)
                        for item in self.inputs}  # fmt: skip
@@ -261,6 +275,8 @@ class Values:
 
     def rounded(self, letter: str, digits: int | None = None) -> Array:
         """Where floating point in this dtype may end up, as balls; `digits` as for `Rounded`."""
+        if digits is not None:
+            digits = whole(digits, "digits", 1, 113)
         with precision(BITS[0]), np.errstate(all="ignore"):
             arithmetic = Rounded(self.arithmetic.dtype, digits)
             return self.value(letter, arithmetic, ("rounded", digits))
@@ -375,6 +391,8 @@ def _read(
                 f"{item.name} is not given; this derivation needs {', '.join(names)}"
             )
         value = given[item.name]
+        if is_array(value):
+            value = plain_array(value, item.name)
         if isinstance(value, np.ndarray) and value.size > MAX_ENTRIES and value.ndim >= 2:
             array: Array = _large(value, item.name)
         else:
@@ -396,6 +414,11 @@ def _read(
 
 def _large(value: Array, name: str) -> Array:
     """A matrix too large for exact entries, as floats; what has no meaning is still refused."""
+    if value.dtype.kind in "OU":
+        raise SymattnError(
+            f"{name}: {value.size} entries are too many to read as texts and objects; give an "
+            "array of floats"
+        )
     array = np.asarray(value, dtype=float)
     allowed = np.isfinite(array) | (np.isneginf(array) if name in _INFINITE else False)
     if name in _BOOLEAN:

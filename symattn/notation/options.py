@@ -19,6 +19,7 @@ from symattn.notation.tree import (
     Op,
     Script,
     Tree,
+    check_tree,
     commas,
     power,
     row,
@@ -174,11 +175,14 @@ class Notation:
 
     def transposed(self, base: Tree) -> Tree:
         """`base` with the transpose sign."""
+        check_tree(base)
         sign: Tree = Ident("T") if self.transpose == "T" else Op(self.transpose.replace("'", "′"))
         return power(base, sign)
 
     def in_head(self, symbol: Tree, head: Tree) -> Tree:
         """The symbol of one head: W_Q⁽ⁱ⁾."""
+        check_tree(symbol)
+        check_tree(head)
         return power(symbol, head if isinstance(head, Fenced) else Fenced(head))
 
     def entry(self, name: str, head: Tree | None, indices: tuple[Tree, ...]) -> Tree:
