@@ -75,4 +75,4 @@ def choice(value: Any, where: str, known: Collection[str]) -> str:
 
 def wrong(value: Any, where: str, wanted: str) -> SymattnError:
     """The error for a value of the wrong kind."""
-    return SymattnError(f"{where}: {shown(value)} cannot be used; give {wanted}")
+    return SymattnError(f"{where} = {shown(value)}: give {wanted}")

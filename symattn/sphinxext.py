@@ -14,12 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from docutils import nodes
-from docutils.parsers.rst import directives
-from docutils.parsers.rst.directives.admonitions import Attention as Admonition
-from docutils.statemachine import StringList
-from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from symattn.errors import needing
+
+with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
+    from docutils import nodes
+    from docutils.parsers.rst import directives
+    from docutils.parsers.rst.directives.admonitions import Attention as Admonition
+    from docutils.statemachine import StringList
+    from sphinx.util import logging
+    from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from symattn import __version__
 from symattn.derivation import Derivation, Evaluation, Place

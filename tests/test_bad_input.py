@@ -188,8 +188,8 @@ ROWS: Sequence[tuple[str, str, str]] = (
         X=EYE, W_Q=f"[{EYE}, {EYE}]", W_K=f"[{EYE}]", W_V=EYE),
      ":8: W_K: has 3 levels of brackets where 2 are needed: one matrix"),
     ("head minus one", heads("W_Q[-1]"), 'did you mean "W_Q"?'),
-    ("size zero", attention("d_k = 0"), ":2: d_k = 0: a size is a whole number"),
-    ("size text", attention('d_k = "2"'), "a size is a whole number"),
+    ("size zero", attention("d_k = 0"), ":2: d_k = 0: give a whole number"),
+    ("size text", attention('d_k = "2"'), 'd_k = "2": give a whole number'),
     ("size huge", attention("d_k = 9999999"), ":2: d_k = 9999999: "),
     ("size wrong", attention("d_k = 3"), "because of what you said it has to be 2 × 3"),
     # masks

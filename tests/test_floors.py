@@ -12,6 +12,7 @@ ROOT = Path(__file__).parent.parent / "symattn"
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "status"),
+    ("arguments",),
     ("grammar", "notation"),
     ("arithmetic",),
     ("nodes",),

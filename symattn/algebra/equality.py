@@ -316,7 +316,7 @@ def _meant(one: Any) -> Any:
         if meant.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
             raise SymattnError(f"equal: {shown(one)} is no number; give finite ones")
         return meant
-    raise wrong(one, "equal", "a text, a SymPy expression, a step or a derivation")
+    raise wrong(one, "equal: a side", "a text, a SymPy expression, a step or a derivation")
 
 
 def _known_shapes(pairs: list[list[Any]]) -> dict[str, tuple[Any, Any]]:

@@ -295,7 +295,7 @@ def plain_array(value: Any, name: str) -> Array:
         ) from None
     if array.dtype.kind not in "biufOU":
         kind = "complex numbers" if array.dtype.kind == "c" else str(array.dtype)
-        raise ReadError(f"{name}: an array of {kind} is not a matrix of real numbers")
+        raise ReadError(f"{name}: an array of {kind} is not a matrix of numbers; give real ones")
     return array
 
 

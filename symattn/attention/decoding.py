@@ -76,7 +76,7 @@ def decode(
     >>> steps[1].evaluation["output"].exact == whole["output"].exact[2, :]
     True
     """
-    instance(spec, Attention, "decode", "an Attention")
+    instance(spec, Attention, "spec", "an Attention")
     word(title, "title")
     if not PASTS & set(given):
         spec = replace(spec, cache=False)  # the first token starts the cache

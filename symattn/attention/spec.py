@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import sympy
 
-from symattn.arguments import table, whole, words
+from symattn.arguments import table, whole, words, wrong
 from symattn.arithmetic.reading import read_number
 from symattn.attention.build import build
 from symattn.attention.meaning import PER_HEAD, check_meaning, check_options
@@ -394,7 +394,9 @@ def _mask_names() -> tuple[str, ...]:
 def _heads(name: str, value: Any, letter: str) -> int | str | None:
     if value is None or (isinstance(value, str) and value == letter):
         return value
-    return whole(value, f'{name} (a number, or "{letter}")', 1, 1024)
+    if isinstance(value, str):
+        raise wrong(value, name, f'a whole number from 1 to 1024, or "{letter}"')
+    return whole(value, name, 1, 1024)
 
 
 def _size(name: str) -> sympy.Symbol:

@@ -42,7 +42,7 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
     except ImportError:
         raise SymattnError("capture: needs PyTorch 2.6 or newer; pip install torch") from None
 
-    instance(module, torch.nn.Module, "capture", "a torch.nn.Module")
+    instance(module, torch.nn.Module, "module", "a torch.nn.Module")
     calls: list[Call] = []
     inside: list[str] = []
 

@@ -23,10 +23,11 @@ from symattn.documents.job import (
     check_format,
     document_of,
 )
-from symattn.status import Status
+from symattn.status import Status, worst
 
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
+    from symattn.derivation import Check
     from symattn.notation.options import Notation
     from symattn.worksheet import Worksheet
 
@@ -101,8 +102,14 @@ def derive(
         in_file(lambda: print_text([in_file(job.outline) for job in jobs]))
     else:
         write(in_file(lambda: document_of(form, jobs)), output)
-    agrees = all(job.check is None or job.check.agrees for job in jobs)
-    return Status.AGREES if agrees else Status.WRONG
+    return worst(map(status_of, (job.check for job in jobs)))
+
+
+def status_of(check: Check | None) -> Status:
+    """Whether NumPy agrees; what overflows its dtype is not settled by it."""
+    if check is None or check.agrees:
+        return Status.AGREES
+    return Status.UNSETTLED if check.overflowed else Status.WRONG
 
 
 def _jobs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from symattn.cli.derive import status_of
 from symattn.cli.screen import END_OF_HELP, print_text, write
 from symattn.documents.job import FORMATS, Job, document_of
 from symattn.status import Status
@@ -36,4 +37,4 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> Status:
         print_text([job.outline()])
     else:
         write(document_of(form, [job]), output)
-    return Status.AGREES if job.check.agrees else Status.WRONG
+    return status_of(job.check)

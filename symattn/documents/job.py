@@ -107,7 +107,7 @@ def document(
     if isinstance(what, Derivation):
         derivation, evaluation = what, None
     else:
-        instance(what, Evaluation, "document", "a Derivation or an Evaluation")
+        instance(what, Evaluation, "what", "a Derivation or an Evaluation")
         derivation, evaluation = Derivation(what.inputs, what.steps, labels=what.labels), what
     job = Job(
         replace(derivation, title=title or derivation.title), evaluation, notation_of(notation),

@@ -50,7 +50,7 @@ class Evaluation(Values):
 
     def called_as(self, other: Evaluation) -> Self:
         """The same values, whose entries are named as those of another evaluation are."""
-        instance(other, Evaluation, "called_as", "an Evaluation")
+        instance(other, Evaluation, "other", "an Evaluation")
         mine = self.spelled(other.notation)
         mine._item, mine._batched = other._item, other._batched
         return mine
@@ -107,8 +107,9 @@ class StepValue:
     """The value of one step: `exact`, `balls`, `array`, and decimals that are proven."""
 
     def __init__(self, evaluation: Evaluation, step: Input) -> None:
-        self.evaluation: Evaluation = instance(evaluation, Evaluation, "StepValue", "an Evaluation")
-        self.step: Input = instance(step, Input, "StepValue", "a Step or an Input")
+        instance(evaluation, Evaluation, "evaluation", "an Evaluation")
+        instance(step, Input, "step", "a Step or an Input")
+        self.evaluation, self.step = evaluation, step
 
     @property
     def name(self) -> str:
@@ -198,8 +199,7 @@ class StepValue:
     def _counted(self, index: int, size: int, notation: Notation) -> int:
         """An index as the reader counts, counted from 0."""
         base = notation.index_base
-        wanted = f"rows, columns, heads and items are counted by whole numbers from {base}"
-        number = whole(index, f"{self.name}: {wanted}", -(10**9))
+        number = whole(index, f"{self.name}: row, column, head or item", -(10**9))
         if not 0 <= number - base < size:
             raise NoSuchPlace(
                 f"{self.name}: there is no row, column, head or item {shown(number)}; here "

@@ -32,7 +32,7 @@ def plotted(
     except ImportError:
         raise SymattnError("plot: needs matplotlib; pip install 'symattn[plot]'") from None
     if axes is not None:
-        instance(axes, Axes, "plot", "the Axes of matplotlib to draw into")
+        instance(axes, Axes, "ax", "the Axes of matplotlib to draw into")
     array = evaluation.array(item.letter)
     if array.ndim - (head is not None) != 2:
         raise SymattnError(f"{item.name}: {array.ndim} axes cannot be one picture; pick a matrix")

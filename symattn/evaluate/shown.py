@@ -28,8 +28,8 @@ def value_view(
     matrices. Of exact entries too long for a matrix, one for each entry. `entry`, a place in the
     array, is boxed. Raises `SymattnError` where there are more axes than heads, rows and columns.
     """
-    instance(evaluation, Values, "value_view", "an Evaluation")
-    instance(item, Input, "value_view", "a Step or an Input")
+    instance(evaluation, Values, "evaluation", "an Evaluation")
+    instance(item, Input, "item", "a Step or an Input")
     if entry is not None:
         evaluation.within(item.letter, entry)
     if head is not None:

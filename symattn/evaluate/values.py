@@ -71,6 +71,20 @@ class Values:
         self._batched: frozenset[str] = frozenset()
         self._check_labels()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle and copies keep: all but what is computed again when it is asked for."""
+        state = {k: x for k, x in self.__dict__.items() if k not in ("_is_symbolic", "_is_small")}
+        return state | {"_values": {}, "_digits": {}, "_known": {}, "_abbreviations": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._abbreviations = Abbreviations()
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
     @property
     def known_sizes(self) -> dict[str, int]:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""

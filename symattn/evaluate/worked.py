@@ -49,8 +49,8 @@ def worked(
     notation: Notation | None = None,
 ) -> Tree:
     """One entry of a step worked out, as a notation tree; row, column and head count from 0."""
-    instance(evaluation, Values, "worked", "an Evaluation")
-    instance(step, Step, "worked", "a Step")
+    instance(evaluation, Values, "evaluation", "an Evaluation")
+    instance(step, Step, "step", "a Step")
     row, column = (whole(k, f"{step.name}: place", 0, MAX_ENTRIES) for k in (row, column))
     head = None if head is None else whole(head, f"{step.name}: head", 0, MAX_ENTRIES)
     notation = notation_of(notation)

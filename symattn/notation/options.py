@@ -124,7 +124,7 @@ class Notation:
         _one_of("gradients", self.gradients, ("d", "partial"))
         _one_of("layout", self.layout, ("matrix", "falk"))
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
-        self._keep("limit", whole(self.limit, "limit (0 for none)"))
+        self._keep("limit", whole(self.limit, "limit"))
         flag(self.exact, "exact")
         letters: dict[str, str] = {}
         for name, letter in table(self.symbols, "symbols").items():

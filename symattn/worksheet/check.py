@@ -40,7 +40,7 @@ class Marking:
         """How an entry follows from the claimed numbers before it, worked out with these."""
         if self.marker is None:
             return None
-        instance(entry, EntryMark, "own_work", "an entry of the marks")
+        instance(entry, EntryMark, "entry", "an entry of the marks")
         return self.marker.own_work(entry, notation_of(notation, self.evaluation.notation))
 
     @property
@@ -60,13 +60,13 @@ class Marking:
 
     def passes(self, entry: EntryMark | Link) -> bool:
         """Whether the policy lets this entry, or this sign of a worked line, pass."""
-        instance(entry, (EntryMark, Link), "passes", "an entry or a sign of the marks")
+        instance(entry, (EntryMark, Link), "entry", "an entry or a sign of the marks")
         return entry.verdict in self.policy.accept
 
 
 def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     """The marks of a worksheet's claims. Raises `ReadError` where it claims nothing."""
-    instance(sheet, Worksheet, "check_worksheet", "a Worksheet")
+    instance(sheet, Worksheet, "sheet", "a Worksheet")
     flag(explain, "explain")
     if not sheet.claims:
         raise ReadError("no claims; add a table [claims] with e.g. weights = [[…]]")

@@ -131,7 +131,7 @@ class PageMarks(Sequence[Marks]):
 
     def passes(self, entry: EntryMark) -> bool:
         """Whether the policy of the worksheet that an entry belongs to lets it pass."""
-        instance(entry, EntryMark, "passes", "an entry of the marks")
+        instance(entry, EntryMark, "entry", "an entry of the marks")
         owner = next((m for m in self.markings if any(e is entry for e in m.entries)), None)
         return (owner or self.markings[0]).passes(entry)
 
@@ -186,7 +186,7 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
         sheet = worksheet_of(text_or_path)
         return _shown(sheet.in_file(check_worksheet, sheet, explain))
-    path = Path(path_of(text_or_path, "check"))
+    path = Path(path_of(text_or_path, "text_or_path"))
     checked = check_file(path, explain)
     if checked is None or not checked.markings:
         raise ReadError(

@@ -143,7 +143,7 @@ class Worksheet:
         made = (
             self.derivation()
             if derivation is None
-            else instance(derivation, Derivation, "evaluate", "a Derivation")
+            else instance(derivation, Derivation, "derivation", "a Derivation")
         ).evaluate(dtype=dtype, **self.numbers)
         for item in made.inputs:
             levels, wanted = len(made.shape(item.letter)), 2 + item.per_head
@@ -179,7 +179,7 @@ def read_worksheet(path: str | Path) -> Worksheet:
     Raises `ReadError` (or another `SymattnError`) whose message begins with the file and, where
     it is known, the line.
     """
-    path = path_of(path, "read_worksheet")
+    path = path_of(path, "path")
     name = "<stdin>" if str(path) == "-" else str(path)
     return worksheet_of(read_source(path, name), name)
 
@@ -189,7 +189,7 @@ def worksheet_of(source: str, name: str = "worksheet", first_line: int = 1) -> W
 
     Files that it names are looked for beside that file. Raises as `read_worksheet` does.
     """
-    word(source, "worksheet", "the text of a worksheet")
+    word(source, "source", "the text of a worksheet")
     word(name, "name", "the name of its file")
     source = "\n" * (whole(first_line, "first_line", 1, MAX_BYTES) - 1) + source
     data = parse(source, name)

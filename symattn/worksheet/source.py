@@ -53,7 +53,7 @@ def path_of(value: Any, who: str) -> str | Path:
         return value
     path = os.fspath(value) if isinstance(value, os.PathLike) else None
     if not isinstance(path, str):
-        raise wrong(value, who, "the path of a file")
+        raise wrong(value, who, "a text, or the path of a file")
     return Path(path)
 
 
