@@ -129,7 +129,7 @@ class Worksheet:
             raise ReadError("batch: this worksheet holds one calculation")
         if not base <= whole(number, "batch") < base + self.batch:
             raise ReadError(
-                f"batch: there is no item {number} among {base} to {base + self.batch - 1}"
+                f"batch: there is no item {shown(number)} among {base} to {base + self.batch - 1}"
             )
         given = item_of(self.given, self.items, number - base)
         return replace(self, given=given, claims={}, batch=None, items=frozenset())
