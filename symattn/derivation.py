@@ -8,18 +8,18 @@ from typing import Any
 
 import sympy
 
-from symattn.errors import SymattnError, nearest
+from symattn.arguments import flag, instance, word, words
+from symattn.errors import NoSuchName, SymattnError, nearest, shown
 from symattn.evaluate.check import Check, StepCheck
 from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.shown import value_view
 from symattn.evaluate.values import Place
 from symattn.evaluate.worked import worked
-from symattn.nodes.base import as_scalar
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import Notation
-from symattn.step import Input, Step, listed_sizes
+from symattn.step import Input, Step, listed_sizes, size_put_in
 
 __all__ = [
     "Check",
@@ -61,6 +61,16 @@ class Derivation:
     title: str = ""
 
     def __post_init__(self) -> None:
+        for name, kind in (("inputs", Input), ("steps", Step)):
+            held = instance(
+                getattr(self, name), (tuple, list), name, f"a tuple of {kind.__name__}s"
+            )
+            object.__setattr__(self, name, tuple(held))
+            for item in held:
+                instance(item, kind, name, f"a tuple of {kind.__name__}s")
+        instance(self.sizes, Mapping, "sizes", "a table of sizes")
+        instance(self.labels, Mapping, "labels", "a table of names by size")
+        word(self.title, "title")
         known = {item.letter for item in self.inputs}
         for step in self.steps:
             for letter in step.operands:
@@ -76,10 +86,16 @@ class Derivation:
         return tuple(step.name for step in self.steps)
 
     def __getitem__(self, name: str) -> Step:
-        for step in self.steps:
+        for step in self.steps if isinstance(name, str) else ():
             if name in (step.name, step.letter):
                 return step
-        raise SymattnError(f'no step is called "{name}"{nearest(name, self.names)}')
+        raise NoSuchName(f"no step is called {shown(name)}{nearest(name, self.names)}")
+
+    def __contains__(self, item: object) -> bool:
+        """Whether this is a step, or the name or letter of one."""
+        if isinstance(item, str):
+            return any(item in (step.name, step.letter) for step in self.steps)
+        return isinstance(item, Step) and item in self.steps
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
@@ -116,10 +132,12 @@ class Derivation:
         """
         symbols = {s.name: s for s in self.size_symbols}
         pairs = {}
-        for size, value in sizes.items():
-            if str(size) not in symbols:
-                raise SymattnError(f'no size is called "{size}"{nearest(str(size), symbols)}')
-            pairs[symbols[str(size)]] = as_scalar(value, str(size))
+        for size, value in instance(sizes, Mapping, "sizes", "a table of sizes").items():
+            name = str(size) if isinstance(size, str | sympy.Symbol) else ""
+            if name not in symbols:
+                hint = nearest(name or None, symbols)
+                raise NoSuchName(f"no size is called {shown(size)}{hint}")
+            pairs[symbols[name]] = size_put_in(value, name)
         return replace(
             self,
             inputs=tuple(replace(item, symbol=item.symbol.subs(pairs)) for item in self.inputs),
@@ -188,6 +206,7 @@ class Derivation:
         """
         from symattn.derivatives.steps import backward
 
+        flag(forward, "forward")
         inputs, steps = backward(self.inputs, self.steps, self.sizes, wrt=wrt, of=of,
                                  upstream=upstream, forward=forward)  # fmt: skip
         return replace(self, inputs=inputs, steps=steps)
@@ -239,9 +258,12 @@ class Derivation:
         ('weights',)
         """
         items: dict[str, Input] = {item.name: item for item in (*self.inputs, *self.steps)}
+        names = words(names, "given")
         for name in names:
             if name not in items:
-                raise SymattnError(f"{name}: is no part of this derivation{nearest(name, items)}")
+                raise SymattnError(
+                    f"{shown(name)} is no part of this derivation{nearest(name, items)}"
+                )
         available = {items[name].letter for name in names}
         possible: list[Step] = []
         for step in self.steps:

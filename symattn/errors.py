@@ -6,11 +6,38 @@ A message is one line: where, what is wrong, and how to mend it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from numbers import Number
+
+from symattn.printable import printable, shortened
+
+#: The most characters of a message.
+_LONGEST = 800
 
 
 class SymattnError(ValueError):
-    """Something given to symattn cannot be used; the message says where and how to mend it."""
+    """Something given to symattn cannot be used; the message says where and how to mend it.
+
+    The message is one line of bounded length that can be printed, whatever was quoted in it.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(printable(message), _LONGEST))
+
+    __str__ = Exception.__str__  # KeyError would quote the message
+
+
+class NoSuchName(SymattnError, KeyError):
+    """Nothing has this name; a `KeyError` too, as Python's protocols want it."""
+
+
+class NoSuchPlace(SymattnError, IndexError):
+    """There is nothing at this place of a sequence; an `IndexError` too."""
+
+
+class MissingExtra(SymattnError, ImportError):
+    """A package that only some parts of symattn need is not installed; an `ImportError` too."""
 
 
 class ShapeError(SymattnError):
@@ -35,14 +62,39 @@ def shown(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case str():  # a line stays one line
-            text = f'"{" ".join(value.splitlines())}"'
+            text = f'"{" ".join(value[:100].splitlines())}"'
         case dict():
             return "a table"
         case list() | tuple():
             return "a list"
-        case _:
+        case int() if value.bit_length() > 200:  # Python itself writes out 4300 digits at most
+            return f"a whole number of {value.bit_length()} bits"
+        case None | Number():
             text = str(value)
+        case type():
+            return f"the class {value.__name__}"
+        case _ if hasattr(value, "free_symbols"):  # a formula
+            text = str(value)
+        case _:
+            return f"a value of type {type(value).__name__}"
     return text if len(text) <= 50 else f"{text[:47]}…"
+
+
+@contextmanager
+def needing(who: str, package: str, how: str) -> Iterator[None]:
+    """Imports that only `who` needs: raises `MissingExtra` where the package is not installed.
+
+    >>> with needing("plot", "no_such_package", "symattn[plot]"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+    symattn.errors.MissingExtra: plot: needs no_such_package; pip install 'symattn[plot]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        if isinstance(error, MissingExtra) or (error.name or "").startswith("symattn"):
+            raise
+        raise MissingExtra(f"{who}: needs {package}; pip install '{how}'") from None
 
 
 def counted(count: int, noun: str) -> str:
@@ -50,10 +102,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: object, known: Iterable[str]) -> str:
     """A hint for a misspelt name: ``; did you mean "scores"?`` or the list of known names."""
     names = list(known)
-    if close := close_to(word, names):
+    if isinstance(word, str) and (close := close_to(word, names)):
         return f'; did you mean "{close}"?'
     few = names if len(names) <= 30 else [*names[:30], "…"]
     return f"; known: {', '.join(few)}" if names else ""
@@ -62,5 +114,5 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def close_to(word: str, known: Iterable[str]) -> str:
     """The known name that a misspelt one is closest to, or nothing."""
     lowered = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(word.lower()[:60], list(lowered)[:2000], n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word[:60].lower(), list(lowered)[:2000], n=1, cutoff=0.6)
     return lowered[close[0]] if close else ""

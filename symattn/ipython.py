@@ -6,7 +6,10 @@ import argparse
 import shlex
 from typing import Any, NoReturn
 
-from IPython.core.error import UsageError
+from symattn.errors import needing
+
+with needing("symattn.ipython", "IPython", "symattn[notebook]"):
+    from IPython.core.error import UsageError
 
 from symattn.documents.job import LAYOUTS
 from symattn.documents.markdown import markdown_document

@@ -10,11 +10,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mkdocs.config.base import Config
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import ConfigurationError
-from mkdocs.plugins import BasePlugin, get_plugin_logger
-from mkdocs.structure.pages import Page
+from symattn.errors import needing
+
+with needing("symattn.mkdocsext", "MkDocs", "symattn[mkdocs]"):
+    from mkdocs.config.base import Config
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.exceptions import ConfigurationError
+    from mkdocs.plugins import BasePlugin, get_plugin_logger
+    from mkdocs.structure.pages import Page
 
 from symattn.doors import failure
 from symattn.printable import printable

@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
+from symattn.errors import needing
+
+with needing("symattn.pytest_plugin", "pytest", "pytest"):
+    import pytest
 
 if TYPE_CHECKING:
     from symattn.worksheet.prose import Checked

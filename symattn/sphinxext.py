@@ -15,13 +15,16 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from docutils import nodes
-from docutils.parsers.rst import directives
-from docutils.parsers.rst.directives.admonitions import Attention as Admonition
-from docutils.statemachine import StringList
-from sphinx.errors import ConfigError
-from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from symattn.errors import needing
+
+with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
+    from docutils import nodes
+    from docutils.parsers.rst import directives
+    from docutils.parsers.rst.directives.admonitions import Attention as Admonition
+    from docutils.statemachine import StringList
+    from sphinx.errors import ConfigError
+    from sphinx.util import logging
+    from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from symattn import __version__
 from symattn.derivation import Derivation, Evaluation, Place

@@ -11,8 +11,9 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.arguments import instance, whole, word, wrong
 from symattn.errors import ShapeError
-from symattn.nodes.base import Definition, definitions, shape_of
+from symattn.nodes.base import Definition, as_scalar, definitions, shape_of
 from symattn.nodes.flip import flip
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Index, Rule, rule_of
@@ -20,10 +21,13 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
-from symattn.notation.options import SIZES, Notation
+from symattn.notation.options import SIZES, Notation, notation_of
 from symattn.notation.prose import plain
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
+
+#: The most that a size may be.
+MOST_OF_A_SIZE = 10**6
 
 #: The indices of an entry rule, and the head that a per-head step is stated for.
 ROW, COLUMN = sympy.Symbol("i", integer=True), sympy.Symbol("j", integer=True)
@@ -40,6 +44,13 @@ class Input:
     meaning: str = ""
     #: The size that counts the heads of a per-head matrix: h, or g for keys and values in groups.
     group: str = field(default="h", kw_only=True)
+
+    def __post_init__(self) -> None:
+        for said in ("name", "meaning", "group"):
+            word(getattr(self, said), said)
+        instance(self.symbol, MatrixExpr, f"{self.name}: symbol", "a MatrixSymbol")
+        if not hasattr(self.symbol, "name"):
+            raise wrong(self.symbol, f"{self.name}: symbol", "a MatrixSymbol")
 
     @property
     def letter(self) -> str:
@@ -77,6 +88,10 @@ class Step(Input):
         return plain(self.because)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        for said in ("rule", "because", "source"):
+            word(getattr(self, said), f"{self.name}: {said}")
+        instance(self.expr, MatrixExpr, f"{self.name}: expr", "a matrix expression of SymPy")
         check_shapes(self.expr, self.name)
         left, right = shape_of(self.symbol), shape_of(self.expr)
         if not _fits(left, right):
@@ -92,20 +107,21 @@ class Step(Input):
 
     def in_convention(self, notation: Notation) -> tuple[MatrixExpr, MatrixExpr]:
         """Symbol and expression with tokens as rows, or as columns."""
+        notation = notation_of(notation)
         if notation.convention == "columns":
             return flip(self.symbol), flip(self.expr)
         return self.symbol, self.expr
 
     def formula(self, notation: Notation | None = None) -> Tree:
         """The formula view, as a notation tree: S = Q Kᵀ."""
-        notation = notation or Notation()
+        notation = notation_of(notation)
         speller = Speller(notation)
         symbol, expr = self.in_convention(notation)
         return t.equation(speller.matrix(symbol), (t.EQUALS, speller.matrix(expr)))
 
     def entry(self, notation: Notation | None = None) -> Tree:
         """The entry view: s_ij = Σ_l q_il k_jl."""
-        notation = notation or Notation()
+        notation = notation_of(notation)
         speller = Speller(notation)
         symbol, expr = self.in_convention(notation)
         i, j, rule = stated(expr, *self.indices)
@@ -113,7 +129,7 @@ class Step(Input):
 
     def definitions(self, notation: Notation | None = None) -> tuple[Definition, ...]:
         """What the letters in the entry view stand for, as far as no other step makes them."""
-        speller = Speller(notation or Notation())
+        speller = Speller(notation_of(notation))
         _, expr = self.in_convention(speller.notation)
         return tuple(definitions(expr, speller, *self.indices))
 
@@ -131,6 +147,9 @@ class Step(Input):
 
     def subs(self, sizes: Mapping[Any, Any]) -> Step:
         """The step with sizes put in."""
+        instance(sizes, Mapping, "sizes", "a table of sizes")
+        sizes = {as_scalar(size, "sizes"): size_put_in(value, str(size))
+                 for size, value in sizes.items()}  # fmt: skip
         return Step(
             self.name, self.symbol.subs(sizes), self.meaning,
             self.expr.subs(sizes), self.rule, self.because, self.source, group=self.group,
@@ -141,6 +160,13 @@ def stated(expr: MatrixExpr, i: Index, j: Index) -> tuple[Index, Index, Rule]:
     """Row, column and entry rule as a reader states them."""
     own = getattr(expr, "statement", None)
     return own(i, j) if own is not None else (i, j, rule_of(expr, i, j))
+
+
+def size_put_in(value: Any, name: str) -> sympy.Expr:
+    """A size: a whole number from 1, or a formula of other sizes."""
+    if isinstance(value, sympy.Expr) and value.free_symbols and not value.is_Matrix:
+        return value
+    return sympy.Integer(whole(value, name, 1, MOST_OF_A_SIZE))
 
 
 def listed_sizes(sizes: Mapping[sympy.Symbol, int]) -> dict[str, int]:

@@ -188,8 +188,8 @@ ROWS: Sequence[tuple[str, str, str]] = (
         X=EYE, W_Q=f"[{EYE}, {EYE}]", W_K=f"[{EYE}]", W_V=EYE),
      ":8: W_K: has 3 levels of brackets where 2 are needed: one matrix"),
     ("head minus one", heads("W_Q[-1]"), 'did you mean "W_Q"?'),
-    ("size zero", attention("d_k = 0"), ":2: d_k = 0: a size is a whole number"),
-    ("size text", attention('d_k = "2"'), "a size is a whole number"),
+    ("size zero", attention("d_k = 0"), ":2: d_k = 0: give a whole number"),
+    ("size text", attention('d_k = "2"'), 'd_k = "2": give a whole number'),
     ("size huge", attention("d_k = 9999999"), ":2: d_k = 9999999: "),
     ("size wrong", attention("d_k = 3"), "because of what you said it has to be 2 × 3"),
     # masks
@@ -357,12 +357,12 @@ def test_output_that_cannot_be_written(tmp_path: Path) -> None:
     assert_refused(derive(path, "-o", str(tmp_path / "no" / "x")), "cannot be written")
 
 
-def test_overflow_is_a_wrong_number_not_a_crash(tmp_path: Path) -> None:
+def test_overflow_is_said_and_is_no_wrong_number(tmp_path: Path) -> None:
     sheet = only(Q="[[300, 300]]", K="[[300, 300], [1, 1]]", V=EYE)
     result = derive(tmp_path, "--dtype", "float16", text=sheet)
-    assert result.exit_code == 1
+    assert result.exit_code == 4
     assert result.stderr == ""
-    assert "does NOT agree" in result.stdout
+    assert "overflows float16" in result.stdout
     assert "OVERFLOW" in result.stdout
 
 

@@ -129,11 +129,12 @@ def test_a_worksheet_on_standard_input() -> None:
     assert result.exit_code == 0 and "0.0634" in result.stdout
 
 
-def test_a_disagreement_exits_with_1() -> None:
+def test_an_overflow_is_not_settled() -> None:
     text = '[given]\nQ = [["300"]]\nK = [["300"]]\n'
     result = run("derive", "-", "--dtype", "float16", given=text)
-    assert result.exit_code == 1
-    assert "does NOT agree" in result.stdout and "OVERFLOW" in result.stdout
+    assert result.exit_code == 4
+    assert "Check: overflows float16: from scores[1,1] on" in result.stdout
+    assert "OVERFLOW" in result.stdout and "NOT agree" not in result.stdout
 
 
 def test_unknown_names_get_the_nearest() -> None:

@@ -11,8 +11,9 @@ ROOT = Path(__file__).parent.parent / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "status", "printable"),
-    ("writing",),
+    ("status", "printable"),
+    ("errors",),
+    ("arguments", "writing"),
     ("grammar", "notation"),
     ("arithmetic",),
     ("nodes",),

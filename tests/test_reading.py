@@ -154,7 +154,7 @@ def test_matrices_come_in_many_shapes_and_mean_the_same() -> None:
 @pytest.mark.parametrize(
     ("matrix", "why"),
     [
-        ([[1, 2], [3]], "row 1 has 2 entries, row 2 has 1 entries"),
+        ([[1, 2], [3]], "row 1 has 2 entries, row 2 has 1 entry"),
         ([[1, 2], 3], "row 2 has a single number"),
         ([1, [2]], "numbers and rows are mixed"),
         ([], "empty"),

@@ -243,7 +243,7 @@ TWO: dict[str, Any] = {"Q": ONE, "K": [["1/2"], [1000]], "V": [[1], [2]]}
         ({"Q": ONE, "K": ONE, "V": ONE, "q": ONE}, '"q" is not an input.*did you mean "Q"?'),
         ({"Q": ONE, "K": ONE, "V": ONE, "W_O": ONE}, '"W_O" is not an input.*known: Q, K, V'),
         ({"Q": [[1, "x"]], "K": [[1, 2]], "V": ONE}, r"Q\[1,2\]: .x. cannot be read"),
-        ({"Q": [[1], [1, 2]], "K": ONE, "V": ONE}, "row 1 has 1 entries, row 2 has 2 entries"),
+        ({"Q": [[1], [1, 2]], "K": ONE, "V": ONE}, "row 1 has 1 entry, row 2 has 2 entries"),
         ({"Q": [1], "K": ONE, "V": ONE}, "Q: .* levels of brackets are needed"),
         ({"Q": [["-inf"]], "K": ONE, "V": ONE}, "−∞ has no meaning in Q"),
         ({"Q": [[True]], "K": ONE, "V": ONE}, "True is not a number; only a mask"),

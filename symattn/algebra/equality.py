@@ -32,11 +32,12 @@ from symattn.algebra.shapes import SQUARE
 from symattn.algebra.statement import readings
 from symattn.algebra.witness import Counterexample, Side, broadcast
 from symattn.algebra.words import follows_in_words
+from symattn.arguments import instance, table, whole, words, wrong
 from symattn.derivation import Derivation
-from symattn.errors import CannotSpell, ShapeError, SymattnError
+from symattn.errors import CannotSpell, ShapeError, SymattnError, shown
 from symattn.grammar import sides as split_sides
 from symattn.nodes.base import shape_of
-from symattn.step import Step, check_shapes, listed_sizes
+from symattn.step import MOST_OF_A_SIZE, Step, check_shapes, listed_sizes
 
 Answer = Literal["equal", "holds at the sizes tried", "different", "undecided"]
 
@@ -47,6 +48,9 @@ AT_GIVEN = "at the sizes given"
 #: How often signs may be split, how many entries the difference may have, how often the scales of
 #: exponents may change, and how many other readings are compared.
 _MOST_CASES, _MOST_ENTRIES, _MOST_ROUNDS, _MOST_OTHERS = 64, 400, 200, 4
+
+#: The most that the budget of work is multiplied by.
+MOST_EFFORT = 1_000_000
 
 #: How many entries a matrix may have where its size is given.
 _MOST_CELLS = 1024
@@ -124,6 +128,7 @@ def equal(
         raise SymattnError(
             "equal: give two sides, or a text with =; a chain is proven link by link"
         )
+    sizes, effort = table(sizes, "sizes"), whole(effort, "effort", 1, MOST_EFFORT)
     statements = stated(
         left, right, shapes=shapes, where=where, positive=positive, permuting=permuting
     )
@@ -172,9 +177,12 @@ def stated(
         chain = [left, right]
     if len(chain) < 2:
         raise SymattnError("two sides are needed: equal(A, B), or a text with =")
-    pairs = [chain, *(_halves(one) for one in ([where] if isinstance(where, str) else where))]
+    assumed_too = [where] if isinstance(where, str) else where
+    instance(assumed_too, (list, tuple), "where", "equations in a list")
+    positive, permuting = words(positive, "positive"), words(permuting, "permuting")
+    pairs = [chain, *map(_halves, assumed_too)]
     square = {name: (SQUARE + name, SQUARE + name) for name in permuting}
-    told = {**square, **_known_shapes(pairs), **(shapes or {})}
+    told = {**square, **_known_shapes(pairs), **table(shapes, "shapes")}
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
     for built in readings(texts, told, tuple(positive)):
         sides = []
@@ -280,20 +288,20 @@ def _check_letters(statement: Statement) -> None:
     known = {*letters, *(name for name, _ in statement.reading)}
     known |= {symbol.name for side in statement.all_sides for symbol in side.scalars()}
     for name in sorted(statement.positive - known):
-        raise SymattnError(f"positive: there is no letter {name} here")
+        raise SymattnError(f"positive: there is no letter {shown(name)} here")
     for name in sorted(statement.permutations):
         if name not in letters:
-            raise SymattnError(f"permuting: there is no letter {name} here")
+            raise SymattnError(f"permuting: there is no letter {shown(name)} here")
         rows, columns = letters[name].shape
         if sympy.expand(rows - columns) != 0:
             raise ShapeError(f"permuting: {name} is {rows} × {columns}; a permutation is square")
 
 
 def _halves(one: Any) -> list[Any]:
-    halves = split_sides(one) if isinstance(one, str) else list(one)
-    if len(halves) != 2:
-        raise SymattnError(f"where: {one} is no equation")
-    return halves
+    halves = split_sides(one) if isinstance(one, str) else one
+    if not isinstance(halves, list | tuple) or len(halves) != 2:
+        raise SymattnError(f"where: {shown(one)} is no equation")
+    return list(halves)
 
 
 def _meant(one: Any) -> Any:
@@ -303,9 +311,12 @@ def _meant(one: Any) -> Any:
         return one
     if isinstance(one, sympy.MatrixBase):
         return sympy.ImmutableDenseMatrix(one)
-    if isinstance(one, sympy.Expr | int):
-        return sympy.sympify(one, strict=True)
-    raise SymattnError(f"{type(one).__name__}: give a text, a SymPy expression or a derivation")
+    if isinstance(one, sympy.Expr | int) and not isinstance(one, bool):
+        meant = sympy.sympify(one, strict=True)
+        if meant.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
+            raise SymattnError(f"equal: {shown(one)} is no number; give finite ones")
+        return meant
+    raise wrong(one, "equal: a side", "a text, a SymPy expression, a step or a derivation")
 
 
 def _known_shapes(pairs: list[list[Any]]) -> dict[str, tuple[Any, Any]]:
@@ -328,12 +339,12 @@ def decide(
 ) -> Equality:
     """Decide a statement at these sizes; without any, for all sizes if possible."""
     symbols = _sizes_of(statement)
+    _check_sizes(sizes or {}, symbols)
     given = {
         symbol: int((sizes or {})[symbol.name])
         for symbol in symbols
         if symbol.name in (sizes or {})
     }
-    _check_sizes(sizes or {}, symbols)
     fixed = len(given) == len(symbols)
     _check_room(statement, given)
     shapes = {name: " × ".join(map(str, one.shape)) for name, one in statement.letters().items()}
@@ -345,8 +356,7 @@ def decide(
 
 def _check_sizes(sizes: Mapping[str, int], symbols: set[sympy.Symbol]) -> None:
     for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise SymattnError(f"sizes: {name} = {size} is no size; give a whole number from 1")
+        whole(size, f"sizes: {name}", 1, MOST_OF_A_SIZE)
         if name not in {symbol.name for symbol in symbols}:
             known = ", ".join(sorted(symbol.name for symbol in symbols)) or "none"
             raise SymattnError(f"sizes: there is no size {name} here; there is {known}")

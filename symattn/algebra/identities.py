@@ -11,7 +11,7 @@ from symattn.algebra.identities_gradients import GRADIENTS
 from symattn.algebra.identities_positions import POSITIONS
 from symattn.algebra.identities_softmax import SOFTMAX
 from symattn.algebra.identity import Identity
-from symattn.errors import SymattnError, nearest
+from symattn.errors import NoSuchName, nearest, shown
 
 IDENTITIES: tuple[Identity, ...] = (
     *SOFTMAX, *ATTENTION, *POSITIONS, *GRADIENTS, *FALSE,
@@ -20,8 +20,7 @@ IDENTITIES: tuple[Identity, ...] = (
 
 def identity(name: str) -> Identity:
     """The identity of this name; raises `SymattnError` with the nearest name otherwise."""
-    for row in IDENTITIES:
-        if row.name == name:
-            return row
-    names = [row.name for row in IDENTITIES]
-    raise SymattnError(f'no identity is called "{name}"{nearest(name, names)}')
+    named = {row.name: row for row in IDENTITIES}
+    if not isinstance(name, str) or name not in named:
+        raise NoSuchName(f"no identity is called {shown(name)}{nearest(name, named)}")
+    return named[name]

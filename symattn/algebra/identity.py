@@ -9,10 +9,19 @@ from time import perf_counter
 from typing import Any
 
 from symattn.algebra.calculus import follows
-from symattn.algebra.equality import AT_GIVEN, FOR_ALL, Equality, answered, decide, stated
+from symattn.algebra.equality import (
+    AT_GIVEN,
+    FOR_ALL,
+    MOST_EFFORT,
+    Equality,
+    answered,
+    decide,
+    stated,
+)
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.rules import rule
 from symattn.algebra.witness import Side
+from symattn.arguments import flag, instance, whole, word, words, wrong
 from symattn.grammar import sides as split_sides
 
 #: Links that use no rule: a hypothesis is put in, or all entries are compared.
@@ -46,13 +55,35 @@ class Identity:
     for_all: bool = True
     sides: Callable[[], tuple[Any, Any]] | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        for name in ("name", "says", "statement", "source", "use", "misconception"):
+            word(getattr(self, name), name)
+        for name in ("where", "positive", "permuting"):
+            object.__setattr__(self, name, words(getattr(self, name), name))
+        for name in ("holds", "for_all"):
+            flag(getattr(self, name), name)
+        if self.sides is not None and not callable(self.sides):
+            raise wrong(self.sides, "sides", "a function that makes both sides")
+        for name in ("shapes", "sizes", "proof"):
+            self._check_pairs(name)
+
+    def _check_pairs(self, name: str) -> None:
+        wanted = "a tuple of pairs"
+        for pair in instance(getattr(self, name), tuple, name, wanted):
+            if len(instance(pair, tuple, name, wanted)) != 2:
+                raise wrong(pair, name, wanted)
+            word(pair[0], name, f"{wanted} that begin with a text")
+
     def statements(self) -> Iterator[Statement]:
         """The statement with its chain, one for each reading of the letters, the likeliest first.
 
         Raises `SymattnError` for what cannot be read.
         """
         if self.sides is not None:
-            told: list[Any] = list(self.sides())
+            made = instance(self.sides(), (tuple, list), "sides", "a function that makes both")
+            told: list[Any] = list(made)
+            if len(told) < 2:
+                raise wrong(made, "sides", "a function that makes both")
             steps = [told[0], *told[2:], told[1]]
         else:
             left, right = split_sides(self.statement)
@@ -117,19 +148,20 @@ def prove(identity: Identity | str, effort: int = 1) -> Proof:
     >>> proof.good, proof.equality.scope
     (True, 'for all sizes')
     """
-    if isinstance(identity, str):
+    effort = whole(effort, "effort", 1, MOST_EFFORT)
+    if not isinstance(identity, Identity):
         from symattn.algebra.identities import identity as named
 
         identity = named(identity)
     begun = perf_counter()
     readings = identity.statements()
-    whole = next(readings)
+    first = next(readings)
     sizes = dict(identity.sizes) or None
     others = iter(()) if identity.name else readings  # a row of the catalogue means one thing
-    equality = answered(chain((whole,), others), sizes, effort)
+    equality = answered(chain((first,), others), sizes, effort)
     if identity.sides is not None and not identity.for_all and equality.scope == FOR_ALL:
         equality = replace(equality, scope=AT_GIVEN)  # numbers made of matrices with sizes
-    meant = [Side(one) for one in whole.chain]
+    meant = [Side(one) for one in first.chain]
     links: list[Link] = []
     if identity.holds:
         for (one, other), name in zip(pairwise(meant), identity.rules, strict=True):
@@ -137,7 +169,7 @@ def prove(identity: Identity | str, effort: int = 1) -> Proof:
             applies = free or follows(
                 one.meaning, other.meaning, rule(name), frozenset(identity.permuting)
             )
-            pair = whole.between(one, other)
+            pair = first.between(one, other)
             decided = equality if len(meant) == 2 else decide(pair, sizes, effort)
             links.append(Link(one.meaning, other.meaning, name, decided, applies))
     seconds = perf_counter() - begun

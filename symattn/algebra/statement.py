@@ -206,7 +206,11 @@ class _Reading(Shapes):
                 return _scaled(sympy.S.NegativeOne, self.build(part))
             case Apart("inv", (part,)):
                 inner = self.build(part)
-                return _number(1 / inner) if shape is None else sympy.Inverse(inner)
+                if shape is not None:
+                    return sympy.Inverse(inner)
+                if inner == 0:
+                    raise ReadError("0 has no inverse: 1/0 has no value")
+                return _number(1 / inner)
             case Apart("^", (part, *_), exponent):
                 return self._power(self.build(part), shape, exponent)
             case Apart("+", parts):
@@ -278,7 +282,7 @@ class _Reading(Shapes):
         over, under = self.shapes[id(above)], self.shapes[id(below)]
         if under is None:
             if bottom == 0:
-                raise ReadError("it divides by 0")
+                raise ReadError("it divides by 0, which has no value")
             return Quotient(self._spread(top, over, shape), bottom)
         top = self._spread(top, over, shape)
         columns, rows = (self.dims.is_one(under[axis]) for axis in (1, 0))
@@ -292,6 +296,8 @@ class _Reading(Shapes):
         power = sympy.Rational(exponent.numerator, exponent.denominator)
         if shape is None:
             self.needs += [] if power.is_Integer or base.is_nonnegative else [base]
+            if base == 0 and power < 0:
+                raise ReadError(f"0 has no negative powers: 0^({power}) divides by 0")
             return _number(base**power)
         if not power.is_Integer:
             raise ReadError("a matrix has whole powers; write sqrt(A) for the roots of entries")
@@ -310,6 +316,8 @@ class _Reading(Shapes):
                 raise ReadError(f"{name} of a number is not known here; say the letter's shape")
             if name in ("√", "ln") and not parts[0].is_nonnegative:
                 self.needs.append(parts[0])
+            if name == "ln" and parts[0].is_nonpositive:
+                raise ReadError(f"{parts[0]} has no logarithm; only positive numbers have one")
             return _number(_SCALAR[name](parts[0]))
         first = parts[0]
         if name in _SAME_SHAPE:
@@ -407,9 +415,9 @@ def _variance(matrix: Any) -> Any:
 def _number(value: Any) -> Any:
     """A scalar that is a number, whatever its letters are."""
     if value.has(sympy.zoo, sympy.nan, sympy.oo):
-        raise ReadError("a number in it is divided by 0")
+        raise ReadError("a number in it is divided by 0, which has no value")
     if value.has(sympy.I):
-        raise ReadError("a number in it is a root of a negative number")
+        raise ReadError("a number in it is a root of a negative number, which is not real")
     return value
 
 
@@ -543,14 +551,22 @@ def readings(
     for _, reading, sides in sorted(fitting, key=lambda one: one[0]):
         reading.positive = positive
         pairs = [
-            [reading.built(tree, shape) for tree in texts]
-            for texts, shape in zip(trees, sides, strict=True)
+            [_built(reading, tree, shape, text) for tree, text in zip(parts, texts, strict=True)]
+            for parts, texts, shape in zip(trees, groups, sides, strict=True)
         ]
         yield Built(
             tuple(tuple(value for value, _ in texts) for texts in pairs),
             reading.told(),
             tuple(tuple(needs for _, needs in texts) for texts in pairs),
         )
+
+
+def _built(reading: _Reading, tree: Tree, shape: Shape, text: str) -> tuple[Any, Any]:
+    """What a text means, with what has to be positive. Raises `ReadError` that quotes the text."""
+    try:
+        return reading.built(tree, shape)
+    except ReadError as error:
+        raise ReadError(f"{shown(text)}: {error}") from None
 
 
 def _given(name: str, shape: Any) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from symattn.arithmetic.balls import ball, nearest, precision
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, shown
 
 DTYPES = ("float64", "float32", "float16")
 
@@ -45,12 +46,12 @@ class Arrays(Arithmetic):
     name = "arrays"
 
     def __init__(self, dtype: Any = "float64") -> None:
-        try:
-            name = np.dtype(dtype).name
-        except TypeError:
-            name = str(dtype)
+        name = ""
+        if isinstance(dtype, str | type | np.dtype):  # to NumPy None is float64
+            with suppress(TypeError, ValueError, SyntaxError):  # as it refuses texts
+                name = np.dtype(dtype).name
         if name not in DTYPES:
-            raise SymattnError(f"dtype {name!r}: choose one of {', '.join(DTYPES)}")
+            raise SymattnError(f"dtype {shown(dtype)}: choose one of {', '.join(DTYPES)}")
         self.dtype: np.dtype[Any] = np.dtype(name)
 
     def scalar(self, value: sympy.Expr) -> Any:

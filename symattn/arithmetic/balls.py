@@ -8,6 +8,7 @@ to the process (so: no threads).
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
@@ -120,6 +121,28 @@ class Balls(Arithmetic):
         out = np.empty(x.size, dtype=object)
         out[:] = entries
         return out.reshape(x.shape)
+
+
+def _whole(x: Any) -> tuple[int, int]:
+    mantissa, exponent = x.man_exp()
+    return int(mantissa), int(exponent)
+
+
+def _reduced(x: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """How a ball is pickled and copied, which Arb leaves open: by its midpoint and radius."""
+    if x.is_finite():
+        return restored, (_whole(x.mid()), _whole(x.rad()))
+    infinite = (arb.neg_inf, arb.pos_inf)
+    made = next((one for one in infinite if x == one()), arb.nan if x.is_nan() else None)
+    return (made, ()) if made is not None else (arb, (0, float("inf")))
+
+
+def restored(middle: tuple[int, int], radius: tuple[int, int]) -> Any:
+    """A ball that holds the one with this midpoint and radius, in any precision."""
+    return arb(middle, radius) if radius[0] else arb(middle)
+
+
+copyreg.pickle(arb, _reduced)
 
 
 def largest(row: Iterable[Any]) -> Any:

@@ -26,6 +26,7 @@ from symattn.grammar import Apart, Call, Name, Number, Tree, read_closed
 MAX_LENGTH = 200
 MAX_EXPONENT = 400
 MAX_ENTRIES = 65_536
+_MOST_LEVELS = 8
 
 _DECIMAL = re.compile(r"([+-]?)([0-9]{0,120})(?:\.([0-9]{0,120}))?(?:[eE]([+-]?[0-9]{1,9}))?\Z")
 _MINUS_INFINITY = {"-inf", "-infinity", "-oo", "-∞"}
@@ -52,12 +53,15 @@ def read_number(value: Any, where: str, most: int = MAX_LENGTH) -> sympy.Expr:
         case Decimal():
             return _decimal(str(value), where)
         case Fraction():
-            return sympy.Rational(value.numerator, value.denominator)
+            _integer(value.denominator, where)
+            return sympy.Rational(_integer(value.numerator, where), value.denominator)
         case str():
             return _text(value, where, most)
-        case sympy.Expr():
-            if value in (sympy.oo, sympy.zoo, sympy.nan):
-                raise ReadError(f"{where}: {value} is not a number that attention can use")
+        case sympy.Expr() if not value.is_Matrix:
+            if value in (sympy.oo, sympy.zoo, sympy.nan) or value.has(sympy.I):
+                raise ReadError(f"{where}: {shown(value)} is not a number that attention can use")
+            for part in value.atoms(sympy.Rational):
+                _integer(max(abs(part.p), part.q), where)
             floats = value.atoms(sympy.Float)
             return value.xreplace({f: _spelled(f) for f in floats}) if floats else value
     raise ReadError(f"{where}: {shown(value)} is not a number")
@@ -226,10 +230,7 @@ def read_array(
     `levels`: how deep the brackets may go; `infinite`: whether −∞ has a meaning there;
     `boolean`: whether true and false do (read as 1 and 0).
     """
-    if isinstance(value, sympy.MatrixBase):
-        value = value.tolist()
-    elif isinstance(value, np.ndarray) or hasattr(value, "__array__"):
-        value = as_lists(value, name)
+    value = _listed(value, name)
     shape = _shape(value, name)
     if 0 in shape:
         raise ReadError(f"{name}: the matrix is empty; give at least one row and one column")
@@ -266,11 +267,54 @@ def _truth(entry: Any, place: str) -> sympy.Integer:
     return number
 
 
+def is_array(value: Any) -> bool:
+    """Whether a value is an array, of NumPy or of another library; a matrix of SymPy is not."""
+    if isinstance(value, type | np.generic | sympy.Basic | sympy.MatrixBase):
+        return False
+    return isinstance(value, np.ndarray) or hasattr(value, "__array__")
+
+
+def plain_array(value: Any, name: str) -> Array:
+    """An array of any library as a NumPy array of numbers, truth values, texts or objects.
+
+    Raises `ReadError` for what would be lost or changed: hidden entries of a masked array, complex
+    numbers, dates, numbers that are not to be had (a tensor that needs its gradient).
+    """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        count = int(np.ma.getmaskarray(value).sum())
+        raise ReadError(
+            f"{name}: {count} of its entries {'is' if count == 1 else 'are'} masked; give "
+            "array.filled(…) with numbers in their place, or hide keys by a mask of the attention"
+        )
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+        raise ReadError(
+            f"{name}: the numbers of this {type(value).__name__} cannot be read "
+            f"({str(error)[:120]}); give a NumPy array or nested lists"
+        ) from None
+    if array.dtype.kind not in "biufOU":
+        kind = "complex numbers" if array.dtype.kind == "c" else str(array.dtype)
+        raise ReadError(f"{name}: an array of {kind} is not a matrix of numbers; give real ones")
+    return array
+
+
+def _listed(value: Any, name: str, depth: int = 0) -> Any:
+    """Arrays and SymPy matrices as nested lists, those inside of lists too."""
+    if isinstance(value, sympy.MatrixBase | sympy.NDimArray):
+        return value.tolist()
+    if is_array(value):
+        return as_lists(value, name)
+    if not isinstance(value, list | tuple) or depth > _MOST_LEVELS:
+        return value
+    if any(is_array(part) or isinstance(part, list | tuple) for part in value):
+        return [_listed(part, name, depth + 1) for part in value]
+    return value
+
+
 def as_lists(value: Any, name: str) -> Any:
     """An array as nested lists whose numbers keep the shortest spelling of their own dtype."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "biufOU":
-        raise ReadError(f"{name}: an array of {array.dtype} is not a matrix of numbers")
+    array = plain_array(value, name)
     if array.size > MAX_ENTRIES:
         raise ReadError(_too_many(name, array.size))
     if array.dtype.kind == "f" and array.dtype != np.float64:
@@ -280,6 +324,8 @@ def as_lists(value: Any, name: str) -> Any:
 
 def _nested(array: Array) -> Any:
     """Nested lists that keep NumPy scalars, whose text is the shortest for their own dtype."""
+    if array.ndim == 0:
+        return array[()]
     return list(array) if array.ndim == 1 else [_nested(part) for part in array]
 
 
@@ -294,22 +340,40 @@ def _shape(value: Any, name: str) -> tuple[int, ...]:
     while level and isinstance(level[0], list | tuple):
         lengths = {len(part) if isinstance(part, list | tuple) else -1 for part in level}
         if len(lengths) != 1:
-            raise ReadError(f"{name}: {_ragged(level)}; make all rows equally long")
+            raise ReadError(f"{_ragged(level, shape, name)}; make all rows equally long")
         shape.append(lengths.pop())
         if len(level) * shape[-1] > MAX_ENTRIES:
             raise ReadError(_too_many(name, len(level) * shape[-1]))
-        if len(shape) > 8:
+        if len(shape) > _MOST_LEVELS:
             raise ReadError(f"{name}: the brackets are nested too deep")
         level = [item for part in level for item in part]
-    if any(isinstance(item, list | tuple) for item in level):
-        raise ReadError(f"{name}: numbers and rows are mixed; make all rows equally long")
+    for index, item in enumerate(level):
+        if isinstance(item, list | tuple):
+            place = _place(index, shape, name)
+            raise ReadError(
+                f"{place}: numbers and rows are mixed, and this is a row; make all rows equally "
+                "long"
+            )
     return tuple(shape)
 
 
-def _ragged(level: Sequence[Any]) -> str:
+def _ragged(level: Sequence[Any], shape: Sequence[int], name: str) -> str:
+    """Which row differs from the first one."""
     sizes = [len(part) if isinstance(part, list | tuple) else None for part in level]
-    for index, size in enumerate(sizes):
-        if size != sizes[0]:
-            first, other = sizes[0], "a single number" if size is None else f"{size} entries"
-            return f"row 1 has {first} entries, row {index + 1} has {other}"
-    return "the rows differ"
+    index, size = next((k, size) for k, size in enumerate(sizes) if size != sizes[0])
+    first = _counted(sizes[0])
+    other = "a single number" if size is None else _counted(size)
+    if len(shape) < 2:
+        return f"{name}: row 1 has {first}, row {index + 1} has {other}"
+    return f"{_place(0, shape, name)} has {first}, {_place(index, shape, name)} has {other}"
+
+
+def _counted(count: int | None) -> str:
+    """1 entry, 2 entries."""
+    return "1 entry" if count == 1 else f"{count} entries"
+
+
+def _place(index: int, shape: Sequence[int], name: str) -> str:
+    """The place of a part in nested lists of this shape, counted from 1: Q[2,1]."""
+    places = np.unravel_index(index, tuple(shape))
+    return f"{name}[{','.join(str(int(i) + 1) for i in places)}]"

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from symattn.arguments import instance, table, word
 from symattn.attention.build import build
 from symattn.attention.meaning import check_meaning
 from symattn.attention.plan import m, n, p
@@ -75,6 +76,8 @@ def decode(
     >>> steps[1].evaluation["output"].exact == whole["output"].exact[2, :]
     True
     """
+    instance(spec, Attention, "spec", "an Attention")
+    word(title, "title")
     if not PASTS & set(given):
         spec = replace(spec, cache=False)  # the first token starts the cache
     plan = spec.plan(given)
@@ -93,7 +96,8 @@ def decode(
     cuts = tuple(pairwise(accumulate(chunk_sizes(chunks, count), initial=0)))
     _check_sight(derivation, whole, cuts, before)
     names = _Names(whole, before)
-    told = {name: size for name, size in (sizes or {}).items() if name not in ("n", "m", "p")}
+    cut = ("n", "m", "p")
+    told = {name: size for name, size in table(sizes, "sizes").items() if name not in cut}
     out: list[Chunk] = []
     for start, stop in cuts:
         pasts = {each.past: _all_rows(out[-1], each) for each in kept} if out else {}
@@ -119,6 +123,8 @@ def chunk_sizes(chunks: Any, count: int | None = None) -> tuple[int, ...]:
     ((2, 2, 1), (3, 2))
     """
     listed = list(chunks) if isinstance(chunks, list | tuple) else [chunks]
+    if len(listed) > MOST_CHUNKS:
+        raise _too_many_chunks(len(listed))
     for size in listed:
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             raise SymattnError(
@@ -129,6 +135,8 @@ def chunk_sizes(chunks: Any, count: int | None = None) -> tuple[int, ...]:
         raise SymattnError("chunks: no chunk is told; give e.g. 1 or [3, 1, 1]")
     if count is not None and not isinstance(chunks, list | tuple):
         (size,) = listed
+        if -(-count // size) > MOST_CHUNKS:
+            raise _too_many_chunks(-(-count // size))
         listed = [min(size, count - start) for start in range(0, count, size)]
     if count is not None and sum(listed) != count:
         told = ", ".join(map(str, listed[:8])) + (", …" if len(listed) > 8 else "")
@@ -136,11 +144,11 @@ def chunk_sizes(chunks: Any, count: int | None = None) -> tuple[int, ...]:
             f"chunks: [{told}] make {sum(listed)} tokens, and {count} are given; "
             f"give chunks that add up to {count}"
         )
-    if len(listed) > MOST_CHUNKS:
-        raise SymattnError(
-            f"chunks: {len(listed)} chunks are too many derivations; {MOST_CHUNKS} at most"
-        )
     return tuple(listed)
+
+
+def _too_many_chunks(count: int) -> SymattnError:
+    return SymattnError(f"chunks: {count} chunks are too many derivations; {MOST_CHUNKS} at most")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from symattn.arguments import flag, instance, whole, words
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import SymattnError
@@ -34,10 +35,11 @@ def small_example(
     >>> values["Q"].exact.tolist()
     [[1, 0], [2, 1]]
     """
+    flag(counted, "counted")
     numbered, given = small_inputs(spec, tokens=tokens, d_k=d_k, heads=heads, gradient=gradient)
     whole = (numbered if counted else spec).derivation(title=title)
     if gradient is not None:
-        whole = whole.gradient(gradient or None)
+        whole = whole.gradient([*gradient] or None)
     return whole, whole.evaluate(**given)
 
 
@@ -49,13 +51,14 @@ def small_inputs(
 
     With `gradient`, for where the backward pass starts too.
     """
-    for name, value in (("tokens", tokens), ("d_k", d_k)):
-        if not 1 <= value <= 64:
-            raise SymattnError(f"{name} = {value}: give a whole number from 1 to 64")
-    spec = _with_heads(spec, heads)
-    whole = spec.derivation()
+    instance(spec, Attention, "spec", "an Attention")
+    tokens, d_k = whole(tokens, "tokens", 1, 64), whole(d_k, "d_k", 1, 64)
     if gradient is not None:
-        whole = whole.gradient(gradient or None)
+        gradient = words(gradient, "gradient")
+    spec = _with_heads(spec, heads)
+    made = spec.derivation()
+    if gradient is not None:
+        made = made.gradient(gradient or None)
     sizes = _SIZES | {"n": tokens, "m": tokens, "d_k": d_k, "d_model": d_k, "n_vocab": tokens}
     positive = spec.normaliser == "sum"
     numbers = count()
@@ -66,15 +69,15 @@ def small_inputs(
         return [[abs(x) + 1 for x in row] for row in picked] if positive else picked
 
     given: dict[str, Any] = {}
-    for item in whole.inputs:
-        known = {s: sizes[s.name] for s in whole.size_symbols if s.name in sizes}
-        rows, columns = (int(size.subs(known).subs(whole.sizes)) for size in item.shape)
+    for item in made.inputs:
+        known = {s: sizes[s.name] for s in made.size_symbols if s.name in sizes}
+        rows, columns = (int(size.subs(known).subs(made.sizes)) for size in item.shape)
         if item.name in ("allowed", "one_hot"):
             one = [[int(j <= i) if item.name == "allowed" else int(i == j)
                     for j in range(columns)] for i in range(rows)]  # fmt: skip
-            given[item.name] = [one] * whole.known_sizes["h"] if item.per_head else one
+            given[item.name] = [one] * made.known_sizes["h"] if item.per_head else one
         elif item.per_head:
-            count_of = whole.known_sizes[item.group]
+            count_of = made.known_sizes[item.group]
             given[item.name] = [matrix(rows, columns) for _ in range(count_of)]
         else:
             given[item.name] = matrix(rows, columns)
@@ -83,6 +86,8 @@ def small_inputs(
 
 def _with_heads(spec: Attention, heads: int | None) -> Attention:
     """The spec with its numbers of heads and groups made concrete."""
+    if heads is not None:
+        heads = whole(heads, "heads", 1, 1024)
     if spec.heads is None:
         if heads is not None:
             raise SymattnError("heads: this attention has one head, which is not numbered")

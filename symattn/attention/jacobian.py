@@ -17,6 +17,7 @@ from typing import Any
 
 import sympy
 
+from symattn.arguments import instance, whole
 from symattn.arithmetic.arrays import nearest_float
 from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.decide import decide
@@ -27,7 +28,7 @@ from symattn.derivation import Derivation, Input, Step
 from symattn.errors import SymattnError
 from symattn.nodes.entrywise import Diagonal
 from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
-from symattn.notation.options import SYMBOLS
+from symattn.notation.options import MAX_DIGITS, SYMBOLS
 
 _PAPER = "Vaswani et al. 2017, section 3.2.1"
 _BACKWARD = "Dao et al. 2022, appendix B.2"
@@ -37,6 +38,9 @@ FACTORS = (1, 2, 4, 8, 16)
 
 #: The longest row that is shown.
 _MOST = 64
+
+#: The most that logits are multiplied by.
+_MOST_FACTOR = 10_000
 
 
 def softmax_jacobian() -> Derivation:
@@ -113,8 +117,11 @@ def growth(
     row = read_row(logits)
     first, second = sorted(row, key=cmp_to_key(ordered), reverse=True)[:2]
     best = row.index(first)
+    whole(digits, "digits", 0, MAX_DIGITS)
+    instance(factors, Sequence, "factors", "whole numbers in a list")
     lines = []
     for factor in factors:
+        whole(factor, "factors", 1, _MOST_FACTOR)
         values = softmax_jacobian().evaluate(scaled=[[factor * logit for logit in row]])
         diagonal = [values["jacobian"].exact[k, k] for k in range(len(row))]
         largest = max(range(len(row)), key=lambda k: nearest_float(diagonal[k]))
@@ -151,6 +158,7 @@ def read_row(logits: Sequence[Any]) -> list[sympy.Expr]:
 
     Raises `SymattnError` unless there are 2 to 64 of them, all finite.
     """
+    instance(logits, Sequence, "logits", "2 to 64 numbers in a list")
     if not 2 <= len(logits) <= _MOST:
         raise SymattnError(f"logits: {len(logits)} numbers; give 2 to {_MOST}, e.g. 2,1,0")
     row = [read_number(logit, "logits") for logit in logits]

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import sympy
 
+from symattn.arguments import table, whole, words, wrong
 from symattn.arithmetic.reading import read_number
 from symattn.attention.build import build
 from symattn.attention.meaning import PER_HEAD, check_meaning, check_options
@@ -26,11 +27,12 @@ from symattn.attention.plan import (
 )
 from symattn.attention.scoring import BIASES, SCORES
 from symattn.derivation import Derivation
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import NoSuchName, SymattnError, nearest, shown
 from symattn.nodes.elementwise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation.options import SIZES
+from symattn.step import MOST_OF_A_SIZE
 
 Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 
@@ -179,15 +181,17 @@ class Attention:
         scaled   Z = S/√d_k
         weights  A = softmax(Z)
         """
+        given = None if given is None else words(given, "given")
         plan = self.plan(given)
         check_meaning(plan)
-        known = {_size(name): _count(name, count) for name, count in (sizes or {}).items()}
+        known = {_size(name): _count(name, count) for name, count in table(sizes, "sizes").items()}
         if plan.source == "bare" and d_k in known and d_model not in known:
             known[d_model] = known.pop(d_k)
         for name, heads in (("h", self.heads), ("g", self.kv_heads)):
             if isinstance(heads, int):
                 known[_size(name)] = heads
-        named = {_size(name): tuple(words) for name, words in (labels or {}).items()}
+        named = {_size(name): words(said, f"labels of {shown(name)}")
+                 for name, said in table(labels, "labels").items()}  # fmt: skip
         if plan.source in ("self", "bare") and _size("m") in named:
             named.setdefault(_size("n"), named.pop(_size("m")))
         for new in (n, m):
@@ -218,7 +222,8 @@ class Attention:
 
     def plan(self, given: Collection[str] | None, source: str | None = None) -> Plan:
         """The choices with what is left open settled by what is given, or by this source."""
-        names = set(given or ())
+        names = set(() if given is None else words(given, "given"))
+        _choice("source", source, (None, *_SOURCES))
         embedded = self.embedded or "E" in names
         masks = self.mask
         if "masked" in names and not masks:
@@ -289,15 +294,15 @@ def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if value is None and None in allowed:
         return
     if not isinstance(value, str) or value not in names:
-        raise SymattnError(f"{name} = {shown(value)}: there is none{nearest(str(value), names)}")
+        raise SymattnError(f"{name} = {shown(value)}: there is none{nearest(value, names)}")
 
 
 def _unfolding(value: bool | str) -> str:
     """How the softmax is taken apart; empty where it stays whole."""
     if isinstance(value, bool):
         return SHIFTED if value else ""
-    if value not in (PLAIN, SHIFTED):
-        hint = nearest(str(value), (PLAIN, SHIFTED))
+    if not isinstance(value, str) or value not in (PLAIN, SHIFTED):
+        hint = nearest(value, (PLAIN, SHIFTED))
         raise SymattnError(f"unfold = {shown(value)}: choose true or false{hint}")
     return value
 
@@ -310,7 +315,7 @@ def _scale(value: Any) -> sympy.Expr | None:
         value = _SCALES.get("".join(value.split()).replace("**", "^").replace("−", "-"), value)
     if value is False or value is None:
         return None
-    if isinstance(value, sympy.Expr) and value.free_symbols:
+    if isinstance(value, sympy.Expr) and value.free_symbols and not value.is_Matrix:
         return value.subs({s: size(s.name) for s in value.free_symbols if s.name in SIZES})
     factor = read_number(value, "scale")
     if factor.is_infinite or factor == 0:
@@ -354,7 +359,7 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
     if isinstance(value, str):
         pairs: list[tuple[str, Any]] = [(value, True)]
     elif isinstance(value, Mapping):
-        pairs = [(str(name), parameter) for name, parameter in value.items()]
+        pairs = list(value.items())
     elif isinstance(value, list | tuple):
         if all(isinstance(part, tuple) and len(part) == 2 for part in value):
             pairs = list(value)
@@ -365,13 +370,13 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
         raise SymattnError(f"mask = {shown(value)}: name a mask; known: {known}")
     out: list[tuple[str, Any]] = []
     for name, parameter in pairs:
-        if name not in _mask_names():
+        if not isinstance(name, str) or name not in _mask_names():
             raise SymattnError(f"mask {shown(name)} is not known{nearest(name, _mask_names())}")
         if parameter is False:
             continue
         if name not in MATRIX_MASKS:
             mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
-        elif parameter not in (True, PER_HEAD):
+        elif parameter is not True and not (isinstance(parameter, str) and parameter == PER_HEAD):
             raise SymattnError(
                 f'mask "{name}" = {shown(parameter)}: say true (one matrix for all heads) or '
                 f'"{PER_HEAD}" (one for each), and give the matrix as {MATRIX_MASKS[name]}'
@@ -387,22 +392,18 @@ def _mask_names() -> tuple[str, ...]:
 
 
 def _heads(name: str, value: Any, letter: str) -> int | str | None:
-    if value is None or value == letter:
-        return value  # type: ignore[no-any-return]
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
-        raise SymattnError(
-            f'{name} = {shown(value)}: give a whole number from 1 to 1024, or "{letter}"'
-        )
-    return value
+    if value is None or (isinstance(value, str) and value == letter):
+        return value
+    if isinstance(value, str):
+        raise wrong(value, name, f'a whole number from 1 to 1024, or "{letter}"')
+    return whole(value, name, 1, 1024)
 
 
 def _size(name: str) -> sympy.Symbol:
     if name not in SIZES:
-        raise SymattnError(f'no size is called "{name}"{nearest(name, SIZES)}')
+        raise NoSuchName(f"no size is called {shown(name)}{nearest(name, SIZES)}")
     return size(name)
 
 
 def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10**6:
-        raise SymattnError(f"{name} = {shown(value)}: a size is a whole number from 1 to 1000000")
-    return value
+    return whole(value, name, 1, MOST_OF_A_SIZE)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symattn.attention.spec import Attention
-from symattn.errors import SymattnError, nearest
+from symattn.errors import NoSuchName, nearest, shown
 
 _PAPER = "Vaswani et al., Attention Is All You Need (2017), section "
 _SELF: dict[str, Any] = {"source": "self"}
@@ -174,7 +174,7 @@ VARIANTS: tuple[Variant, ...] = (
 
 def variant(name: str) -> Variant:
     """The variant of this name; raises `SymattnError` with the nearest name otherwise."""
-    for row in VARIANTS:
-        if row.name == name:
-            return row
-    raise SymattnError(f'no variant is called "{name}"{nearest(name, [r.name for r in VARIANTS])}')
+    named = {row.name: row for row in VARIANTS}
+    if not isinstance(name, str) or name not in named:
+        raise NoSuchName(f"no variant is called {shown(name)}{nearest(name, named)}")
+    return named[name]

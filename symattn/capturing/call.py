@@ -101,6 +101,8 @@ class Call:
             return (
                 f"The model's own output agrees with the true one ({found.ulps:.2g} ulps at most)."
             )
+        if found.overflowed:
+            return f"The model's own output overflows its dtype at {found.entry()}."
         place = ",".join(str(index + 1) for index in found.worst)
         return f"The model's own output is off by {found.error:.2g} at {self._last}[{place}]."
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from symattn.arguments import instance
 from symattn.capturing.call import Call
 from symattn.capturing.reading import NESTED, dot_product, is_nested, multi_head
 from symattn.errors import SymattnError
@@ -41,6 +42,7 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
     except ImportError:
         raise SymattnError("capture: needs PyTorch 2.6 or newer; pip install torch") from None
 
+    instance(module, torch.nn.Module, "module", "a torch.nn.Module")
     calls: list[Call] = []
     inside: list[str] = []
 

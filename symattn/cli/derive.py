@@ -24,11 +24,12 @@ from symattn.documents.job import (
     check_format,
     document_of,
 )
-from symattn.status import Status
+from symattn.status import Status, worst
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
+    from symattn.derivation import Check
     from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
     from symattn.worksheet import Worksheet
@@ -111,8 +112,14 @@ def derive(
         in_file(lambda: print_text(pages))
     else:
         destination.write(document)
-    agrees = all(job.check is None or job.check.agrees for job in jobs)
-    return Status.AGREES if agrees else Status.WRONG
+    return worst(map(status_of, (job.check for job in jobs)))
+
+
+def status_of(check: Check | None) -> Status:
+    """Whether NumPy agrees; what overflows its dtype is not settled by it."""
+    if check is None or check.agrees:
+        return Status.AGREES
+    return Status.UNSETTLED if check.overflowed else Status.WRONG
 
 
 def _jobs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from symattn.cli.derive import status_of
 from symattn.cli.screen import END_OF_HELP, print_text
 from symattn.documents.job import FORMATS, Job, document_of
 from symattn.status import Status
@@ -38,4 +39,4 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> Status:
         print_text([job.outline()])
     else:
         destination.write(document_of(form, [job]))
-    return Status.AGREES if job.check.agrees else Status.WRONG
+    return status_of(job.check)

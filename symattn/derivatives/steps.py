@@ -13,6 +13,7 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.arguments import words
 from symattn.derivatives.rules import Share, change, shares, summed
 from symattn.errors import SymattnError, nearest, shown
 from symattn.nodes.affine import HeadSum
@@ -47,10 +48,10 @@ class Graph:
     def found(self, name: Any, role: str) -> Input:
         """The input or step of this name or letter."""
         for item in self.items.values():
-            if name in (item.name, item.letter):
+            if isinstance(name, str) and name in (item.name, item.letter):
                 return item
         names = [item.name for item in self.items.values()]
-        hint = nearest(name, names) if isinstance(name, str) else ""
+        hint = nearest(name, names)
         raise SymattnError(f"{role}: {shown(name)} is no part of this derivation{hint}")
 
     def operands(self, letter: str) -> tuple[str, ...]:
@@ -104,7 +105,7 @@ def backward(
     target = _target(graph, of)
     letters = _wanted(graph, target, wrt)
     active = graph.ahead(letters) & graph.behind([target.letter])
-    if upstream not in (None, "ones"):
+    if upstream is not None and not (isinstance(upstream, str) and upstream == "ones"):
         raise SymattnError(f'upstream = {shown(upstream)}: give "ones", or leave it out')
     made: list[Step] = []
     name, symbol = prefixed(GRADIENT, target.name), _symbol(GRADIENT, target.symbol)
@@ -149,7 +150,7 @@ def _wanted(graph: Graph, target: Step, wrt: Collection[str] | str | None) -> li
     if wrt is None:
         items = [item for item in graph.inputs if item.name not in _FIXED]
         return [item.letter for item in items if item.letter in behind]
-    names = [wrt] if isinstance(wrt, str) else list(wrt)
+    names = words(wrt, "wrt")
     if not names:
         raise SymattnError("wrt: name at least one matrix")
     found = [graph.found(name, "wrt") for name in names]
@@ -287,7 +288,7 @@ def onward(
     if along is None:
         names = [item.name for item in inputs if item.name not in _FIXED and _is_plain(item)]
     else:
-        names = [along] if isinstance(along, str) else list(along)
+        names = [*words(along, "along")]
     moved = [graph.found(name, "along") for name in names]
     for item in moved:
         if isinstance(item, Step):

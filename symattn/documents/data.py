@@ -16,7 +16,7 @@ from symattn.derivation import Check, Derivation, Evaluation, Input, Step, defin
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
@@ -48,7 +48,7 @@ def json_document(
     notes: Sequence[str] = (),
 ) -> str:
     """The document as indented JSON; ``inputs`` and ``steps`` are keyed by name, in order."""
-    data = _data(derivation, evaluation, notation or Notation(), only, check, notes)
+    data = _data(derivation, evaluation, notation_of(notation), only, check, notes)
     return written(data) + "\n"
 
 
@@ -66,7 +66,7 @@ def json_series(
     """
     data: dict[str, Any] = {"schema": SCHEMA, "title": title}
     data["chunks"] = [
-        _data(derivation, evaluation, notation or Notation(), only, check, ())
+        _data(derivation, evaluation, notation_of(notation), only, check, ())
         for derivation, evaluation, check, only in parts
     ]
     if notes:

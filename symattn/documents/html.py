@@ -21,7 +21,7 @@ from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import live_program
 from symattn.documents.page.matrices import Shown, head_of, operands
 from symattn.documents.page.rules import rule_data
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.spoken import spoken
 from symattn.notation.text import line
 
@@ -48,7 +48,7 @@ def html_document(
 
     Raises `SymattnError` where a value has more axes than heads, rows and columns.
     """
-    notation = notation or Notation()
+    notation = notation_of(notation)
     said = tuple(view for view in views if evaluation is None or view in _SAID)
     page = outline(
         derivation, evaluation, notation=notation, views=said or _SAID, only=only, check=check,

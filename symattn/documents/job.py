@@ -92,19 +92,26 @@ def document(
     >>> print(document(values, "md", views=["value"], steps=["weights"]).splitlines()[0])
     ## 2. weights
     """
-    from symattn.derivation import Derivation
-    from symattn.errors import SymattnError, nearest, shown
-    from symattn.notation.options import Notation
+    from symattn.arguments import instance, word, words
+    from symattn.derivation import Derivation, Evaluation
+    from symattn.errors import NoSuchName, nearest, shown
+    from symattn.notation.options import notation_of
 
-    if form not in FORMATS:
-        raise SymattnError(f"there is no format {shown(form)}{nearest(form, FORMATS)}")
+    if not isinstance(form, str) or form not in FORMATS:
+        raise NoSuchName(f"there is no format {shown(form)}{nearest(form, FORMATS)}")
+    for name, said in (("title", title), ("picture", picture)):
+        word(said, name)
+    if flavor is not None:
+        word(flavor, "flavor")
+    views, steps, notes = words(views, "views"), words(steps, "steps"), words(notes, "notes")
     if isinstance(what, Derivation):
         derivation, evaluation = what, None
     else:
+        instance(what, Evaluation, "what", "a Derivation or an Evaluation")
         derivation, evaluation = Derivation(what.inputs, what.steps, labels=what.labels), what
     job = Job(
-        replace(derivation, title=title or derivation.title), evaluation, notation or Notation(),
-        tuple(views), tuple(steps), flavor, picture, notes=tuple(notes),
+        replace(derivation, title=title or derivation.title), evaluation, notation_of(notation),
+        views, steps, flavor, picture, notes=notes,
     )  # fmt: skip
     if evaluation is not None:
         job.check = evaluation.check()

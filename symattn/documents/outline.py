@@ -21,10 +21,10 @@ from symattn.derivation import (
     value_view,
     worked,
 )
-from symattn.errors import SymattnError, nearest
+from symattn.errors import SymattnError, nearest, shown
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import Prose, read_prose
 from symattn.notation.tree import Tree
 
@@ -91,17 +91,17 @@ def outline(
             f"batch: a derivation shows one of the {told} calculations of this batch; say which: "
             "--batch 1 at the command line, batch=1 or :batch: 1 in a page"
         )
-    notation = notation or Notation()
+    notation = notation_of(notation)
     _check_letters(derivation, notation)
     for view in views:
         if view not in VIEWS:
-            raise SymattnError(f'no view is called "{view}"{nearest(view, VIEWS)}')
+            raise SymattnError(f"no view is called {shown(view)}{nearest(view, VIEWS)}")
     if entries and not {"worked", "value"} & {*views}:
         raise SymattnError("entry: stands in the worked and the value view; show one of them")
     names = [item.name for item in (*derivation.inputs, *derivation.steps)]
     for name in only:
         if name not in names:
-            raise SymattnError(f'no step is called "{name}"{nearest(name, names)}')
+            raise SymattnError(f"no step is called {shown(name)}{nearest(name, names)}")
     writer = _Writer(derivation, evaluation, notation, tuple(views), len(views) == 1,
                      entries or {})  # fmt: skip
     given = [item for item in derivation.inputs if not only or item.name in only]

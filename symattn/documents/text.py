@@ -89,7 +89,10 @@ def _sentence(parts: Prose, charset: Charset) -> str:
 
 def _check(check: Check, notation: Notation, charset: Charset) -> Iterator[tuple[Style, str]]:
     verdict = "agrees with" if check.agrees else "does NOT agree with"
-    yield "heading", f"Check: NumPy ({check.dtype}) {verdict} the proven values"
+    if check.overflowed:
+        yield "heading", f"Check: {check.overflow(notation.index_base)}"
+    else:
+        yield "heading", f"Check: NumPy ({check.dtype}) {verdict} the proven values"
     header = ("step", "shape", "largest error", "ulps", "at", "tolerance", "")
     rows = [header] + [_check_row(step, notation, charset) for step in check.steps]
     widths = [max(width(row[k]) for row in rows) for k in range(len(header))]

@@ -67,6 +67,27 @@ class Check:
         return all(step.agrees for step in self.steps)
 
     @property
+    def overflowed(self) -> bool:
+        """Whether steps disagree only because numbers do not fit into the dtype.
+
+        Then there is nothing to hold the proven values against, and nothing is shown to be wrong.
+        """
+        wrong = [step for step in self.steps if not step.agrees]
+        return bool(wrong) and all(step.overflowed for step in wrong)
+
+    def overflow(self, index_base: int = 1) -> str:
+        """Where numbers overflow, in a line; empty if that is not why steps disagree."""
+        first = self.first_wrong
+        if first is None or not self.overflowed:
+            return ""
+        largest = float(np.finfo(self.dtype).max)
+        return (
+            f"overflows {self.dtype}: from {first.entry(index_base)} on, numbers above "
+            f"{largest:.2g} become infinite, so that NumPy cannot be compared; the digits shown "
+            "are proven"
+        )
+
+    @property
     def first_wrong(self) -> StepCheck | None:
         """The first step that does not agree."""
         return next((step for step in self.steps if not step.agrees), None)

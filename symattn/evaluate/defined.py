@@ -15,7 +15,7 @@ from symattn.nodes.rule import at, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 
 #: How many numbers stand in one line.
@@ -28,7 +28,7 @@ def defined_numbers(
     """Lines of equations with the numbers of a letter; of too many the first ones and the last."""
     if definition.family is None:
         return
-    notation = notation or Notation()
+    notation = notation_of(notation)
     letter, index, count = definition.family
     size = int(sympy.sympify(count, strict=True).subs(evaluation.sizes))
     places = list(range(size))

@@ -10,17 +10,18 @@ from typing import Any, Self
 import numpy as np
 import sympy
 
+from symattn.arguments import instance, whole
 from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits, enclosure
-from symattn.errors import SymattnError, nearest
+from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, shown
 from symattn.evaluate.check import Check, beyond, compare
 from symattn.evaluate.shown import value_view
 from symattn.evaluate.values import Place, Values
 from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
-from symattn.notation.options import Notation
+from symattn.notation.options import MAX_DIGITS, Notation, notation_of
 from symattn.notation.text import box
 from symattn.notation.tree import Tree
 from symattn.step import Input, Step
@@ -44,23 +45,23 @@ class Evaluation(Values):
         A ≈ [ 0.73  0.27 ]
         """
         other = copy(self)
-        other.notation = notation
+        other.notation = notation_of(notation, self.notation)
         return other
 
     def called_as(self, other: Evaluation) -> Self:
         """The same values, whose entries are named as those of another evaluation are."""
+        instance(other, Evaluation, "other", "an Evaluation")
         mine = self.spelled(other.notation)
         mine._item, mine._batched = other._item, other._batched
         return mine
 
     def __getitem__(self, name: str) -> StepValue:
-        name = self._names.get(name, name)
-        if name not in self._by_name:
-            raise SymattnError(f'no step is called "{name}"{nearest(name, self._by_name)}')
-        return StepValue(self, self._by_name[name])
+        if not isinstance(name, str) or name not in self:
+            raise NoSuchName(f"no step is called {shown(name)}{nearest(name, self._by_name)}")
+        return StepValue(self, self._by_name[self._names.get(name, name)])
 
     def __contains__(self, name: object) -> bool:
-        return name in self._by_name or name in self._names
+        return isinstance(name, str) and (name in self._by_name or name in self._names)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)
@@ -106,6 +107,8 @@ class StepValue:
     """The value of one step: `exact`, `balls`, `array`, and decimals that are proven."""
 
     def __init__(self, evaluation: Evaluation, step: Input) -> None:
+        instance(evaluation, Evaluation, "evaluation", "an Evaluation")
+        instance(step, Input, "step", "a Step or an Input")
         self.evaluation, self.step = evaluation, step
 
     @property
@@ -135,7 +138,8 @@ class StepValue:
 
     def digits(self, place: Place, notation: Notation | None = None) -> Digits:
         """One entry as a proven decimal; `place` counts from 0."""
-        return self.evaluation.digits(self.step.letter, place, notation or self.evaluation.notation)
+        notation = notation_of(notation, self.evaluation.notation)
+        return self.evaluation.digits(self.step.letter, place, notation)
 
     def decimals(self, digits: int = 4) -> Any:
         """All entries as decimals, in nested lists of strings.
@@ -150,6 +154,7 @@ class StepValue:
 
     def enclosures(self, digits: int = 20) -> Array:
         """Every entry's lower and upper decimal bound, as an object array of pairs of strings."""
+        whole(digits, "digits", 1, MAX_DIGITS)
         balls = self.balls
         out = np.empty(self.shape, dtype=object)
         for place in np.ndindex(*self.shape):
@@ -174,7 +179,7 @@ class StepValue:
         >>> text(values["scaled"].worked(1, 1))
         'z_11 = (1·3 + 2·4)/√2 = 11/√2 ≈ 7.7782'
         """
-        notation = notation or self.evaluation.notation
+        notation = notation_of(notation, self.evaluation.notation)
         if not isinstance(self.step, Step):
             raise SymattnError(f"{self.name} is given; only a step can be worked out")
         if len(self.shape) == 3 + self.step.per_head:
@@ -193,9 +198,14 @@ class StepValue:
 
     def _counted(self, index: int, size: int, notation: Notation) -> int:
         """An index as the reader counts, counted from 0."""
-        if not 0 <= index - notation.index_base < size:
-            raise SymattnError(f"{self.name}: there is no row, column, head or item {index}")
-        return index - notation.index_base
+        base = notation.index_base
+        number = whole(index, f"{self.name}: row, column, head or item", -(10**9))
+        if not 0 <= number - base < size:
+            raise NoSuchPlace(
+                f"{self.name}: there is no row, column, head or item {shown(number)}; here "
+                f"they are {base} to {size - 1 + base}"
+            )
+        return number - base
 
     def _head(self, head: int | None, notation: Notation) -> int | None:
         if self.step.per_head is (head is None):
@@ -205,7 +215,7 @@ class StepValue:
 
     def shown(self, head: int | None = None, notation: Notation | None = None) -> tuple[Tree, ...]:
         """The value view as notation trees: a matrix, or an equation for each long entry."""
-        notation = notation or self.evaluation.notation
+        notation = notation_of(notation, self.evaluation.notation)
         return value_view(self.evaluation, self.step, self._head(head, notation), notation)
 
     def plot(self, ax: Any = None, head: int | None = None, digits: int = 4) -> Any:

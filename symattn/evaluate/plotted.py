@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symattn.arguments import instance
 from symattn.errors import SymattnError
 from symattn.evaluate.values import Values
 from symattn.nodes.spell import Speller
@@ -26,9 +27,12 @@ def plotted(
     matplotlib is missing or there are more axes than heads, rows and columns.
     """
     try:
+        from matplotlib.axes import Axes
         from matplotlib.figure import Figure
     except ImportError:
         raise SymattnError("plot: needs matplotlib; pip install 'symattn[plot]'") from None
+    if axes is not None:
+        instance(axes, Axes, "ax", "the Axes of matplotlib to draw into")
     array = evaluation.array(item.letter)
     if array.ndim - (head is not None) != 2:
         raise SymattnError(f"{item.name}: {array.ndim} axes cannot be one picture; pick a matrix")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symattn.arguments import instance, whole
 from symattn.evaluate.cells import Cells, is_long, kept, picked
 from symattn.evaluate.falk import falk
 from symattn.evaluate.values import Place, Values
@@ -9,7 +10,7 @@ from symattn.nodes.flip import flip
 from symattn.nodes.rule import rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 from symattn.step import HEAD, Input, Step
 
@@ -27,7 +28,13 @@ def value_view(
     matrices. Of exact entries too long for a matrix, one for each entry. `entry`, a place in the
     array, is boxed. Raises `SymattnError` where there are more axes than heads, rows and columns.
     """
-    notation = notation or Notation()
+    instance(evaluation, Values, "evaluation", "an Evaluation")
+    instance(item, Input, "item", "a Step or an Input")
+    if entry is not None:
+        evaluation.within(item.letter, entry)
+    if head is not None:
+        head = whole(head, f"{item.name}: head")
+    notation = notation_of(notation)
     cells = Cells(evaluation, item, head, notation)
     chosen = cells.shown(entry)
     if notation.layout == "falk" and isinstance(item, Step):

@@ -10,19 +10,20 @@ from typing import Any, Self
 import numpy as np
 import sympy
 
+from symattn.arguments import instance, whole, wrong
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS, BITS, precision
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.arithmetic.decide import USUAL_BITS, Digits, decide
 from symattn.arithmetic.exact import EXACT
-from symattn.arithmetic.reading import MAX_ENTRIES, read_array
+from symattn.arithmetic.reading import MAX_ENTRIES, is_array, plain_array, read_array
 from symattn.arithmetic.rounded import Rounded
-from symattn.errors import ShapeError, SymattnError, counted, nearest
+from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, shown
 from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
-from symattn.notation.options import Notation
-from symattn.step import HEAD, Input, Step, listed_sizes
+from symattn.notation.options import Notation, notation_of
+from symattn.step import HEAD, MOST_OF_A_SIZE, Input, Step, listed_sizes
 
 #: What a matrix of logits may hold besides numbers.
 _INFINITE = ("scores", "scaled", "capped", "biased", "masked", "mask", "bias")
@@ -44,9 +45,16 @@ class Values:
         labels: Mapping[sympy.Expr, tuple[str, ...]],
         dtype: Any = "float64",
     ) -> None:
+        for name, held, kind in (("inputs", inputs, Input), ("steps", steps, Step)):
+            for item in instance(held, (tuple, list), name, "a tuple of them"):
+                instance(item, kind, name, f"a tuple of {kind.__name__}s")
         self.inputs, self.steps = tuple(inputs), tuple(steps)
         self.arithmetic = Arrays(dtype)
-        self.labels = dict(labels)
+        self.labels = dict(instance(labels, Mapping, "labels", "a table"))
+        instance(given, Mapping, "given", "a table of matrices by name")
+        for size, count in instance(sizes, Mapping, "sizes", "a table of sizes").items():
+            instance(size, sympy.Symbol, "sizes", "a table of numbers by their symbols")
+            whole(count, f"sizes: {size}", 1, MOST_OF_A_SIZE)
         self._by_name = {item.name: item for item in (*self.inputs, *self.steps)}
         self._names = {item.letter: item.name for item in self._by_name.values()}
         self._steps = {step.letter: step for step in self.steps}
@@ -63,6 +71,20 @@ class Values:
         self._batched: frozenset[str] = frozenset()
         self._check_labels()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle and copies keep: all but what is computed again when it is asked for."""
+        state = {k: x for k, x in self.__dict__.items() if k not in ("_is_symbolic", "_is_small")}
+        return state | {"_values": {}, "_digits": {}, "_known": {}, "_abbreviations": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._abbreviations = Abbreviations()
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
     @property
     def known_sizes(self) -> dict[str, int]:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
@@ -70,11 +92,19 @@ class Values:
 
     def item(self, letter: str) -> Input:
         """The input or the step that this letter stands for."""
-        return self._by_name[self._names[letter]]
+        return self._by_name[self._names[self._letter(letter)]]
+
+    def _letter(self, letter: str) -> str:
+        """A letter of an input or of a step."""
+        if not isinstance(letter, str) or letter not in self._names:
+            raise NoSuchName(
+                f"no matrix has the letter {shown(letter)}{nearest(letter, self._names)}"
+            )
+        return letter
 
     def step(self, letter: str) -> Step | None:
         """The step that makes this matrix; None where it is given."""
-        return self._steps.get(letter)
+        return self._steps.get(self._letter(letter))
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -93,12 +123,23 @@ class Values:
 
     def within(self, letter: str, place: Place) -> tuple[Place, Place]:
         """A place in a matrix as its item of the batch and the place there: (head,) row, column."""
+        self._check_place(place, 2 + self.item(letter).per_head)
         count = len(place) - 2 - self.item(letter).per_head
         return place[:count], place[count:]
 
+    @staticmethod
+    def _check_place(place: Place, least: int) -> None:
+        """A tuple of whole numbers, so many at the least."""
+        wanted = "a tuple of indices: (head,) row, column"
+        if len(instance(place, tuple, "place", wanted)) < least:
+            raise wrong(place, "place", wanted)
+        for index in place:
+            whole(index, "place")
+
     def place_of(self, letter: str, place: Place) -> Place:
         """Where an entry of one item of a batch stands in the matrix of the whole batch."""
-        return (*self._item, *place) if letter in self._batched else place
+        self._check_place(place, 0)
+        return (*self._item, *place) if self._letter(letter) in self._batched else place
 
     def of_batch(self, *index: int) -> Self:
         """One calculation of the batch, counted from 0, with its own numbers and the shared ones.
@@ -106,10 +147,13 @@ class Values:
         Raises `ShapeError` where there is no such item.
         """
         batch = self.batch
+        for number in index:
+            whole(number, "batch")
         if len(index) != len(batch) or not all(
             0 <= i < n for i, n in zip(index, batch, strict=True)
         ):
-            raise ShapeError(f"batch: there is no item {index} among {batch}")
+            told = ", ".join(map(shown, index))
+            raise ShapeError(f"batch: there is no item ({told}) among {batch}")
         other = copy(self)
         other.given = {item.letter: self.item_of(item.letter, self.given[item.letter], index)
                        for item in self.inputs}  # fmt: skip
@@ -136,7 +180,7 @@ class Values:
     def value(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
         """The value of the matrix with this letter; each is computed once for each `key`."""
         known = self._values.setdefault(key, {})
-        if letter not in known:
+        if self._letter(letter) not in known:
             known[letter] = self._computed(letter, arithmetic, key)
         return known[letter]
 
@@ -223,7 +267,7 @@ class Values:
     def exact(self, letter: str) -> Array:
         """Exact values of a matrix, as an object array of SymPy numbers."""
         known = self._values.setdefault("written out", {})
-        if letter not in known:
+        if self._letter(letter) not in known:
             known[letter] = elementwise(written_out, self.abbreviated(letter))
         return known[letter]
 
@@ -238,11 +282,15 @@ class Values:
 
     def balls(self, letter: str, bits: int) -> Array:
         """Proven enclosures of a matrix, computed with so many bits."""
+        if type(bits) is not int or not 2 <= bits <= BITS[-1]:
+            bits = whole(bits, "bits", 2, BITS[-1])
         with precision(bits), np.errstate(all="ignore"):
             return self.value(letter, BALLS, bits)
 
     def rounded(self, letter: str, digits: int | None = None) -> Array:
         """Where floating point in this dtype may end up, as balls; `digits` as for `Rounded`."""
+        if digits is not None:
+            digits = whole(digits, "digits", 1, 113)
         with precision(BITS[0]), np.errstate(all="ignore"):
             arithmetic = Rounded(self.arithmetic.dtype, digits)
             return self.value(letter, arithmetic, ("rounded", digits))
@@ -254,6 +302,8 @@ class Values:
 
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         """One entry as a decimal that is proven, or marked as not."""
+        notation = notation_of(notation)
+        place = self._place(letter, place)
         key = (letter, place, notation.digits, notation.rounding)
         if key not in self._digits:
             self._digits[key] = decide(
@@ -265,9 +315,19 @@ class Values:
             )
         return self._digits[key]
 
+    def _place(self, letter: str, place: Place) -> Place:
+        """A place in a matrix, counted from 0."""
+        shape = self.shape(letter)
+        told = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
+        if not isinstance(place, tuple) or len(place) != len(shape):
+            raise wrong(place, told, f"a tuple of {len(shape)} indices")
+        for index, size in zip(place, shape, strict=True):
+            whole(index, told, -size, size - 1)
+        return place
+
     def shape(self, letter: str) -> tuple[int, ...]:
         """The shape of a matrix's value: batches, heads, rows, columns."""
-        key = ("shape", letter)
+        key = ("shape", self._letter(letter))
         if key not in self._known:
             self._known[key] = self._any_value(letter).shape
         found: tuple[int, ...] = self._known[key]
@@ -335,7 +395,9 @@ def _read(
     given = {letters.get(name, name): value for name, value in given.items()}
     for name in given:
         if name not in names:
-            raise SymattnError(f'"{name}" is not an input of this derivation{nearest(name, names)}')
+            raise NoSuchName(
+                f"{shown(name)} is not an input of this derivation{nearest(name, names)}"
+            )
     out: dict[str, Array] = {}
     for item in inputs:
         if item.name not in given:
@@ -343,6 +405,8 @@ def _read(
                 f"{item.name} is not given; this derivation needs {', '.join(names)}"
             )
         value = given[item.name]
+        if is_array(value):
+            value = plain_array(value, item.name)
         if isinstance(value, np.ndarray) and value.size > MAX_ENTRIES and value.ndim >= 2:
             array: Array = _large(value, item.name)
         else:
@@ -364,6 +428,11 @@ def _read(
 
 def _large(value: Array, name: str) -> Array:
     """A matrix too large for exact entries, as floats; what has no meaning is still refused."""
+    if value.dtype.kind in "OU":
+        raise SymattnError(
+            f"{name}: {value.size} entries are too many to read as texts and objects; give an "
+            "array of floats"
+        )
     array = np.asarray(value, dtype=float)
     allowed = np.isfinite(array) | (np.isneginf(array) if name in _INFINITE else False)
     if name in _BOOLEAN:

@@ -12,8 +12,10 @@ from typing import Any
 
 import sympy
 
+from symattn.arguments import instance, whole
 from symattn.arithmetic.abbreviated import written_out
 from symattn.arithmetic.decide import Digits
+from symattn.arithmetic.reading import MAX_ENTRIES
 from symattn.evaluate.operands import Numbers
 from symattn.evaluate.values import Place, Values
 from symattn.nodes.rule import (
@@ -33,7 +35,7 @@ from symattn.nodes.rule import (
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 from symattn.step import HEAD, Step
 
@@ -47,7 +49,11 @@ def worked(
     notation: Notation | None = None,
 ) -> Tree:
     """One entry of a step worked out, as a notation tree; row, column and head count from 0."""
-    notation = notation or Notation()
+    instance(evaluation, Values, "evaluation", "an Evaluation")
+    instance(step, Step, "step", "a Step")
+    row, column = (whole(k, f"{step.name}: place", 0, MAX_ENTRIES) for k in (row, column))
+    head = None if head is None else whole(head, f"{step.name}: head", 0, MAX_ENTRIES)
+    notation = notation_of(notation)
     symbol, expr = step.in_convention(notation)
     i, j = step.indices
     places = {i: row, j: column} | ({} if head is None else {HEAD: head})

@@ -17,10 +17,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.precedence import PRECEDENCE
 from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 
+from symattn.arguments import wrong
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import EXACT, filled
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, shown
 from symattn.nodes.rule import Index, Named, Rule, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
@@ -281,7 +282,7 @@ def as_matrix(value: Any, owner: str) -> MatrixExpr:
     if isinstance(value, sympy.MatrixBase):
         return sympy.ImmutableDenseMatrix(value)
     if not isinstance(value, MatrixExpr):
-        raise SymattnError(f"{owner}: {value!r} is not a matrix expression; give a MatrixSymbol")
+        raise wrong(value, owner, "a matrix expression, such as a MatrixSymbol")
     return value
 
 
@@ -299,4 +300,4 @@ def as_scalar(value: Any, owner: str) -> sympy.Expr:
     try:
         return sympy.sympify(value, strict=True)
     except sympy.SympifyError:
-        raise SymattnError(f"{owner}: {value!r} is not a number or a symbol") from None
+        raise SymattnError(f"{owner}: {shown(value)} is not a number or a symbol") from None

@@ -34,6 +34,14 @@ def rank(factor: sympy.Expr) -> int:
     return 0 if isinstance(factor, sympy.Rational) else 1
 
 
+def ordered_terms(total: sympy.Add) -> list[sympy.Expr]:
+    """The terms of a sum in the order of SymPy's printers; they go through floats, not these."""
+    try:
+        return list(total.as_ordered_terms("grlex"))
+    except OverflowError:  # a term such as e^800 is no float
+        return sorted(total.args, key=sympy.default_sort_key)
+
+
 def in_order(terms: Iterable[sympy.Expr]) -> list[sympy.Expr]:
     """Terms as one writes them: what is added first, an index before a size: j + d_k/2, j − i."""
     return sorted(terms, key=lambda term: (term.could_extract_minus_sign(), not _has_index(term)))

@@ -19,6 +19,7 @@ from symattn.nodes.pieces import (
     counted_from,
     in_order,
     indices_in,
+    ordered_terms,
     rank,
     starts_with_number,
     terminating,
@@ -69,7 +70,7 @@ class Speller:
                 size = self.sizes.get(expr)
                 return name_tree(expr.name) if size is None else number(str(size))
             case sympy.Add():
-                return t.plus([*map(self.scalar, in_order(expr.as_ordered_terms("grlex")))])
+                return t.plus([*map(self.scalar, in_order(ordered_terms(expr)))])
             case sympy.exp():
                 return t.power(_E, t.inline(self.scalar(expr.args[0])))
             case sympy.Pow(exp=sympy.Rational(q=root)) if root > 2:

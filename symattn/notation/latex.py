@@ -29,6 +29,7 @@ from symattn.notation.tree import (
     Script,
     Text,
     Tree,
+    no_tree,
     ruled,
 )
 
@@ -142,6 +143,7 @@ def _latex(tree: Tree) -> str:
             return _boxed(body) if boxed else rf"\mathbf{{{_latex(body)}}}"
         case Scheme():
             return _scheme(tree)
+    raise no_tree(tree)
 
 
 def _is_simple(tree: Tree) -> bool:

@@ -29,6 +29,7 @@ from symattn.notation.tree import (
     Script,
     Text,
     Tree,
+    no_tree,
     ruled,
 )
 from symattn.printable import in_markup
@@ -100,6 +101,7 @@ def mathml(tree: Tree) -> str:
             return f'<mrow style="{style}">{mathml(body)}</mrow>'
         case Scheme():
             return _scheme(tree)
+    raise no_tree(tree)
 
 
 def _row(items: tuple[Tree, ...]) -> str:

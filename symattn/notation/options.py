@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from symattn.arguments import flag, instance, table, whole, word
 from symattn.errors import SymattnError, nearest, shown
 from symattn.notation.tree import (
     Custom,
@@ -18,6 +19,7 @@ from symattn.notation.tree import (
     Op,
     Script,
     Tree,
+    check_tree,
     commas,
     power,
     row,
@@ -121,14 +123,11 @@ class Notation:
         _one_of("rounding", self.rounding, ("half-up", "half-even"))
         _one_of("gradients", self.gradients, ("d", "partial"))
         _one_of("layout", self.layout, ("matrix", "falk"))
-        if isinstance(self.digits, bool) or not isinstance(self.digits, int):
-            raise SymattnError(f"digits = {shown(self.digits)}: give a whole number from 0 to 100")
-        if not 0 <= self.digits <= MAX_DIGITS:
-            raise SymattnError(f"digits = {self.digits}: give a whole number from 0 to 100")
-        if isinstance(self.limit, bool) or not isinstance(self.limit, int) or self.limit < 0:
-            raise SymattnError(f"limit = {shown(self.limit)}: give 0 (no limit) or a whole number")
+        self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
+        self._keep("limit", whole(self.limit, "limit"))
+        flag(self.exact, "exact")
         letters: dict[str, str] = {}
-        for name, letter in self.symbols.items():
+        for name, letter in table(self.symbols, "symbols").items():
             default = symbol_of(name)
             if default is None:
                 raise SymattnError(
@@ -140,14 +139,21 @@ class Notation:
                 )
             custom_symbol(letter)
             letters[default] = letter
-        object.__setattr__(self, "symbols", letters)
+        self._keep("symbols", letters)
+
+    def _keep(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
 
     def but(self, **changes: Any) -> Notation:
         """The same choices with some of them changed."""
+        for name in changes:
+            if name not in _CHOICES:
+                raise SymattnError(f"Notation has no choice {shown(name)}{nearest(name, _CHOICES)}")
         return replace(self, **changes)
 
     def letter(self, name: str) -> Tree:
         """How the matrix whose default letter is `name` is written."""
+        word(name, "letter", "the default letter of a step")
         taken = None if name in self.symbols else derived_from(name)
         if taken is None:
             return custom_symbol(self.symbols.get(name, name))
@@ -169,11 +175,14 @@ class Notation:
 
     def transposed(self, base: Tree) -> Tree:
         """`base` with the transpose sign."""
+        check_tree(base)
         sign: Tree = Ident("T") if self.transpose == "T" else Op(self.transpose.replace("'", "′"))
         return power(base, sign)
 
     def in_head(self, symbol: Tree, head: Tree) -> Tree:
         """The symbol of one head: W_Q⁽ⁱ⁾."""
+        check_tree(symbol)
+        check_tree(head)
         return power(symbol, head if isinstance(head, Fenced) else Fenced(head))
 
     def entry(self, name: str, head: Tree | None, indices: tuple[Tree, ...]) -> Tree:
@@ -193,6 +202,17 @@ class Notation:
             mark = head if isinstance(head, Fenced) else Fenced(head)
             sup = mark if sup is None else row(sup, mark)
         return Script(base, index_row(indices), sup)
+
+
+_CHOICES = tuple(choice.name for choice in fields(Notation))
+
+
+def notation_of(notation: Notation | None, usual: Notation | None = None) -> Notation:
+    """The notation that was asked for, or the usual one. Raises `SymattnError` for what is none."""
+    if notation is None:
+        return Notation() if usual is None else usual
+    instance(notation, Notation, "notation", "a Notation, or None for the usual one")
+    return notation
 
 
 def symbol_of(name: str) -> str | None:
@@ -314,6 +334,6 @@ def _balanced(latex: str) -> bool:
 
 
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
-    if value not in allowed or isinstance(value, bool):
+    if not isinstance(value, str | int) or isinstance(value, bool) or value not in allowed:
         listed = ", ".join(str(choice) for choice in allowed)
         raise SymattnError(f"{name} = {shown(value)}: choose one of {listed}")

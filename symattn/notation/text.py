@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 from unicodedata import category, combining, east_asian_width
 
+from symattn.arguments import choice
 from symattn.errors import CannotSpell
 from symattn.notation.latex import escape_controls
 from symattn.notation.tree import (
@@ -36,6 +37,7 @@ from symattn.notation.tree import (
     Tree,
     bracketed,
     is_bare_sum,
+    no_tree,
     ruled,
 )
 
@@ -113,6 +115,9 @@ class _Layout:
     charset: Charset
     flat: bool
 
+    def __post_init__(self) -> None:
+        choice(self.charset, "charset", ("unicode", "ascii"))
+
     def box(self, tree: Tree) -> Box:
         match tree:
             case Num(digits):
@@ -156,6 +161,7 @@ class _Layout:
                 return self._fenced(self.box(body), *("[]" if boxed else "()"))
             case Scheme():
                 return self.box(tree.equations) if self.flat else self._scheme(tree)
+        raise no_tree(tree)
 
     def _glyphs(self, words: str) -> str:
         return words if self.charset == "unicode" else in_ascii(words)

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
+
+from symattn.errors import CannotSpell, shown
+
+
+def no_tree(value: object) -> CannotSpell:
+    """The error of a writer for what is no notation tree."""
+    return CannotSpell(
+        f"{shown(value)} is no notation tree; give one such as step.formula(), or use SymPy's own "
+        "printers"
+    )
 
 
 @dataclass(frozen=True)
@@ -362,3 +372,9 @@ def _middle(grid: Grid, k: int) -> bool:
 
 def _empty(count: int) -> tuple[Tree, ...]:
     return (EMPTY,) * count
+
+
+def check_tree(value: object) -> None:
+    """Refuse what is no notation tree."""
+    if not isinstance(value, get_args(Tree)):
+        raise no_tree(value)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from symattn.arguments import flag, instance
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 from symattn.worksheet.claims import Policy, read_claims
 from symattn.worksheet.explain import Explanation, cannot_tell
@@ -39,7 +40,8 @@ class Marking:
         """How an entry follows from the claimed numbers before it, worked out with these."""
         if self.marker is None:
             return None
-        return self.marker.own_work(entry, notation or self.evaluation.notation)
+        instance(entry, EntryMark, "entry", "an entry of the marks")
+        return self.marker.own_work(entry, notation_of(notation, self.evaluation.notation))
 
     @property
     def entries(self) -> tuple[EntryMark, ...]:
@@ -58,11 +60,14 @@ class Marking:
 
     def passes(self, entry: EntryMark | Link) -> bool:
         """Whether the policy lets this entry, or this sign of a worked line, pass."""
+        instance(entry, (EntryMark, Link), "entry", "an entry or a sign of the marks")
         return entry.verdict in self.policy.accept
 
 
 def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     """The marks of a worksheet's claims. Raises `ReadError` where it claims nothing."""
+    instance(sheet, Worksheet, "sheet", "a Worksheet")
+    flag(explain, "explain")
     if not sheet.claims:
         raise ReadError("no claims; add a table [claims] with e.g. weights = [[…]]")
     form = prepared(sheet)

@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import overload
 
+from symattn.arguments import flag, instance, whole
 from symattn.arithmetic.written import read_written
-from symattn.errors import ReadError, shown
+from symattn.errors import NoSuchPlace, ReadError, counted, shown
 from symattn.printable import as_line
 from symattn.worksheet.check import Marking, check_worksheet
 from symattn.worksheet.explain import Explanation
@@ -77,7 +78,16 @@ class PageMarks(Sequence[Marks]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Marks]: ...
     def __getitem__(self, index: int | slice) -> Marks | Sequence[Marks]:
-        return self.markings[index]
+        if isinstance(index, slice):
+            return self.markings[index]
+        number = whole(index, "worksheets of the page", -(10**9))
+        try:
+            return self.markings[number]
+        except IndexError:
+            raise NoSuchPlace(
+                f"the page has {counted(len(self), 'worksheet')}, counted from 0; there is no "
+                f"worksheet {shown(number)}"
+            ) from None
 
     def __len__(self) -> int:
         return len(self.markings)
@@ -129,6 +139,7 @@ class PageMarks(Sequence[Marks]):
 
     def passes(self, entry: EntryMark) -> bool:
         """Whether the policy of the worksheet that an entry belongs to lets it pass."""
+        instance(entry, EntryMark, "entry", "an entry of the marks")
         owner = next((m for m in self.markings if any(e is entry for e in m.entries)), None)
         return (owner or self.markings[0]).passes(entry)
 
@@ -181,6 +192,7 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
     >>> [(entry.claimed.text, entry.verdict) for entry in marks.steps[1].entries]
     [('0.67', 'right'), ('0.36', 'wrong')]
     """
+    flag(explain, "explain")
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
         sheet = worksheet_of(text_or_path)
         return _shown(sheet.in_file(check_worksheet, sheet, explain))

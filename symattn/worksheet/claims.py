@@ -27,7 +27,7 @@ from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, shown
-from symattn.notation.options import SYMBOLS, Notation, symbol_of
+from symattn.notation.options import SYMBOLS, Notation, notation_of, symbol_of
 from symattn.worksheet.lines import Line, is_line, read_line, reads, symbol_key
 
 #: The verdicts, the best first; a step has the worst of its entries'.
@@ -79,7 +79,7 @@ def step_named(key: str, notation: Notation | None = None, absent: str = "") -> 
     A symbol that two steps share, as r_11, does not mean the `absent` one.
     """
     letters = {name: letter for name, letter in SYMBOLS.items() if name != absent}
-    match = _KEY.match(symbol_key(key, letters, notation or Notation()) or key)
+    match = _KEY.match(symbol_key(key, letters, notation_of(notation)) or key)
     if match is None:
         raise ReadError(f'{shown(key)} in [claims] names no entry; write e.g. "weights[2,:]"')
     if symbol_of(match[1]) is None:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import sympy
 
+from symattn.arguments import instance, whole, word, words
 from symattn.arithmetic.reading import MAX_ENTRIES, as_lists, value_of
 from symattn.arithmetic.spelling import decimal_shown, plain_text
 from symattn.arithmetic.written import read_written
@@ -33,7 +34,7 @@ from symattn.worksheet.claims import Policy, step_named, texts_of
 from symattn.worksheet.labels import LABELS, depth, label_of, labels_of, words_of
 from symattn.worksheet.levels import Levels, item_of, levels_of
 from symattn.worksheet.lines import Side, is_line, last_side, read_line
-from symattn.worksheet.source import parse, read_source, where
+from symattn.worksheet.source import MAX_BYTES, parse, path_of, read_source, where
 
 Made = TypeVar("Made")
 
@@ -132,20 +133,24 @@ class Worksheet:
         base = self.notation.index_base
         if self.batch is None:
             raise ReadError("batch: this worksheet holds one calculation")
-        if not base <= number < base + self.batch:
+        if not base <= whole(number, "batch") < base + self.batch:
             raise ReadError(
-                f"batch: there is no item {number} among {base} to {base + self.batch - 1}"
+                f"batch: there is no item {shown(number)} among {base} to {base + self.batch - 1}"
             )
         given = item_of(self.given, self.items, number - base)
         return replace(self, given=given, claims={}, batch=None, items=frozenset())
 
     def backward(self, wrt: Iterable[str] = ()) -> Worksheet:
         """The same with the backward pass, with respect to these names; all inputs if none."""
-        return replace(self, wrt=tuple(wrt))
+        return replace(self, wrt=words(wrt, "gradient"))
 
     def evaluate(self, derivation: Derivation | None = None, dtype: str = "float64") -> Evaluation:
         """The derivation with the given numbers put in, shown in the notation asked for."""
-        made = (derivation or self.derivation()).evaluate(dtype=dtype, **self.numbers)
+        made = (
+            self.derivation()
+            if derivation is None
+            else instance(derivation, Derivation, "derivation", "a Derivation")
+        ).evaluate(dtype=dtype, **self.numbers)
         for item in made.inputs:
             levels, wanted = len(made.shape(item.letter)), 2 + item.per_head
             wanted += item.name in self.items
@@ -180,6 +185,7 @@ def read_worksheet(path: str | Path) -> Worksheet:
     Raises `ReadError` (or another `SymattnError`) whose message begins with the file and, where
     it is known, the line.
     """
+    path = path_of(path, "path")
     name = "<stdin>" if str(path) == "-" else str(path)
     return worksheet_of(read_source(path, name), name)
 
@@ -197,7 +203,9 @@ def worksheet_of(
     the `roots` where it does itself. Claims of what is no step are left out and `refused`, with
     the reason, where that is given. Raises as `read_worksheet` does.
     """
-    source = "\n" * (first_line - 1) + source
+    word(source, "source", "the text of a worksheet")
+    word(name, "name", "the name of its file")
+    source = "\n" * (whole(first_line, "first_line", 1, MAX_BYTES) - 1) + source
     data = parse(source, name)
     try:
         sheet = _worksheet(data, Path(name).parent, roots, refused)

@@ -5,6 +5,7 @@ Every limit comes before the work it bounds.
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 import sys
@@ -15,6 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from symattn.arguments import wrong
 from symattn.errors import ReadError
 from symattn.worksheet.files import named_file
 
@@ -72,6 +74,16 @@ def reached(paths: Iterable[Path]) -> Iterator[Path]:
         with suppress(OSError, ValueError):
             text = read_source(path.absolute(), str(path), _MOST_NAMED)  # - is a name here
             files += files_named(text, path.parent)
+
+
+def path_of(value: Any, who: str) -> str | Path:
+    """The path of a file, as a text or a `Path`."""
+    if isinstance(value, str):
+        return value
+    path = os.fspath(value) if isinstance(value, os.PathLike) else None
+    if not isinstance(path, str):
+        raise wrong(value, who, "a text, or the path of a file")
+    return Path(path)
 
 
 def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:

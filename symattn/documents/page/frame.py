@@ -120,8 +120,8 @@ def _check(check: Check) -> Markup:
     wrong = check.first_wrong
     step = "" if wrong is None else f" from step {wrong.name} on"
     words = f"NumPy ({check.dtype}) does not agree with the proven values{step}."
-    if wrong is not None and wrong.overflowed:
-        words = f"Numbers overflow in NumPy ({check.dtype}){step}; the digits shown are proven."
+    if check.overflowed:
+        words = f"NumPy {check.overflow()}."
     return el("p", el("span", "✗", aria_hidden="true"), " ", words, class_="check wrong")
 
 

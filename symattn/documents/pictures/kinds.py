@@ -20,9 +20,9 @@ from symattn.documents.pictures.drawing import (
     Words,
     beside,
 )
-from symattn.errors import SymattnError, nearest
+from symattn.errors import SymattnError, nearest, shown
 from symattn.nodes.spell import Speller
-from symattn.notation.options import Notation
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.text import line
 
 #: A weight below this share of the largest is not drawn as a line.
@@ -46,9 +46,9 @@ def picture(
 
     Raises `SymattnError` for an unknown kind or step, and where numbers are needed.
     """
-    notation = notation or Notation()
+    notation = notation_of(notation)
     if kind not in KINDS:
-        raise SymattnError(f'no picture is called "{kind}"{nearest(kind, KINDS)}')
+        raise SymattnError(f"no picture is called {shown(kind)}{nearest(kind, KINDS)}")
     if kind == "steps":
         return graph(derivation, notation)
     if evaluation is None:
@@ -57,12 +57,11 @@ def picture(
     usual = "scores" if kind == "falk" else "weights"
     wanted = step or (usual if usual in names else names[-1])
     if wanted not in names:
-        raise SymattnError(f'no step is called "{wanted}"{nearest(wanted, names)}')
+        raise SymattnError(f"no step is called {shown(wanted)}{nearest(wanted, names)}")
     items = (*derivation.inputs, *derivation.steps)
-    shown = {item.letter: Shown(item, evaluation, notation) for item in items}
-    return OF_A_MATRIX[kind](
-        next(part for part in shown.values() if part.item.name == wanted), shown
-    )
+    parts = {item.letter: Shown(item, evaluation, notation) for item in items}
+    chosen = next(part for part in parts.values() if part.item.name == wanted)
+    return OF_A_MATRIX[kind](chosen, parts)
 
 
 def names_of(labels: tuple[str, ...], count: int, base: int, letter: str) -> list[str]:

@@ -1,0 +1,78 @@
+"""Arguments from Python, held against what is wanted: one function for each kind of argument.
+
+`where` begins the message of the `SymattnError` and names the argument; what was given and what
+is wanted follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from operator import index
+from typing import Any
+
+from symattn.errors import SymattnError, nearest, shown
+
+
+def instance(value: Any, kind: type[Any] | tuple[type[Any], ...], where: str, wanted: str) -> Any:
+    """The value, if it is of this kind."""
+    if not isinstance(value, kind):
+        raise wrong(value, where, wanted)
+    return value
+
+
+def word(value: Any, where: str, wanted: str = "a text") -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise wrong(value, where, wanted)
+    return value
+
+
+def words(value: Any, where: str) -> tuple[str, ...]:
+    """Texts in a collection; a text that stands alone is one of them."""
+    if isinstance(value, str):
+        return (value,)
+    try:
+        listed = tuple(value)
+    except TypeError:  # an array may only look as if it could be iterated over
+        raise wrong(value, where, "a list of texts") from None
+    return tuple(word(one, where, "texts only") for one in listed)
+
+
+def flag(value: Any, where: str) -> bool:
+    """True or false."""
+    if isinstance(value, bool):
+        return value
+    raise wrong(value, where, "True or False")
+
+
+def whole(value: Any, where: str, least: int = 0, most: int | None = None) -> int:
+    """A whole number, from `least` to `most` if there is a most; NumPy's whole numbers too."""
+    bound = f"from {least}" if most is None else f"from {least} to {most}"
+    try:
+        number = index(value)
+    except TypeError:
+        raise wrong(value, where, f"a whole number {bound}") from None
+    if isinstance(value, bool) or number < least or (most is not None and number > most):
+        raise wrong(value, where, f"a whole number {bound}")
+    return number
+
+
+def table(value: Any, where: str) -> dict[str, Any]:
+    """A mapping from names."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise wrong(value, where, "a table from names")
+    return {word(name, where, "names that are texts"): held for name, held in value.items()}
+
+
+def choice(value: Any, where: str, known: Collection[str]) -> str:
+    """One of the known names."""
+    if isinstance(value, str) and value in known:
+        return value
+    raise SymattnError(f"{where} = {shown(value)}: there is none{nearest(value, known)}")
+
+
+def wrong(value: Any, where: str, wanted: str) -> SymattnError:
+    """The error for a value of the wrong kind."""
+    return SymattnError(f"{where} = {shown(value)}: give {wanted}")
