@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.config.base import Config
+from mkdocs.config.config_options import Type
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import ConfigurationError
 from mkdocs.plugins import BasePlugin, get_plugin_logger
 from mkdocs.structure.pages import Page
 
+from symattn.budget import limited
 from symattn.doors import failure
 from symattn.worksheet.pages.markdown import markdown as found_in
 from symattn.worksheet.pages.page import Anchor
@@ -27,7 +29,9 @@ _NEEDED = "pymdownx.arithmatex"
 
 
 class Options(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
-    """None."""
+    """``allow_large``: fill pages in however much work it is."""
+
+    allow_large = Type(bool, default=False)
 
 
 class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
@@ -47,13 +51,14 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         before = _lines_before(page.file.content_string, markdown)
         text = "\n" * before + markdown
         try:
-            checked = check_text(text, name, explain=False)
+            with limited("allow_large: true in mkdocs.yml", self.config.allow_large):
+                checked = check_text(text, name, explain=False)
+                filled = rendered(_plain(text), name)
             wrong = [one for one in checked.findings if not one.passes] if checked else []
             told = [f"{Path(name)}:{one.line}: {one.told}" for one in wrong]
             told += (
                 [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links] if checked else []
             )
-            filled = rendered(_plain(text), name)
         except Exception as error:
             _log.warning(failure(error, name).line)
             return markdown

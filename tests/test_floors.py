@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent / "symattn"
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "status"),
-    ("grammar", "notation"),
+    ("budget", "grammar", "notation"),
     ("arithmetic",),
     ("nodes",),
     ("step",),

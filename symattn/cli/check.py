@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, limit_work
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
 
@@ -35,6 +35,7 @@ _FORMATS = ("text", "md", "html", "json", "github")
     "--fix", is_flag=True, help="Correct in place every number not accepted, at its own digits."
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
+@click.option("--allow-large", is_flag=True, help="Mark it however much work it is.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
@@ -46,6 +47,7 @@ def check(paths: tuple[str, ...], form: str, output: str | None, **options: bool
     """
     from symattn.worksheet.overview import Overview
 
+    limit_work(options["allow_large"])
     failures: list[Failure] = []
     named = len(paths) == 1 and not _is_folder(paths[0])
     checked = list(_checked(paths, failures, explain=not options["no_explain"],

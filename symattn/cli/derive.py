@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from symattn.cli.entries import choose_entries
-from symattn.cli.screen import END_OF_HELP, print_text, write
+from symattn.cli.screen import END_OF_HELP, limit_work, print_text, write
 from symattn.documents.job import (
     CODE,
     FORMATS,
@@ -77,13 +77,16 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
               help="Which calculation of a batch, counted as the worksheet counts.")  # fmt: skip
 @click.option("--chunks", metavar="1|3,1,1",
               help="Decode over a cache: so many tokens at a time, or in each chunk.")  # fmt: skip
+@click.option("--allow-large", is_flag=True, help="Do it however much work it is.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def derive(
     source: str, form: str, pdf: bool, output: str | None, symbolic: bool, **options: Any
 ) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
+    from symattn.documents.cost import admit_document
     from symattn.errors import SymattnError
 
+    limit_work(options["allow_large"])
     if pdf and form not in ("text", "tex", "pdf"):
         raise SymattnError(f"--pdf: is made of tex; leave out --format {form}")
     form = "pdf" if pdf else form
@@ -92,6 +95,7 @@ def derive(
     jobs, in_file = _jobs(source, form, symbolic, options)
     in_file(lambda: choose_entries(jobs, options["entries"]))
     check_format(form, jobs)
+    in_file(lambda: admit_document(form, jobs, checked=True))
     for job in jobs:
         if job.evaluation is None and options["view"] in ("worked", "value"):
             raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")

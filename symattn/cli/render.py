@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked, print_lines
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, limit_work, print_lines
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
 
@@ -23,8 +23,11 @@ _PAGES = (".md", ".markdown", ".qmd")
 @click.option("--flavor", default="github", show_default=True, metavar="NAME",
               help="How formulas are written: github, katex, quarto or sphinx.")  # fmt: skip
 @click.option("--check", is_flag=True, help="Write nothing; a page that would change is a failure.")
+@click.option("--allow-large", is_flag=True, help="Fill pages in however much work it is.")
 @click.option("--watch", is_flag=True, help="Go on, and fill a page again when it changes.")
-def render(paths: tuple[str, ...], flavor: str, check: bool, watch: bool) -> Status:
+def render(
+    paths: tuple[str, ...], flavor: str, check: bool, watch: bool, allow_large: bool
+) -> Status:
     """Fill the worksheets of Markdown pages in: derivations after them, numbers in sentences.
 
     Filling a page again changes only what has changed. A page that cannot be used does not keep
@@ -37,6 +40,7 @@ def render(paths: tuple[str, ...], flavor: str, check: bool, watch: bool) -> Sta
         raise SymattnError(f"--flavor {shown(flavor)}: there is none{nearest(flavor, FLAVORS)}")
     if check and watch:
         raise SymattnError("render: give --check or --watch, not both")
+    limit_work(allow_large)
     if watch:
         return _watch(paths, flavor)
     problems: list[str] = []

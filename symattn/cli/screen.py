@@ -125,6 +125,13 @@ def complain(message: str) -> None:
         click.echo(f"symattn: {line}", err=True)
 
 
+def limit_work(allow_large: bool) -> None:
+    """Refuse, until the command ends, what would be too much work, unless that is allowed."""
+    from symattn.budget import limited
+
+    click.get_current_context().with_resource(limited("--allow-large", allow_large))
+
+
 def debug_asked() -> bool:
     """Whether ``--debug`` was given to this command line."""
     context = click.get_current_context(silent=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.counting import Counting, Kind, array_of, kind_of
+from symattn.budget import admit, is_limited
 from symattn.errors import CannotSpell, SymattnError
 from symattn.evaluate.values import Values
 from symattn.step import Input, Step
@@ -77,3 +78,49 @@ def _unknown(values: Values, step: Step, arrays: Mapping[str, Array], counting: 
     longest = max((max(x.shape[-2:]) for x in read), default=1)
     counting.operations[Kind.TRANSCENDENTAL] += made.size * longest
     return made
+
+
+def proven_operations(work: Work, checked: bool) -> float:
+    """What the digits of a matrix take, in operations of `symattn.budget`; enclosures, that is.
+
+    With `checked`, what NumPy may have rounded away is enclosed too.
+    """
+    operations = sum(work.operations.values())
+    once = _ENTRY * work.entries + _BALL * operations
+    return once * (1 + _CHECKED * checked)
+
+
+def exact_operations(work: Work) -> float:
+    """What the exact values of a matrix take, in operations of `symattn.budget`."""
+    return sum(_EXACT[kind] * count for kind, count in work.operations.items())
+
+
+def admit_values(values: Values, claimed: int = 0, explained: bool = False) -> None:
+    """Refuse values, and `claimed` numbers held against them, that would be too much work.
+
+    `explained`: mistakes are looked for behind the numbers. Raises `TooLarge`.
+    """
+    if not is_limited():
+        return
+    works = work_of(values)
+    once = sum(proven_operations(work, checked=True) for work in works)
+    tries = _TRIES if explained and claimed else 1
+    told = "give fewer tokens or heads, or claim fewer numbers" if claimed else "give fewer tokens"
+    most = max(works, key=lambda work: proven_operations(work, checked=True)).item.name
+    admit(int(once * tries + claimed * _CLAIM), f"{claimed or 'proven'} numbers, above all of "
+          f"{most}", told)  # fmt: skip
+
+
+#: An entry in proven digits, and each operation in it; how much more the check takes.
+_ENTRY, _BALL, _CHECKED = 5, 0.3, 2
+
+#: An operation in exact arithmetic, by the kind of number that comes out. Of the others than
+#: fractions it is between a third of this and five times as much, as terms are alike or not.
+_EXACT: Mapping[Kind, float] = {
+    Kind.RATIONAL: 2,
+    Kind.IRRATIONAL: 100,
+    Kind.TRANSCENDENTAL: 300,
+}
+
+#: A claimed number; how often everything is evaluated again to explain one that is wrong.
+_CLAIM, _TRIES = 1_000, 4

@@ -8,9 +8,10 @@ from functools import cached_property
 
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError
+from symattn.evaluate.work import admit_values
 from symattn.notation.options import Notation
 from symattn.notation.tree import Tree
-from symattn.worksheet.claims import Policy, read_claims
+from symattn.worksheet.claims import Policy, read_claims, texts_of
 from symattn.worksheet.explain import Explanation, cannot_tell
 from symattn.worksheet.lines import Line, Link, check_lines
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
@@ -67,6 +68,7 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
         raise ReadError("no claims; add a table [claims] with e.g. weights = [[…]]")
     form = prepared(sheet)
     evaluation = form.evaluate(sheet)
+    admit_values(evaluation, len(texts_of(sheet.claims)), explain)
     lines: list[Line] = []
     claims = read_claims(sheet.claims, evaluation, None, lines, sheet.decimal)
     marker = Marker(evaluation, claims, sheet.policy)
