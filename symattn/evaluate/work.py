@@ -46,6 +46,7 @@ def work_of(values: Values) -> tuple[Work, ...]:
     A step whose formula cannot be followed over shapes is counted as one operation for each of the
     numbers in the longest row or column that it reads, for each number that it makes.
     """
+    values.check_sizes()
     arrays: dict[str, Array] = {}
     found: list[Work] = []
     counting = Counting()
@@ -123,4 +124,4 @@ _EXACT: Mapping[Kind, float] = {
 }
 
 #: A claimed number; how often everything is evaluated again to explain one that is wrong.
-_CLAIM, _TRIES = 1_000, 4
+_CLAIM, _TRIES = 200, 4

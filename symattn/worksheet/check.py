@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError
 from symattn.evaluate.work import admit_values
 from symattn.notation.options import Notation
 from symattn.notation.tree import Tree
-from symattn.worksheet.claims import Policy, read_claims, texts_of
+from symattn.worksheet.claims import Policy, read_claims
 from symattn.worksheet.explain import Explanation, cannot_tell
 from symattn.worksheet.lines import Line, Link, check_lines
 from symattn.worksheet.mark import EntryMark, Marker, StepMark
@@ -68,11 +69,18 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
         raise ReadError("no claims; add a table [claims] with e.g. weights = [[…]]")
     form = prepared(sheet)
     evaluation = form.evaluate(sheet)
-    admit_values(evaluation, len(texts_of(sheet.claims)), explain)
+    admit_values(evaluation, count_claimed(sheet.claims), explain)
     lines: list[Line] = []
     claims = read_claims(sheet.claims, evaluation, None, lines, sheet.decimal)
     marker = Marker(evaluation, claims, sheet.policy)
     return mark_claims(sheet.title, form, marker, explain, lines)
+
+
+def count_claimed(claims: Any) -> int:
+    """How many numbers a table of claims, or a part of it, holds."""
+    if isinstance(claims, Mapping):
+        claims = list(claims.values())
+    return sum(map(count_claimed, claims)) if isinstance(claims, list) else 1
 
 
 def mark_claims(

@@ -19,7 +19,7 @@ from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError
 from symattn.evaluate.work import admit_values
 from symattn.notation.options import SYMBOLS
-from symattn.worksheet.check import Marking, mark_claims
+from symattn.worksheet.check import Marking, count_claimed, mark_claims
 from symattn.worksheet.claims import Origins, read_claims, texts_of
 from symattn.worksheet.lines import (
     Line,
@@ -235,8 +235,8 @@ class _Sheet:
         """The marking of its own claims and of the first claim in prose of every other entry."""
         form = prepared(self.sheet)
         evaluation = form.evaluate(self.sheet)
-        count = len(self.anchors) + len(texts_of(self.sheet.claims))
-        admit_values(evaluation, count, explain)
+        claimed_here = count_claimed(self.sheet.claims) + len(self.anchors)
+        admit_values(evaluation, claimed_here, explain)
         lines: list[Line] = []
         claims = read_claims(self.sheet.claims, evaluation, self.origins, lines, self.decimal)
         lines = [self._placed(line) for line in lines]
