@@ -74,9 +74,13 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
         found.append((name, "proven digits", proven_operations(work, checked) * finer))
         if exactly:
             found.append((name, "exact values", exact_operations(work) * _deeper(job)))
+    left = _PAGE_LINES if form == "html" else None
     for work in shown:
         name = work.item.name
         cells, lines = _cells(form, job, work), _lines(form, job, work)
+        if left is not None:  # a page has so many in all
+            lines = min(lines, left)
+            left -= lines
         found.append((name, "matrices", cells * _CELL.get(form, max(_CELL.values())) * finer))
         if job.notation.exact and work.kind != Kind.RATIONAL:
             found.append((name, "exact values", (cells + lines) * _length(work) * _NODE))
@@ -135,9 +139,7 @@ def _lines(form: str, job: Job, work: Work) -> int:
         return 0
     if form in ("json", *CODE, *DRAWN):
         return 0
-    if form == "html":
-        return min(_PAGE_LINES, work.entries)
-    if len(job.views) > 1:
+    if len(job.views) > 1 and form != "html":
         return min(_FEW_LINES, work.entries)
     limit = job.notation.limit or max(work.shape)
     lines = 1

@@ -26,6 +26,11 @@ from symattn.documents.job import FORMATS
 
 FAST, SLOW = 2.0, 120.0
 
+_OPTIONS = (
+    "--full", "--view value --full", "--view worked --full", "--exact", "--exact --full",
+    "--digits 100", "--chunks 1", "--gradient all", "--symbolic",
+)  # fmt: skip
+
 
 def _cases() -> Iterator[str]:
     for row in VARIANTS:
@@ -36,8 +41,7 @@ def _cases() -> Iterator[str]:
             if form != "pdf":
                 yield f"{name} --tokens 8 --format {form}"
                 yield f"{name} --tokens 32 --format {form}"
-    for rest in ("--full", "--view value --full", "--view worked --full", "--exact",
-                 "--exact --full", "--digits 100", "--chunks 1", "--gradient all", "--symbolic"):  # fmt: skip
+    for rest in _OPTIONS:
         for name in ("causal", "self", "llama"):
             for tokens in (8, 24):
                 yield f"{name} --tokens {tokens} {rest}"
@@ -116,13 +120,12 @@ def main() -> int:
         refused = (estimate or 0) > budget.MOST
         if (refused and seconds < FAST) or (not refused and seconds > SLOW):
             wrong.append(case)
-        print(f"{(estimate or 0) / 1e6:9.1f}M {seconds:9.1f} {memory:6}  {'yes' if refused else '':7}"
-              f"  {case}{'' if status in (0, 1) else f'  ({status})'}", flush=True)  # fmt: skip
-    print(
-        f"{len(wrong)} refused under {FAST:.0f} s or let through over {SLOW:.0f} s",
-        *wrong,
-        sep="\n  ",
-    )
+        ended = "" if status in (0, 1) else f"  ({status})"
+        mark = "yes" if refused else ""
+        numbers = f"{(estimate or 0) / 1e6:9.1f}M {seconds:9.1f} {memory:6}"
+        print(f"{numbers}  {mark:7}  {case}{ended}", flush=True)
+    told_wrong = f"{len(wrong)} refused under {FAST} s or let through over {SLOW} s"
+    print(told_wrong, *wrong, sep="\n  ")
     return 1 if wrong else 0
 
 
