@@ -11,7 +11,9 @@ from symattn.errors import needing
 with needing("symattn.ipython", "IPython", "symattn[notebook]"):
     from IPython.core.error import UsageError
 
-from symattn.documents.job import LAYOUTS
+from symattn.budget import limited
+from symattn.documents.cost import admit_document
+from symattn.documents.job import LAYOUTS, Job
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
 from symattn.documents.text import text_document
@@ -57,26 +59,36 @@ def cell(line: str, body: str) -> Page:
     options.add_argument("--entry", action="append", default=[])
     options.add_argument("--batch", type=int)
     options.add_argument("--check", action="store_true")
+    options.add_argument("--allow-large", action="store_true")
     try:
         told = options.parse_args(shlex.split(line))
     except ValueError as error:
         raise UsageError(printable(f"%%symattn: {error}")) from None
     try:
-        sheet = worksheet_of(body, "cell")
-        asked = {"digits": told.digits, "layout": told.layout}
-        notation = sheet.notation.but(**{k: x for k, x in asked.items() if x is not None})
-        if told.check:
-            found = report(sheet.in_file(check_worksheet, sheet), notation)
-            return Page(text_report(found), markdown_report(found), html_report(found))
-        if told.batch is not None:
-            sheet = sheet.in_file(sheet.of_batch, told.batch)
-        derivation = sheet.in_file(sheet.derivation)
-        evaluation = sheet.in_file(sheet.evaluate, derivation)
-        page = outline(derivation, evaluation, notation=notation, views=told.view or VIEWS,
-                       only=told.step, entries=entries_named(told.entry, evaluation))  # fmt: skip
-        return Page(text_document(page), markdown_document(page))
+        with limited("--allow-large", told.allow_large):
+            return _page(told, body)
     except BaseException as error:
         raise UsageError(failure(error).line) from None
+
+
+def _page(told: argparse.Namespace, body: str) -> Page:
+    """What the options ask for of the worksheet in the cell."""
+    sheet = worksheet_of(body, "cell")
+    asked = {"digits": told.digits, "layout": told.layout}
+    notation = sheet.notation.but(**{k: x for k, x in asked.items() if x is not None})
+    if told.check:
+        found = report(sheet.in_file(check_worksheet, sheet), notation)
+        return Page(text_report(found), markdown_report(found), html_report(found))
+    if told.batch is not None:
+        sheet = sheet.in_file(sheet.of_batch, told.batch)
+    derivation = sheet.in_file(sheet.derivation)
+    evaluation = sheet.in_file(sheet.evaluate, derivation)
+    entries = entries_named(told.entry, evaluation)
+    job = Job(derivation, evaluation, notation, told.view or VIEWS, told.step, entries=entries)
+    admit_document("md", [job])
+    page = outline(derivation, evaluation, notation=notation, views=told.view or VIEWS,
+                   only=told.step, entries=entries)  # fmt: skip
+    return Page(text_document(page), markdown_document(page))
 
 
 def load_ipython_extension(shell: Any) -> None:

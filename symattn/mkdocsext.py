@@ -14,11 +14,13 @@ from symattn.errors import needing
 
 with needing("symattn.mkdocsext", "MkDocs", "symattn[mkdocs]"):
     from mkdocs.config.base import Config
+    from mkdocs.config.config_options import Type
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.exceptions import ConfigurationError
     from mkdocs.plugins import BasePlugin, get_plugin_logger
     from mkdocs.structure.pages import Page
 
+from symattn.budget import limited
 from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.pages.markdown import markdown as found_in
@@ -31,7 +33,9 @@ _NEEDED = "pymdownx.arithmatex"
 
 
 class Options(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
-    """None."""
+    """``allow_large``: fill pages in however much work it is."""
+
+    allow_large = Type(bool, default=False)
 
 
 class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
@@ -52,13 +56,14 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         text = "\n" * before + markdown
         told: list[str] = []
         try:
-            checked = check_text(text, name, explain=False)
-            if checked is not None:
-                wrong = [one for one in checked.findings if not one.passes]
-                told += [f"{Path(name)}:{one.line}: {one.told}" for one in wrong]
-                told += [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links]
-                told += checked.problems
-            filled = rendered(_plain(text), name)
+            with limited("allow_large: true in mkdocs.yml", self.config.allow_large):
+                checked = check_text(text, name, explain=False)
+                if checked is not None:
+                    wrong = [one for one in checked.findings if not one.passes]
+                    told += [f"{Path(name)}:{one.line}: {one.told}" for one in wrong]
+                    told += [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links]
+                    told += checked.problems
+                filled = rendered(_plain(text), name)
         except BaseException as error:
             told.append(failure(error, name).line)
             filled = text

@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("symattn")
     group.addoption("--symattn", action="store_true",
                     help="check the numbers of attention worksheets and pages")  # fmt: skip
+    parser.addini("symattn_allow_large", "check worksheets however much work it is", "bool", False)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -49,11 +50,14 @@ class _File(pytest.File):
     """A file with worksheets; one without is passed over."""
 
     def collect(self) -> Iterator[pytest.Item]:
+        from symattn.budget import limited
         from symattn.doors import failure
         from symattn.worksheet.prose import check_file
 
         try:
-            checked = check_file(self.path)
+            allowed = bool(self.config.getini("symattn_allow_large"))
+            with limited("symattn_allow_large = true in pytest's configuration", allowed):
+                checked = check_file(self.path)
         except BaseException as error:
             problem = failure(error, str(self.path)).line
             yield _Item.from_parent(self, name="worksheet", problem=problem)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -27,8 +28,10 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
     from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from symattn import __version__
+from symattn.budget import limited
 from symattn.derivation import Derivation, Evaluation, Place
-from symattn.documents.job import LAYOUTS
+from symattn.documents.cost import admit_document
+from symattn.documents.job import LAYOUTS, Job
 from symattn.documents.latex import displays
 from symattn.documents.outline import VIEWS, Outline, Section, outline
 from symattn.doors import failure
@@ -148,7 +151,8 @@ class Holds(_Holding):
             sheet = self.worksheet()
             if sheet is None:
                 raise SymattnError("symattn: give a worksheet in the body, or its file")
-            self.hold(sheet)
+            with _limited(self.env.config):
+                self.hold(sheet)
         except BaseException as error:
             raise self.error(failure(error).line) from None
         return []
@@ -189,7 +193,8 @@ class Shows(_Holding):
             ).run())  # fmt: skip
         body = nodes.container(classes=["symattn", *self.options.get("class", [])])
         try:
-            body += list(self._body(self._outline()))
+            with _limited(self.env.config):
+                body += list(self._body(self._outline()))
         except BaseException as error:
             raise self.error(failure(error).line) from None
         self.set_source_info(body)
@@ -216,6 +221,8 @@ class Shows(_Holding):
         elif self.options.keys() & {"layout", "entry"}:
             raise SymattnError("layout, entry: need numbers; give a worksheet")
         only = self.options.get("steps", [])
+        job = Job(derivation, evaluation, notation, views, only, entries=entries)
+        admit_document("md", [job])
         return outline(
             derivation, evaluation, notation=notation, views=views, only=only, entries=entries
         )
@@ -339,7 +346,9 @@ class ValueRole(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """The number as text; a warning where it cannot be told."""
         try:
-            return [nodes.inline("", self._number(), classes=["symattn-value"])], []
+            with _limited(self.env.config):
+                number = self._number()
+            return [nodes.inline("", number, classes=["symattn-value"])], []
         except BaseException as error:
             told = f"value: {failure(error).line}"
             _log.warning(told, location=self.get_location(), type="symattn", subtype="value")
@@ -369,7 +378,8 @@ class ClaimRole(SphinxRole):
             if sheet is None:
                 raise ReadError(f"{shown(self.text)}: no worksheet stands before this claim")
             claim = anchor(self.text, 0)
-            warn_of(replace(sheet, claims={claim.key: claim.claimed}), self.get_location())
+            with _limited(self.env.config):
+                warn_of(replace(sheet, claims={claim.key: claim.claimed}), self.get_location())
         except BaseException as error:
             _wrong(f"claim: {failure(error).line}", self.get_location())
 
@@ -390,6 +400,11 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
             _wrong(link.told, location)
 
 
+def _limited(config: Any) -> AbstractContextManager[None]:
+    """The limit to work that the configuration sets."""
+    return limited("symattn_allow_large = True in conf.py", config.symattn_allow_large)
+
+
 def _wrong(told: str, location: Any) -> None:
     _log.warning(printable(told), location=location, type="symattn", subtype="claim")
 
@@ -401,7 +416,8 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     app.env.temp_data[_CHECKED] = str(path)
     try:
-        checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
+        with _limited(app.config):
+            checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
         wrong = [found for found in checked.findings if not found.passes] if checked else []
         disagreements = [(found.line, found.told) for found in wrong]
         disagreements += [(link.line, link.told) for link in checked.links] if checked else []
@@ -418,6 +434,7 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives, the roles and the check."""
+    app.add_config_value("symattn_allow_large", False, "env", bool)
     app.add_directive("symattn", Holds)
     app.add_directive("attention", Shows, override=True)  # its own admonition still works
     app.add_role("value", ValueRole())

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent / "symattn"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("status", "printable"),
     ("errors",),
-    ("arguments", "writing"),
+    ("arguments", "budget", "writing"),
     ("grammar", "notation"),
     ("arithmetic",),
     ("nodes",),

@@ -214,7 +214,7 @@ def test_a_watched_page_is_filled_in_again(tmp_path: Path, monkeypatch: pytest.M
         return stamps(paths)
 
     monkeypatch.setattr(render, "_stamps", until_over)
-    filling = render._Filling("github", True, here(), Progress(""))
+    filling = render._Filling("github", True, False, here(), Progress(""))
     watching = threading.Thread(target=render._watch, args=((str(path),), filling), daemon=True)
     watching.start()
 

@@ -90,10 +90,16 @@ class Abbreviations:
 
     def short(self, value: sympy.Expr) -> sympy.Expr:
         """The value, with a long numerator or denominator abbreviated."""
-        if value.is_Atom or _is_short(value) or value.free_symbols:
+        if value.is_Atom or _is_short(value):
             return value
         above, below = sympy.fraction(value)
+        if self._has_symbols(above) or self._has_symbols(below):
+            return value
         return self._part(above) if below == 1 else self._part(above) / self._part(below)
+
+    def _has_symbols(self, part: sympy.Expr) -> bool:
+        """Whether there is a symbol; a denominator is shared by a whole row, and known."""
+        return part.as_coeff_Mul()[1] not in self._known and bool(part.free_symbols)
 
     def _part(self, value: sympy.Expr) -> sympy.Expr:
         if _is_short(value):

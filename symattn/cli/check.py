@@ -39,6 +39,7 @@ _FORMATS = ("text", "md", "html", "json", "github")
     "--fix", is_flag=True, help="Correct in place every number not accepted, at its own digits."
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
+@click.option("--allow-large", is_flag=True, help="Mark it however much work it is.")
 @limit_options
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def check(
@@ -62,7 +63,7 @@ def check(
     failures: list[Failure] = []
     mends = options["diff"] or options["fix"]
     asked = [
-        Asked(name, must, not options["no_explain"], options["full"], mends)
+        Asked(name, must, not options["no_explain"], options["full"], mends, options["allow_large"])
         for name, must in _names(paths, failures, options["if_any"])
     ]
     with (

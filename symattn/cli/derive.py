@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from symattn.budget import limited
 from symattn.cli.entries import choose_entries
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, print_text
@@ -81,11 +82,13 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
               help="Which calculation of a batch, counted as the worksheet counts.")  # fmt: skip
 @click.option("--chunks", metavar="1|3,1,1",
               help="Decode over a cache: so many tokens at a time, or in each chunk.")  # fmt: skip
+@click.option("--allow-large", is_flag=True, help="Do it however much work it is.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def derive(
     source: str, form: str, pdf: bool, output: str | None, symbolic: bool, **options: Any
 ) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
+    from symattn.documents.cost import admit_document
     from symattn.errors import SymattnError
 
     if pdf and form not in ("text", "tex", "pdf"):
@@ -95,10 +98,12 @@ def derive(
     on_screen = destination.is_screen and form == "text"
     pages: list[Outline] = []
     document: str | bytes = ""
-    with Progress(f"deriving {source}").watched():
+    allowed = limited("--allow-large", options["allow_large"])
+    with Progress(f"deriving {source}").watched(), allowed:
         jobs, in_file = _jobs(source, form, symbolic, options, destination)
         in_file(lambda: choose_entries(jobs, options["entries"]))
         check_format(form, jobs)
+        in_file(lambda: admit_document(form, jobs, checked=True))
         for job in jobs:
             if job.evaluation is None and options["view"] in ("worked", "value"):
                 raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")

@@ -32,6 +32,8 @@ class Asked:
     full: bool = False
     #: Whether it is to be put right, rather than reported on.
     mends: bool = False
+    #: Whether it is marked however much work it is.
+    allow_large: bool = False
 
     @property
     def shown_name(self) -> str:
@@ -74,11 +76,13 @@ def mark(asked: Asked) -> Marked | None:
 
     Raises `ReadError` (or another `SymattnError`) that begins with the file and the line.
     """
+    from symattn.budget import limited
     from symattn.errors import ReadError
     from symattn.worksheet.overview import file_report
     from symattn.worksheet.prose import check_file
 
-    one = check_file(asked.name, asked.explain)
+    with limited("--allow-large", asked.allow_large):
+        one = check_file(asked.name, asked.explain)
     if one is None or not (one.markings or one.problems):
         if asked.must_claim:
             raise ReadError(

@@ -31,6 +31,7 @@ _PAGES = (".md", ".markdown", ".qmd")
 @click.option("--flavor", default="github", show_default=True, metavar="NAME",
               help="How formulas are written: github, katex, quarto or sphinx.")  # fmt: skip
 @click.option("--check", is_flag=True, help="Write nothing; a page that would change is a failure.")
+@click.option("--allow-large", is_flag=True, help="Fill pages in however much work it is.")
 @click.option("--watch", is_flag=True, help="Go on, and fill a page again when it changes.")
 @limit_options
 def render(
@@ -38,6 +39,7 @@ def render(
     flavor: str,
     check: bool,
     watch: bool,
+    allow_large: bool,
     timeout: float | None,
     isolated: bool,
 ) -> Status:
@@ -54,7 +56,7 @@ def render(
     if check and watch:
         raise SymattnError("render: give --check or --watch, not both")
     with runs(timeout, isolated) as run:
-        filling = _Filling(flavor, not check, run, Progress("filling in"))
+        filling = _Filling(flavor, not check, allow_large, run, Progress("filling in"))
         if watch:
             return _watch(paths, filling)
         problems: list[str] = []
@@ -86,10 +88,13 @@ class _Asked:
 
     path: Path
     flavor: str
+    #: However much work it is.
+    allow_large: bool = False
 
 
 def _fill(asked: _Asked) -> tuple[str, str]:
     """A page's text, and the text with all filled in."""
+    from symattn.budget import limited
     from symattn.errors import ReadError
     from symattn.worksheet.render import rendered
     from symattn.worksheet.source import read_source
@@ -98,7 +103,8 @@ def _fill(asked: _Asked) -> tuple[str, str]:
     if path.suffix.lower() not in _PAGES:
         raise ReadError(f"{path}: is no Markdown page (.md, .markdown or .qmd)")
     before = read_source(path, str(path))
-    return before, rendered(before, str(path), asked.flavor)
+    with limited("--allow-large", asked.allow_large):
+        return before, rendered(before, str(path), asked.flavor)
 
 
 @dataclass
@@ -107,6 +113,7 @@ class _Filling:
 
     flavor: str
     writes: bool
+    allow_large: bool
     run: Run
     shown: Progress
     failed: dict[Path, Failure] = field(default_factory=dict)
@@ -134,7 +141,7 @@ class _Filling:
         """Whether the page changes; it is written unless told not to."""
         from symattn.writing import replace_text
 
-        filled = self.run(_fill, _Asked(path, self.flavor), str(path))
+        filled = self.run(_fill, _Asked(path, self.flavor, self.allow_large), str(path))
         if isinstance(filled, Failure):
             return filled
         before, after = filled

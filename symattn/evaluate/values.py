@@ -186,13 +186,9 @@ class Values:
 
     def _computed(self, letter: str, arithmetic: Arithmetic, key: object) -> Array:
         if letter in self.given:
-            value = self.given[letter]
-            if value.dtype != object and not isinstance(arithmetic, Arrays):
-                raise SymattnError(
-                    f"{letter}: {value.size} entries are too many for exact values or proven "
-                    f"digits ({MAX_ENTRIES} at most); its arrays are there"
-                )
-            return arithmetic.array(value)
+            if not isinstance(arithmetic, Arrays):
+                self._check_exact(letter)
+            return arithmetic.array(self.given[letter])
         step = self._steps[letter]
         if not isinstance(arithmetic, Arrays):
             self._check_size(step)
@@ -226,6 +222,21 @@ class Values:
         if key not in self._known:
             self._known[key] = any(node.partial for node in step.expr.atoms(Node))
         return bool(self._known[key])
+
+    def check_sizes(self) -> None:
+        """Raises `SymattnError` where a matrix is too large for exact values or proven digits."""
+        for letter in self.given:
+            self._check_exact(letter)
+        for step in self.steps:
+            self._check_size(step)
+
+    def _check_exact(self, letter: str) -> None:
+        value = self.given[letter]
+        if value.dtype != object:
+            raise SymattnError(
+                f"{letter}: {value.size} entries are too many for exact values or proven "
+                f"digits ({MAX_ENTRIES} at most); its arrays are there"
+            )
 
     def _check_size(self, step: Step) -> None:
         """Refuse a step too large to be derived entry by entry."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from symattn.arguments import flag, instance
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError
+from symattn.evaluate.work import admit_values
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
 from symattn.worksheet.claims import Policy, read_claims
@@ -72,10 +74,18 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
         raise ReadError("no claims; add a table [claims] with e.g. weights = [[…]]")
     form = prepared(sheet)
     evaluation = form.evaluate(sheet)
+    admit_values(evaluation, count_claimed(sheet.claims), explain)
     lines: list[Line] = []
     claims = read_claims(sheet.claims, evaluation, None, lines, sheet.decimal)
     marker = Marker(evaluation, claims, sheet.policy)
     return mark_claims(sheet.title, form, marker, explain, lines)
+
+
+def count_claimed(claims: Any) -> int:
+    """How many numbers a table of claims, or a part of it, holds."""
+    if isinstance(claims, Mapping):
+        claims = list(claims.values())
+    return sum(map(count_claimed, claims)) if isinstance(claims, list) else 1
 
 
 def mark_claims(

@@ -18,8 +18,9 @@ from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted
+from symattn.evaluate.work import admit_values
 from symattn.notation.options import SYMBOLS
-from symattn.worksheet.check import Marking, mark_claims
+from symattn.worksheet.check import Marking, count_claimed, mark_claims
 from symattn.worksheet.claims import Origins, read_claims, texts_of
 from symattn.worksheet.files import Site, led_astray, named_file, reason, site_file
 from symattn.worksheet.lines import (
@@ -345,6 +346,8 @@ class _Sheet:
         """
         form = prepared(self.sheet)
         evaluation = form.evaluate(self.sheet)
+        claimed_here = count_claimed(self.sheet.claims) + len(self.anchors)
+        admit_values(evaluation, claimed_here, explain)
         lines: list[Line] = []
         before = len(self.problems or ())
         claims = self._own_claims(evaluation, lines)

@@ -28,7 +28,7 @@ def quoted(sheet: Worksheet, text: str) -> str:
     if match is None:
         raise ReadError(f"{shown(text)}: write e.g. weights[1,2], or weights[1,2] to 3")
     name, places, digits = match.groups()
-    value = sheet.in_file(sheet.evaluate)[name]
+    value = sheet.values[name]
     place = _place(value, places)
     notation = sheet.notation if digits is None else sheet.notation.but(digits=int(digits))
     found = value.digits(place, notation)

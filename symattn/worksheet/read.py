@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from symattn.attention.plan import PLAIN, SHIFTED
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, SymattnError, counted, nearest, shown
+from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
@@ -161,6 +162,13 @@ class Worksheet:
                     f"{whole}; take {counted(levels - wanted, 'level')} off"
                 )
         return made.spelled(self.notation)
+
+    @cached_property
+    def values(self) -> Evaluation:
+        """The evaluation that single numbers of this worksheet are taken from, made once."""
+        made = self.in_file(self.evaluate)
+        self.in_file(admit_values, made)
+        return made
 
     @property
     def numbers(self) -> dict[str, Any]:

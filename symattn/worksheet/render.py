@@ -18,6 +18,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from symattn.documents.cost import admit_document
+from symattn.documents.job import Job
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
 from symattn.errors import ReadError, SymattnError, nearest, shown
@@ -136,6 +138,8 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
     views: Any = tuple(told["view"].split(",")) if "view" in told else VIEWS
     only = told["steps"].split(",") if "steps" in told else ()
     entries = entries_named(told["entry"].split(";"), evaluation) if "entry" in told else {}
+    job = Job(derivation, evaluation, notation, views, only, entries=entries)
+    sheet.in_file(admit_document, "md", [job])
     page = outline(
         derivation, evaluation, notation=notation, views=views, only=only, entries=entries
     )

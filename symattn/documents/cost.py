@@ -1,0 +1,196 @@
+"""What a document costs, from shapes, before anything is evaluated or spelled.
+
+`cost_of` counts for each matrix what its values take, in the arithmetics that the format asks for,
+and what is spelled of it. The weights at the bottom are operations of a microsecond each (see
+`symattn.budget`); ``tests/benchmarks/cost_of_work.py`` holds them against measured times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from symattn.arithmetic.counting import Kind
+from symattn.budget import admit, is_limited
+from symattn.documents.job import CODE, DRAWN, Job
+from symattn.evaluate.work import Work, exact_operations, proven_operations, work_of
+from symattn.step import Step
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The operations that a document takes; those of each step, and what kind they are."""
+
+    by_step: Mapping[str, int]
+    by_part: Mapping[str, int]
+
+    @property
+    def operations(self) -> int:
+        """All of them."""
+        return sum(self.by_part.values())
+
+    @property
+    def most_of_it(self) -> str:
+        """What takes the most, in words: worked lines and exact values, above all of output."""
+        part = max(self.by_part, key=self.by_part.__getitem__)
+        return f"{part}, above all of {max(self.by_step, key=self.by_step.__getitem__)}"
+
+
+def admit_document(form: str, jobs: Sequence[Job], checked: bool = False) -> None:
+    """Refuse what would take more than the limit in force; where there is none, nothing is done.
+
+    `checked` says that NumPy is held against the proven values too. Raises `TooLarge`.
+    """
+    if not is_limited() or not jobs:
+        return
+    cost = cost_of(form, jobs, checked)
+    admit(cost.operations, cost.most_of_it, _leave_out(form, jobs))
+
+
+def cost_of(form: str, jobs: Sequence[Job], checked: bool = False) -> Cost:
+    """The cost of these jobs as a document in a format. A format not known here costs the most."""
+    by_step: dict[str, int] = {}
+    by_part: dict[str, int] = {}
+    for job in jobs:
+        for name, part, operations in _parts(form, job, checked):
+            by_step[name] = by_step.get(name, 0) + int(operations)
+            by_part[part] = by_part.get(part, 0) + int(operations)
+    return Cost(by_step, by_part)
+
+
+def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
+    """For each step, what it costs in which part of the work."""
+    found: list[tuple[str, str, float]] = [
+        (step.name, "formulas", _STEP) for step in job.derivation.steps
+    ]
+    if job.evaluation is None:
+        return found
+    works = work_of(job.evaluation)
+    finer = 1 + job.notation.digits / _USUAL_DIGITS
+    shown = [work for work in works if _is_shown(form, job, work)]
+    exactly = any(_needs_exact(form, job, work) for work in shown)
+    for work in works:
+        name = work.item.name
+        found.append((name, "proven digits", proven_operations(work, checked) * finer))
+        if exactly:
+            found.append((name, "exact values", exact_operations(work) * _deeper(job)))
+    left = _PAGE_LINES if form == "html" else None
+    for work in shown:
+        name = work.item.name
+        cells, lines = _cells(form, job, work), _lines(form, job, work)
+        if left is not None:  # a page has so many in all
+            lines = min(lines, left)
+            left -= lines
+        found.append((name, "matrices", cells * _CELL.get(form, max(_CELL.values())) * finer))
+        if job.notation.exact and work.kind != Kind.RATIONAL:
+            found.append((name, "exact values", (cells + lines) * _length(work) * _NODE))
+        limit = job.notation.limit
+        terms = min(work.terms, limit) if limit and form != "html" else work.terms
+        found.append((name, "worked lines", lines * (_LINE + terms * _TERM) * finer))
+    return found
+
+
+def _is_shown(form: str, job: Job, work: Work) -> bool:
+    """Whether a matrix is in the document. A page holds all that is evaluated."""
+    if form in DRAWN:
+        names = [item.name for item in (*job.derivation.inputs, *job.derivation.steps)]
+        usual = "weights" if "weights" in names else names[-1]
+        return work.item.name in (tuple(job.only[:1]) or (usual,)) and job.picture != "steps"
+    return form in CODE or form == "html" or not job.only or work.item.name in job.only
+
+
+def _needs_exact(form: str, job: Job, work: Work) -> bool:
+    """Whether exact values are asked for: by worked lines, and by all entries of a matrix.
+
+    A decimal that may be the value itself has to be held against it.
+    """
+    if form in CODE:
+        return False
+    if form in ("html", "json", *DRAWN) or job.notation.exact:
+        return True
+    return "worked" in job.views or ("value" in job.views and not job.notation.limit)
+
+
+def _deeper(job: Job) -> int:
+    """How much more exact values take where they are written out."""
+    return _WRITTEN_OUT if job.notation.exact else 1
+
+
+def _length(work: Work) -> int:
+    """About how many parts an exact value has that is no fraction: a sum over a row or two."""
+    return work.terms + sum(work.shape[-2:])
+
+
+def _cells(form: str, job: Job, work: Work) -> int:
+    """How many numbers of a matrix are written down."""
+    if form in ("html", "json", *CODE, *DRAWN):
+        return work.entries
+    if "value" not in job.views:
+        return 0
+    limit = job.notation.limit or max(work.shape)
+    rows, columns = (min(size, limit) for size in work.shape[-2:])
+    heads = work.entries // max(work.shape[-2] * work.shape[-1], 1)
+    return heads * (rows * columns + _MATRIX)
+
+
+def _lines(form: str, job: Job, work: Work) -> int:
+    """How many entries are worked out."""
+    if not isinstance(work.item, Step) or "worked" not in job.views:
+        return 0
+    if form in ("json", *CODE, *DRAWN):
+        return 0
+    if len(job.views) > 1 and form != "html":
+        return min(_FEW_LINES, work.entries)
+    limit = job.notation.limit or max(work.shape)
+    lines = 1
+    for size in work.shape:
+        lines *= min(size, limit)
+    return lines
+
+
+def _leave_out(form: str, jobs: Sequence[Job]) -> str:
+    """What to do without, the least first."""
+    job = jobs[0]
+    told = []
+    if not job.notation.limit:
+        told.append("leave --full out")
+    if job.notation.exact:
+        told.append("leave --exact out")
+    if job.series is not None:
+        told.append("take larger chunks")
+    if form in ("html", "json", "png"):
+        told.append("take another format")
+    if form not in ("html", *CODE, *DRAWN):
+        told += [] if job.only else ["show one step (--step)"]
+        told += ["leave worked lines out (--view value)"] if "worked" in job.views else []
+    return ", ".join([*told, "give fewer tokens or heads", "show formulas alone (--symbolic)"])
+
+
+#: A step without numbers: its formula, entry and sentence.
+_STEP = 5_000
+
+#: A number that is written down, its digits decided among it, by format.
+_CELL: Mapping[str, float] = {
+    **dict.fromkeys(("text", "latex", "tex", "pdf", "md", "ipynb", "mathml"), 130),
+    **dict.fromkeys(CODE, 20),
+    "json": 130,
+    "html": 250,  # of which most are tables of positions, where a mask depends on them
+    "svg": 150,
+    "tikz": 150,
+    "png": 4_000,  # by matplotlib
+}
+
+#: A worked line, and each of its terms.
+_LINE, _TERM = 5_000, 200
+
+#: Brackets and the name of a matrix, as so many cells.
+_MATRIX = 8
+
+#: Worked lines beside other views, and on a page.
+_FEW_LINES, _PAGE_LINES = 3, 600
+
+#: Part of an exact value that is spelled, and how much longer exact arithmetic takes for it.
+_NODE, _WRITTEN_OUT = 30, 2
+
+#: Decimals for which nothing is slower.
+_USUAL_DIGITS = 40
