@@ -51,7 +51,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         before = _lines_before(page.file.content_string, markdown)
         text = "\n" * before + markdown
         try:
-            with limited("allow_large: true in mkdocs.yml", self.config.allow_large):
+            with limited("allow_large: true in mkdocs.yml", bool(self.config.get("allow_large"))):
                 checked = check_text(text, name, explain=False)
                 filled = rendered(_plain(text), name)
             wrong = [one for one in checked.findings if not one.passes] if checked else []
