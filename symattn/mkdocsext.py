@@ -56,7 +56,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         text = "\n" * before + markdown
         told: list[str] = []
         try:
-            with limited("allow_large: true in mkdocs.yml", self.config.allow_large):
+            with limited("allow_large: true in mkdocs.yml", bool(self.config.get("allow_large"))):
                 checked = check_text(text, name, explain=False)
                 if checked is not None:
                     wrong = [one for one in checked.findings if not one.passes]
