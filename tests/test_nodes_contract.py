@@ -67,10 +67,10 @@ from symattn.nodes.buckets import BucketSum
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.pairs import PairSum
 from symattn.nodes.parts import GroupSum, Lines, Split
+from symattn.nodes.relative import ShiftSum
 from symattn.nodes.rotary_back import RotaryBack
 from symattn.nodes.rule import rule_of
 from symattn.nodes.scores import Additive, Distance, UnitVectors
-from symattn.nodes.shifts import ShiftSum
 from symattn.nodes.spell import Speller
 from symattn.nodes.spread import Filled, Lengths, LineProduct, Spread
 from symattn.notation import text

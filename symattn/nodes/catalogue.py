@@ -23,11 +23,10 @@ from symattn.nodes.normalise import (
 )
 from symattn.nodes.pairs import PairSum
 from symattn.nodes.parts import GroupSum, Lines, Split
-from symattn.nodes.relative import ClippedShift, RelativeShift
+from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.rotary_back import RotaryBack
 from symattn.nodes.scale import PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance, UnitVectors
-from symattn.nodes.shifts import ShiftSum
 from symattn.nodes.spread import Filled, Lengths, LineProduct, Spread
 
 #: Every node.
