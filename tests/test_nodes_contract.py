@@ -63,7 +63,7 @@ from symattn.nodes import (
     Window,
 )
 from symattn.nodes.affine import HeadSum, PlusVector, Stacked
-from symattn.nodes.buckets import BucketSum
+from symattn.nodes.biases import BucketSum
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.pairs import PairSum
 from symattn.nodes.parts import GroupSum, Lines, Split

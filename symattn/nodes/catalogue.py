@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from symattn.nodes.affine import HeadSum, PlusVector, Stacked
 from symattn.nodes.base import Node
-from symattn.nodes.biases import ALiBi, RelativeBias
-from symattn.nodes.buckets import BucketSum
+from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.encodings import Rotary, Sinusoidal
 from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
