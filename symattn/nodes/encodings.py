@@ -1,4 +1,4 @@
-"""How a token's position enters attention: sinusoids, rotations, ALiBi and relative biases.
+"""How a token's position enters a vector: sinusoids, rotations and their adjoint.
 
 Positions count from 0 in every formula, as in the papers' code, whatever the index base: the row
 that is written i is at position i − 1 where indices start at 1.
@@ -351,7 +351,6 @@ class Rotary(Placed):
         return t.call(name, speller.matrix(matrix), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.rotary_back import RotaryBack
 
         return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
@@ -389,3 +388,18 @@ def rotated(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array, pairing: s
         arithmetic.multiply(second, cos), arithmetic.multiply(first, sin)
     )
     return out
+
+
+class RotaryBack(Rotary):
+    """Rotary positions undone: each pair of columns turned back by its angle.
+
+    A rotation is orthogonal, so that this is its transpose, which turns gradients.
+
+    Shapes: n × d in and out. Raises as `Rotary` does. Source: Su et al. 2021, section 3.2.2.
+
+    >>> import sympy
+    >>> print(RotaryBack(sympy.Matrix([[1, 0], [1, 0]])).doit())
+    Matrix([[1, 0], [cos(1), -sin(1)]])
+    """
+
+    forwards: ClassVar[bool] = False
