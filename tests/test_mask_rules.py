@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.base import definitions
-from symattn.nodes.masks import MASKS, AnyOf, mask_of
-from symattn.nodes.positions import Mask, when
+from symattn.nodes.masks import MASKS, AnyOf, Mask, mask_of, when
 from symattn.nodes.rule import Index, Named, Nth, Ordinal, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex

@@ -10,13 +10,7 @@ from symattn.nodes.encodings import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
 from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
 from symattn.nodes.heads import Concat, Head
-from symattn.nodes.masks import (
-    MASKS,
-    Allowed,
-    AnyOf,
-    Kept,
-    Masked,
-)
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Kept, Masked
 from symattn.nodes.normalise import (
     NORMALISERS,
 )

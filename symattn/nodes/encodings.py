@@ -397,7 +397,6 @@ class RotaryBack(Rotary):
 
     Shapes: n × d in and out. Raises as `Rotary` does. Source: Su et al. 2021, section 3.2.2.
 
-    >>> import sympy
     >>> print(RotaryBack(sympy.Matrix([[1, 0], [1, 0]])).doit())
     Matrix([[1, 0], [cos(1), -sin(1)]])
     """
