@@ -65,9 +65,9 @@ from symattn.nodes import (
 from symattn.nodes.affine import HeadSum, PlusVector, Stacked
 from symattn.nodes.biases import BucketSum
 from symattn.nodes.elementwise import Features, SoftCap
-from symattn.nodes.encodings import RotaryBack
 from symattn.nodes.pairs import PairSum
 from symattn.nodes.parts import GroupSum, Lines, Split
+from symattn.nodes.positions import RotaryBack
 from symattn.nodes.relative import ShiftSum
 from symattn.nodes.rule import rule_of
 from symattn.nodes.scores import Additive, Distance, UnitVectors

@@ -122,7 +122,7 @@ def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
 
 def _transformer_xl(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     """q_i·k_j + q_i·r_{i−j} + u·k_j + v·r_{i−j}, Dai et al. 2019, section 3.3, terms (a) to (d)."""
-    from symattn.nodes.encodings import Sinusoidal
+    from symattn.nodes.positions import Sinusoidal
     from symattn.nodes.relative import RelativeShift
 
     source = RelativeShift.source

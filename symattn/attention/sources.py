@@ -132,7 +132,7 @@ def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
     if name == "learned":
         encoding = b.given("positions", n, d_model, "position vectors, learned like the words'")
     else:
-        from symattn.nodes.encodings import Sinusoidal
+        from symattn.nodes.positions import Sinusoidal
 
         why = "Sines and cosines of many wavelengths tell the positions apart."
         start = options.pop("start", 0) + b.start
@@ -171,7 +171,7 @@ def _cached(b: Builder, name: str, columns: Any) -> MatrixExpr:
 
 def _rotated(b: Builder) -> None:
     """Queries and keys turned by their positions."""
-    from symattn.nodes.encodings import Rotary
+    from symattn.nodes.positions import Rotary
 
     options = dict(b.plan.rotary or {})
     why = "Each pair of columns is turned by its own angle {theta_t}, once for every position."

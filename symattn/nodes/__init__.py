@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from symattn.nodes.base import Node
     from symattn.nodes.biases import ALiBi, RelativeBias
     from symattn.nodes.catalogue import NODES
-    from symattn.nodes.encodings import Rotary, Sinusoidal
     from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
     from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
     from symattn.nodes.heads import Concat, Head
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
         Unnormalised,
     )
     from symattn.nodes.normaliser import Normaliser
+    from symattn.nodes.positions import Rotary, Sinusoidal
     from symattn.nodes.relative import ClippedShift, RelativeShift
     from symattn.nodes.scale import PowerTimes, Quotient
     from symattn.nodes.simplex import Hardmax, Sparsemax
@@ -81,12 +81,12 @@ _HOMES = {
     "Quotient": "symattn.nodes.scale",
     "RelativeBias": "symattn.nodes.biases",
     "RelativeShift": "symattn.nodes.relative",
-    "Rotary": "symattn.nodes.encodings",
+    "Rotary": "symattn.nodes.positions",
     "RowMax": "symattn.nodes.exponential",
     "RowRatio": "symattn.nodes.normalise",
     "Sigmoid": "symattn.nodes.normalise",
     "SinkSoftmax": "symattn.nodes.normalise",
-    "Sinusoidal": "symattn.nodes.encodings",
+    "Sinusoidal": "symattn.nodes.positions",
     "Softmax": "symattn.nodes.normalise",
     "Sparsemax": "symattn.nodes.simplex",
     "Strided": "symattn.nodes.masks",

@@ -16,7 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, shown
 from symattn.nodes.base import Definition, as_matrix, as_scalar, shape_of, told
-from symattn.nodes.encodings import Number, Placed, at_most, index_of, number, power_of, row, whole
+from symattn.nodes.positions import Number, Placed, at_most, index_of, number, power_of, row, whole
 from symattn.nodes.rule import (
     Cases,
     Const,

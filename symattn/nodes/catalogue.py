@@ -6,7 +6,6 @@ from symattn.nodes.affine import HeadSum, PlusVector, Stacked
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.elementwise import Features, SoftCap
-from symattn.nodes.encodings import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
 from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
 from symattn.nodes.heads import Concat, Head
@@ -16,6 +15,7 @@ from symattn.nodes.normalise import (
 )
 from symattn.nodes.pairs import PairSum
 from symattn.nodes.parts import GroupSum, Lines, Split
+from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.scale import PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance, UnitVectors

@@ -17,7 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of, told
-from symattn.nodes.encodings import Number, Placed, at_most, index_of
+from symattn.nodes.positions import Number, Placed, at_most, index_of
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, Total, dummy, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
