@@ -62,17 +62,17 @@ from symattn.nodes import (
     Unnormalised,
     Window,
 )
-from symattn.nodes.affine import HeadSum, PlusVector, Stacked
+from symattn.nodes.affine import HeadSum, Stacked
 from symattn.nodes.biases import BucketSum
 from symattn.nodes.elementwise import Features, SoftCap
+from symattn.nodes.lines import Filled, Lengths, LineProduct, PlusVector, Spread, UnitVectors
 from symattn.nodes.pairs import PairSum
 from symattn.nodes.parts import GroupSum, Lines, Split
 from symattn.nodes.positions import RotaryBack
 from symattn.nodes.relative import ShiftSum
 from symattn.nodes.rule import rule_of
-from symattn.nodes.scores import Additive, Distance, UnitVectors
+from symattn.nodes.scores import Additive, Distance
 from symattn.nodes.spell import Speller
-from symattn.nodes.spread import Filled, Lengths, LineProduct, Spread
 from symattn.notation import text
 
 n, m, d_k, d_v, h = sympy.symbols("n m d_k d_v h", integer=True, positive=True)

@@ -39,8 +39,9 @@ from symattn.nodes import (
 )
 from symattn.nodes.affine import Stacked
 from symattn.nodes.elementwise import SoftCap
-from symattn.nodes.exponential import RowMax
-from symattn.nodes.scores import Distance, UnitVectors
+from symattn.nodes.lines import UnitVectors
+from symattn.nodes.normaliser import RowMax
+from symattn.nodes.scores import Distance
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).
 _TOKENS = "qkvox"

@@ -11,14 +11,15 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.meaning import PER_HEAD
 from symattn.attention.plan import SHIFTED, d_a, d_model, k
-from symattn.nodes.affine import PlusVector
 from symattn.nodes.elementwise import Features, SoftCap
-from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
+from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Head
+from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, PlusVector, UnitVectors
 from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of
 from symattn.nodes.normalise import NORMALISERS
+from symattn.nodes.normaliser import RowMax
 from symattn.nodes.scale import PowerTimes, Quotient
-from symattn.nodes.scores import Additive, Distance, UnitVectors
+from symattn.nodes.scores import Additive, Distance
 from symattn.step import HEAD
 
 

@@ -9,7 +9,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_r, d_v, m, n, n_vocab, p
-from symattn.nodes.affine import PlusVector, Stacked
+from symattn.nodes.affine import Stacked
+from symattn.nodes.lines import PlusVector
 
 _ROLES = {
     "Q": ("query", "The query asks: what is this token looking for?"),

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from symattn.nodes.base import Node
     from symattn.nodes.biases import ALiBi, RelativeBias
     from symattn.nodes.catalogue import NODES
-    from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
-    from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
+    from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise, Exponential
     from symattn.nodes.heads import Concat, Head
+    from symattn.nodes.lines import LineDifference, LineQuotient, LineSum
     from symattn.nodes.masks import (
         MASKS,
         Allowed,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         Softmax,
         Unnormalised,
     )
-    from symattn.nodes.normaliser import Normaliser
+    from symattn.nodes.normaliser import Normaliser, RowMax
     from symattn.nodes.positions import Rotary, Sinusoidal
     from symattn.nodes.relative import ClippedShift, RelativeShift
     from symattn.nodes.scale import PowerTimes, Quotient
@@ -60,14 +60,14 @@ _HOMES = {
     "Documents": "symattn.nodes.masks",
     "EntryQuotient": "symattn.nodes.entrywise",
     "Entrywise": "symattn.nodes.entrywise",
-    "Exponential": "symattn.nodes.exponential",
+    "Exponential": "symattn.nodes.entrywise",
     "Global": "symattn.nodes.masks",
     "Hardmax": "symattn.nodes.simplex",
     "Head": "symattn.nodes.heads",
     "Kept": "symattn.nodes.masks",
-    "LineDifference": "symattn.nodes.exponential",
-    "LineQuotient": "symattn.nodes.exponential",
-    "LineSum": "symattn.nodes.exponential",
+    "LineDifference": "symattn.nodes.lines",
+    "LineQuotient": "symattn.nodes.lines",
+    "LineSum": "symattn.nodes.lines",
     "MASKS": "symattn.nodes.masks",
     "Mask": "symattn.nodes.masks",
     "Masked": "symattn.nodes.masks",
@@ -82,7 +82,7 @@ _HOMES = {
     "RelativeBias": "symattn.nodes.biases",
     "RelativeShift": "symattn.nodes.relative",
     "Rotary": "symattn.nodes.positions",
-    "RowMax": "symattn.nodes.exponential",
+    "RowMax": "symattn.nodes.normaliser",
     "RowRatio": "symattn.nodes.normalise",
     "Sigmoid": "symattn.nodes.normalise",
     "SinkSoftmax": "symattn.nodes.normalise",

@@ -11,57 +11,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError
 from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
-from symattn.nodes.rule import Cases, Index, Ordinal, Plus, Rule, Total, rule_of
+from symattn.nodes.rule import Cases, Index, Ordinal, Rule, Total, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
-
-
-class PlusVector(Node):
-    """The same vector added to every row: q_ij = m_ij + b_j; to every column with `axis` 0.
-
-    Shapes: n × d and 1 × d give n × d. Raises `ShapeError` if the widths differ.
-    Source: PyTorch, nn.MultiheadAttention (bias=True); Vaswani et al. 2017 has none.
-    """
-
-    source: ClassVar[str] = "PyTorch, nn.MultiheadAttention"
-
-    adjoint_because: ClassVar[str] = (
-        "A sum passes its gradient to both parts; the vector was added to every row, so that it "
-        "gathers the gradients of all of them."
-    )
-
-    def __new__(cls, matrix: Any, vector: Any, axis: Any = 1) -> Self:
-        left, right = as_matrix(matrix, "PlusVector"), as_matrix(vector, "PlusVector")
-        wanted = (1, left.shape[1]) if axis == 1 else (left.shape[0], 1)
-        if tuple(right.shape) != wanted:
-            raise ShapeError(f"PlusVector: the vector has to be {wanted[0]} × {wanted[1]}")
-        return super().__new__(cls, left, right, sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, vector, axis = self.args
-        added = rule_of(vector, 0, j) if axis == 1 else rule_of(vector, i, 0)
-        return Plus((rule_of(matrix, i, j), added))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.plus([speller.matrix(self.args[0]), speller.matrix(self.args[1])])
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return PlusVector(flip(self.args[0]), flip(self.args[1]), 1 - self.args[2])
-
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineSum
-
-        return upstream if place == 0 else LineSum(upstream, 1 - self.args[2])
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        return arithmetic.add(args[0], args[1])
 
 
 class Stacked(Node):

@@ -57,8 +57,8 @@ class SoftCap(Node):
         return SoftCap(flip(self.args[0]), self.args[1])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        from symattn.nodes.lines import Filled
         from symattn.nodes.scale import Quotient
-        from symattn.nodes.spread import Filled
 
         bent = Quotient(value, self.args[1])
         square = sympy.MatMul(-1, sympy.HadamardProduct(bent, bent))

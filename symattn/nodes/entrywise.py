@@ -13,7 +13,17 @@ from symattn.arithmetic.exact import FUNCTIONS
 from symattn.errors import ShapeError, SymattnError, nearest
 from symattn.nodes.base import Node, as_matrix, shape_of
 from symattn.nodes.pieces import INDICATORS, applied
-from symattn.nodes.rule import Apply, Cases, Const, Index, Ordinal, Over, Rule, rule_of
+from symattn.nodes.rule import (
+    Apply,
+    Cases,
+    Const,
+    Exp,
+    Index,
+    Ordinal,
+    Over,
+    Rule,
+    rule_of,
+)
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -66,8 +76,7 @@ class Entrywise(Node):
         return Entrywise(flip(self.args[0]), self.args[1])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import Exponential
-        from symattn.nodes.spread import Filled
+        from symattn.nodes.lines import Filled
 
         matrix, ones = self.args[0], Filled(*self.shape, 1)
         match self.args[1].name:
@@ -191,8 +200,7 @@ class Diagonal(Node):
         return Diagonal(flip(self.args[0]))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineSum
-        from symattn.nodes.spread import Filled
+        from symattn.nodes.lines import Filled, LineSum
 
         size, vector = self.shape[0], self.args[0]
         here = sympy.HadamardProduct(upstream, Diagonal(Filled(1, size, 1)))
@@ -203,3 +211,42 @@ class Diagonal(Node):
         vector = np.asarray(args[0])
         column = vector if vector.shape[-1] == 1 else np.swapaxes(vector, -1, -2)
         return arithmetic.where(np.eye(column.shape[-2], dtype=bool), column, arithmetic.zero)
+
+
+class Exponential(Node):
+    """The exponential of every entry: f_ij = e^{z_ij}; of −∞ it is 0.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix. In floating
+    point e^z overflows for large z; e^(z − ρ) with the row's maximum ρ (`RowMax`) does not.
+    Source: Vaswani et al. 2017, section 3.2.1.
+    """
+
+    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
+
+    adjoint_because: ClassVar[str] = (
+        "An exponential grows as fast as it is large: its gradient is multiplied by its value."
+    )
+
+    def __new__(cls, matrix: Any) -> Self:
+        return super().__new__(cls, as_matrix(matrix, "Exponential"))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The shape of the argument."""
+        return shape_of(self.args[0])
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return Exp(rule_of(self.args[0], i, j))
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("exp", roman=True), speller.matrix(self.args[0]))
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        return Exponential(flip(self.args[0]))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return sympy.HadamardProduct(upstream, value)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        return arithmetic.exp(args[0])

@@ -118,7 +118,7 @@ class RowRatio(Normaliser):
         return Over(rule_of(self.args[0], i, j), Total(score, index, size))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineQuotient, LineSum
+        from symattn.nodes.lines import LineQuotient, LineSum
 
         matrix, axis = self.args
         return LineQuotient(self._less_mean(upstream, value), LineSum(matrix, axis), axis)
@@ -226,8 +226,7 @@ class SinkSoftmax(_OneMore):
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
             return super()._adjoint(place, upstream, value)
-        from symattn.nodes.exponential import LineSum
-        from symattn.nodes.spread import Filled
+        from symattn.nodes.lines import Filled, LineSum
 
         axis = self.args[-1]
         kept = LineSum(value, axis)
@@ -273,7 +272,7 @@ class Sigmoid(Normaliser):
         yield Definition(t.equation(t.call(t.Ident("σ"), x), (t.EQUALS, value)))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.spread import Filled
+        from symattn.nodes.lines import Filled
 
         rest = sympy.MatAdd(Filled(*self.shape, 1), sympy.MatMul(-1, value))
         return sympy.HadamardProduct(upstream, value, rest)

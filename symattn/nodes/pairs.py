@@ -11,6 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.lines import Filled
 from symattn.nodes.rule import (
     Apply,
     Const,
@@ -25,7 +26,6 @@ from symattn.nodes.rule import (
     rule_of,
 )
 from symattn.nodes.spell import Speller
-from symattn.nodes.spread import Filled
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 

@@ -148,7 +148,7 @@ class Lines(Node):
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         from symattn.nodes.affine import Stacked
-        from symattn.nodes.spread import Filled
+        from symattn.nodes.lines import Filled
 
         matrix, first, count, axis = self.args
         sizes = shape_of(matrix)

@@ -12,12 +12,11 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import ShapeError, SymattnError
+from symattn.errors import ShapeError
 from symattn.nodes.base import Node, as_matrix, shape_of
 from symattn.nodes.rule import (
     Apply,
     Index,
-    Over,
     Plus,
     Power,
     Rule,
@@ -30,82 +29,6 @@ from symattn.nodes.rule import (
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
-
-
-class UnitVectors(Node):
-    """Every vector over its length: u_ij = q_ij / √(Σ_l q_il²); vectors are rows with `axis` 1.
-
-    Dot products of these are cosines. A vector of length 0 has no direction.
-
-    Shapes: n × d in and out. Raises `SymattnError` for a zero vector, when evaluated.
-    Source: Graves, Wayne, Danihelka, *Neural Turing Machines* (2014), section 3.3.1, eq. 6.
-
-    >>> print(UnitVectors(sympy.Matrix([[3, 4]])).doit())
-    Matrix([[3/5, 4/5]])
-    """
-
-    source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
-    partial: ClassVar[bool] = True
-
-    adjoint_because: ClassVar[str] = (
-        "Only the part of the gradient across the vector turns it; the part along it is taken off, "
-        "and a long vector turns less."
-    )
-
-    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "UnitVectors"), sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, axis = self.args
-        index = dummy(i, j)
-        if axis == 1:
-            along, size = rule_of(matrix, i, index), matrix.shape[1]
-        else:
-            along, size = rule_of(matrix, index, j), matrix.shape[0]
-        length = Apply("√", Total(Power(along, 2), index, size))
-        return Over(rule_of(matrix, i, j), length)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("unit", roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return UnitVectors(flip(self.args[0]), 1 - self.args[1])
-
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineQuotient, LineSum
-        from symattn.nodes.spread import Lengths, LineProduct
-
-        matrix, axis = self.args
-        along = LineSum(sympy.HadamardProduct(value, upstream), axis)
-        across = sympy.MatAdd(upstream, sympy.MatMul(-1, LineProduct(value, along, axis)))
-        return LineQuotient(across, Lengths(matrix, axis), axis)
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, axis = args
-        if axis == 0:
-            turned = cls._compute(arithmetic, arithmetic.transpose(matrix), 1)
-            return arithmetic.transpose(turned)
-        scaled, _ = arithmetic.in_range(matrix)  # a direction does not depend on the length
-        squares = arithmetic.row_sum(arithmetic.multiply(scaled, scaled))
-        if arithmetic.vanishing(squares).any():
-            raise SymattnError(_no_direction(arithmetic))
-        return arithmetic.divide(scaled, arithmetic.apply("√", squares))
-
-
-def _no_direction(arithmetic: Arithmetic) -> str:
-    dtype = getattr(arithmetic, "dtype", None)
-    if dtype is None:
-        return "scores: a zero vector has no direction, so it has no cosine"
-    return (
-        f"scores: a vector whose numbers are all 0 in {dtype} has no direction, so it has no "
-        "cosine; if they are only small, multiply them all by the same number"
-    )
 
 
 class Distance(Node):
@@ -146,8 +69,7 @@ class Distance(Node):
         return t.row(t.MINUS, t.call(name, *map(speller.matrix, self.args)))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineSum
-        from symattn.nodes.spread import LineProduct
+        from symattn.nodes.lines import LineProduct, LineSum
 
         one, other = self.args if place == 0 else self.args[::-1]
         turned = upstream if place == 0 else sympy.Transpose(upstream)
@@ -204,9 +126,8 @@ class Additive(Node):
         return t.call(t.Ident("additive", roman=True), *map(speller.matrix, self.args))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineSum
+        from symattn.nodes.lines import Filled, LineProduct, LineSum
         from symattn.nodes.pairs import PairSum
-        from symattn.nodes.spread import Filled, LineProduct
 
         queries, keys, vector = self.args
         ones = Filled(*shape_of(queries if place == 1 else keys), 1)

@@ -83,7 +83,7 @@ class Hardmax(Normaliser):
         yield Definition(t.equation(best, (t.EQUALS, first)))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.spread import Filled
+        from symattn.nodes.lines import Filled
 
         return Filled(*self.shape, 0)
 
@@ -140,9 +140,8 @@ class Sparsemax(Normaliser):
         yield Definition(t.row(falling, t.Text(" being "), given, order))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.affine import PlusVector
         from symattn.nodes.entrywise import Entrywise
-        from symattn.nodes.exponential import LineQuotient, LineSum
+        from symattn.nodes.lines import LineQuotient, LineSum, PlusVector
 
         axis = self.args[-1]
         support = Entrywise(value, "above0")

@@ -9,7 +9,7 @@ from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.spell import spelled
 from symattn.documents.code.trace import traced
 from symattn.documents.page.frame import scripts
-from symattn.nodes.exponential import Exponential
+from symattn.nodes.entrywise import Exponential
 from symattn.nodes.normaliser import Normaliser
 
 #: Steps that a reader may set by hand, as if they were given.
