@@ -62,12 +62,11 @@ from symattn.nodes import (
     Unnormalised,
     Window,
 )
-from symattn.nodes.affine import HeadSum, Stacked
 from symattn.nodes.biases import BucketSum
 from symattn.nodes.elementwise import Features, SoftCap
+from symattn.nodes.heads import GroupSum, HeadSum, Lines, Split, Stacked
 from symattn.nodes.lines import Filled, Lengths, LineProduct, PlusVector, Spread, UnitVectors
 from symattn.nodes.pairs import PairSum
-from symattn.nodes.parts import GroupSum, Lines, Split
 from symattn.nodes.positions import RotaryBack
 from symattn.nodes.relative import ShiftSum
 from symattn.nodes.rule import rule_of

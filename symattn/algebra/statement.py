@@ -37,8 +37,8 @@ from symattn.nodes import (
     Softmax,
     Sparsemax,
 )
-from symattn.nodes.affine import Stacked
 from symattn.nodes.elementwise import SoftCap
+from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import UnitVectors
 from symattn.nodes.normaliser import RowMax
 from symattn.nodes.scores import Distance

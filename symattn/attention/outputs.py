@@ -6,8 +6,7 @@ import sympy
 
 from symattn.attention.builder import PAPER, QUERY, SHARED, Builder
 from symattn.attention.plan import d_out
-from symattn.nodes.affine import HeadSum
-from symattn.nodes.heads import Concat
+from symattn.nodes.heads import Concat, HeadSum
 from symattn.nodes.lines import PlusVector
 from symattn.step import HEAD
 

@@ -9,7 +9,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_r, d_v, m, n, n_vocab, p
-from symattn.nodes.affine import Stacked
+from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import PlusVector
 
 _ROLES = {

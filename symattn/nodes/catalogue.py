@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from symattn.nodes.affine import HeadSum, Stacked
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise, Exponential
-from symattn.nodes.heads import Concat, Head
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Lines, Split, Stacked
 from symattn.nodes.lines import (
     Filled,
     Lengths,
@@ -25,7 +24,6 @@ from symattn.nodes.normalise import (
 )
 from symattn.nodes.normaliser import RowMax
 from symattn.nodes.pairs import PairSum
-from symattn.nodes.parts import GroupSum, Lines, Split
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.scale import PowerTimes, Quotient
