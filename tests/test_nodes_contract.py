@@ -66,11 +66,10 @@ from symattn.nodes.biases import BucketSum
 from symattn.nodes.elementwise import Features, SoftCap
 from symattn.nodes.heads import GroupSum, HeadSum, Lines, Split, Stacked
 from symattn.nodes.lines import Filled, Lengths, LineProduct, PlusVector, Spread, UnitVectors
-from symattn.nodes.pairs import PairSum
 from symattn.nodes.positions import RotaryBack
 from symattn.nodes.relative import ShiftSum
 from symattn.nodes.rule import rule_of
-from symattn.nodes.scores import Additive, Distance
+from symattn.nodes.scores import Additive, Distance, PairSum
 from symattn.nodes.spell import Speller
 from symattn.notation import text
 

@@ -23,11 +23,10 @@ from symattn.nodes.normalise import (
     NORMALISERS,
 )
 from symattn.nodes.normaliser import RowMax
-from symattn.nodes.pairs import PairSum
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.scale import PowerTimes, Quotient
-from symattn.nodes.scores import Additive, Distance
+from symattn.nodes.scores import Additive, Distance, PairSum
 
 #: Every node.
 NODES: tuple[type[Node], ...] = (
