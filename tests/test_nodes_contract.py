@@ -63,7 +63,7 @@ from symattn.nodes import (
     Window,
 )
 from symattn.nodes.biases import BucketSum
-from symattn.nodes.elementwise import Features, SoftCap
+from symattn.nodes.entrywise import Features, SoftCap
 from symattn.nodes.heads import GroupSum, HeadSum, Lines, Split, Stacked
 from symattn.nodes.lines import Filled, Lengths, LineProduct, PlusVector, Spread, UnitVectors
 from symattn.nodes.positions import RotaryBack

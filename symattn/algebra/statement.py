@@ -37,7 +37,7 @@ from symattn.nodes import (
     Softmax,
     Sparsemax,
 )
-from symattn.nodes.elementwise import SoftCap
+from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import UnitVectors
 from symattn.nodes.normaliser import RowMax

@@ -11,8 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.meaning import PER_HEAD
 from symattn.attention.plan import SHIFTED, d_a, d_model, k
-from symattn.nodes.elementwise import Features, SoftCap
-from symattn.nodes.entrywise import Exponential
+from symattn.nodes.entrywise import Exponential, Features, SoftCap
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, PlusVector, UnitVectors
 from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of

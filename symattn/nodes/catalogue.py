@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
-from symattn.nodes.elementwise import Features, SoftCap
-from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise, Exponential
+from symattn.nodes.entrywise import (
+    Diagonal,
+    EntryQuotient,
+    Entrywise,
+    Exponential,
+    Features,
+    SoftCap,
+)
 from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Lines, Split, Stacked
 from symattn.nodes.lines import (
     Filled,
