@@ -27,9 +27,8 @@ from symattn.nodes.base import Definition, Node
 from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket
 from symattn.nodes.entrywise import Features
 from symattn.nodes.masks import Documents
-from symattn.nodes.normalise import Sigmoid
+from symattn.nodes.normalise import Hardmax, Sigmoid, Sparsemax
 from symattn.nodes.positions import Rotary, Sinusoidal
-from symattn.nodes.simplex import Hardmax, Sparsemax
 from symattn.nodes.spell import Speller
 from symattn.notation.options import SIZES
 from symattn.notation.text import line

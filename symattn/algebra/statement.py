@@ -40,7 +40,7 @@ from symattn.nodes import (
 from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import UnitVectors
-from symattn.nodes.normaliser import RowMax
+from symattn.nodes.normalise import RowMax
 from symattn.nodes.scores import Distance
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).

@@ -15,8 +15,7 @@ from symattn.nodes.entrywise import Exponential, Features, SoftCap
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, PlusVector, UnitVectors
 from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of
-from symattn.nodes.normalise import NORMALISERS
-from symattn.nodes.normaliser import RowMax
+from symattn.nodes.normalise import NORMALISERS, RowMax
 from symattn.nodes.scale import PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance
 from symattn.step import HEAD

@@ -35,18 +35,20 @@ if TYPE_CHECKING:
     )
     from symattn.nodes.normalise import (
         NORMALISERS,
+        Hardmax,
+        Normaliser,
         OffByOneSoftmax,
+        RowMax,
         RowRatio,
         Sigmoid,
         SinkSoftmax,
         Softmax,
+        Sparsemax,
         Unnormalised,
     )
-    from symattn.nodes.normaliser import Normaliser, RowMax
     from symattn.nodes.positions import Rotary, Sinusoidal
     from symattn.nodes.relative import ClippedShift, RelativeShift
     from symattn.nodes.scale import PowerTimes, Quotient
-    from symattn.nodes.simplex import Hardmax, Sparsemax
 
 _HOMES = {
     "ALiBi": "symattn.nodes.biases",
@@ -62,7 +64,7 @@ _HOMES = {
     "Entrywise": "symattn.nodes.entrywise",
     "Exponential": "symattn.nodes.entrywise",
     "Global": "symattn.nodes.masks",
-    "Hardmax": "symattn.nodes.simplex",
+    "Hardmax": "symattn.nodes.normalise",
     "Head": "symattn.nodes.heads",
     "Kept": "symattn.nodes.masks",
     "LineDifference": "symattn.nodes.lines",
@@ -73,7 +75,7 @@ _HOMES = {
     "Masked": "symattn.nodes.masks",
     "NORMALISERS": "symattn.nodes.normalise",
     "Node": "symattn.nodes.base",
-    "Normaliser": "symattn.nodes.normaliser",
+    "Normaliser": "symattn.nodes.normalise",
     "OffByOneSoftmax": "symattn.nodes.normalise",
     "Padding": "symattn.nodes.masks",
     "PowerTimes": "symattn.nodes.scale",
@@ -82,13 +84,13 @@ _HOMES = {
     "RelativeBias": "symattn.nodes.biases",
     "RelativeShift": "symattn.nodes.relative",
     "Rotary": "symattn.nodes.positions",
-    "RowMax": "symattn.nodes.normaliser",
+    "RowMax": "symattn.nodes.normalise",
     "RowRatio": "symattn.nodes.normalise",
     "Sigmoid": "symattn.nodes.normalise",
     "SinkSoftmax": "symattn.nodes.normalise",
     "Sinusoidal": "symattn.nodes.positions",
     "Softmax": "symattn.nodes.normalise",
-    "Sparsemax": "symattn.nodes.simplex",
+    "Sparsemax": "symattn.nodes.normalise",
     "Strided": "symattn.nodes.masks",
     "Unnormalised": "symattn.nodes.normalise",
     "Window": "symattn.nodes.masks",

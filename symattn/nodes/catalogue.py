@@ -25,10 +25,7 @@ from symattn.nodes.lines import (
     UnitVectors,
 )
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Kept, Masked
-from symattn.nodes.normalise import (
-    NORMALISERS,
-)
-from symattn.nodes.normaliser import RowMax
+from symattn.nodes.normalise import NORMALISERS, RowMax
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.scale import PowerTimes, Quotient

@@ -35,7 +35,7 @@ from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.normalise import Normaliser
 from symattn.step import Input
 from symattn.worksheet.styles import MORE, Style, styles_that_differ
 

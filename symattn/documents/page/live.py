@@ -10,7 +10,7 @@ from symattn.documents.code.spell import spelled
 from symattn.documents.code.trace import traced
 from symattn.documents.page.frame import scripts
 from symattn.nodes.entrywise import Exponential
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.normalise import Normaliser
 
 #: Steps that a reader may set by hand, as if they were given.
 _FREE = ("mask",)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symattn.nodes.lines import LineQuotient
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.normalise import Normaliser
 from symattn.step import Input, Step
 from symattn.worksheet.mark import EntryMark, StepMark
 
