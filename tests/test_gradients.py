@@ -42,17 +42,15 @@ from symattn.nodes import (
     Head,
     Node,
     Softmax,
-    affine,
     biases,
-    elementwise,
-    encodings,
-    exponential,
+    entrywise,
     heads,
+    lines,
     masks,
     normalise,
+    positions,
     scale,
     scores,
-    simplex,
 )
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.pieces import INDICATORS
@@ -267,13 +265,13 @@ HOMES: dict[type[Node], str] = {
     Softmax: "self", scale.Quotient: "self", normalise.RowRatio: "ratio",
     normalise.OffByOneSoftmax: "off-by-one", normalise.SinkSoftmax: "sink",
     normalise.Sigmoid: "sigmoid", normalise.Unnormalised: "not normalised",
-    simplex.Sparsemax: "sparsemax", masks.Masked: "causal", masks.Kept: "causal-linear",
-    exponential.Exponential: "unfolded", exponential.LineSum: "unfolded",
-    exponential.LineDifference: "unfolded",
-    exponential.LineQuotient: "unfolded", heads.Concat: "multi-head",
-    affine.HeadSum: "multi-head-sum", affine.PlusVector: "with biases", affine.Stacked: "cached",
-    elementwise.SoftCap: "gemma", elementwise.Features: "linear", scores.UnitVectors: "cosine",
-    scores.Distance: "nadaraya-watson", scores.Additive: "bahdanau", encodings.Rotary: "rotary",
+    normalise.Sparsemax: "sparsemax", masks.Masked: "causal", masks.Kept: "causal-linear",
+    entrywise.Exponential: "unfolded", lines.LineSum: "unfolded",
+    lines.LineDifference: "unfolded",
+    lines.LineQuotient: "unfolded", heads.Concat: "multi-head",
+    heads.HeadSum: "multi-head-sum", lines.PlusVector: "with biases", heads.Stacked: "cached",
+    entrywise.SoftCap: "gemma", entrywise.Features: "linear", lines.UnitVectors: "cosine",
+    scores.Distance: "nadaraya-watson", scores.Additive: "bahdanau", positions.Rotary: "rotary",
     biases.RelativeBias: "t5",
 }  # fmt: skip
 
@@ -294,7 +292,7 @@ def test_the_rule_of_products_matters(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- every node by itself ----------------------------------------------------------------------
 
 #: Nodes whose matrices only decide, or name.
-DECIDE = (Allowed, AnyOf, Head, simplex.Hardmax)
+DECIDE = (Allowed, AnyOf, Head, normalise.Hardmax)
 
 
 def node_gap(kind: type[Node], sample: Any = None) -> float:

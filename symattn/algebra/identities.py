@@ -10,7 +10,7 @@ from symattn.algebra.identities_false import FALSE
 from symattn.algebra.identities_gradients import GRADIENTS
 from symattn.algebra.identities_positions import POSITIONS
 from symattn.algebra.identities_softmax import SOFTMAX
-from symattn.algebra.identity import Identity
+from symattn.algebra.identity import Identity, Proof, proven
 from symattn.errors import SymattnError, nearest
 
 IDENTITIES: tuple[Identity, ...] = (
@@ -25,3 +25,15 @@ def identity(name: str) -> Identity:
             return row
     names = [row.name for row in IDENTITIES]
     raise SymattnError(f'no identity is called "{name}"{nearest(name, names)}')
+
+
+def prove(statement: Identity | str, effort: int = 1) -> Proof:
+    """Decide a row of the catalogue, or one of your own, link by link.
+
+    Raises `SymattnError` for a name that no row has.
+
+    >>> proof = prove("shift")
+    >>> proof.good, proof.equality.scope
+    (True, 'for all sizes')
+    """
+    return proven(identity(statement) if isinstance(statement, str) else statement, effort)

@@ -223,11 +223,11 @@ def _of_page(name: str) -> Iterator[Row]:
 def _of_catalogue() -> Iterator[Row]:
     """Every identity and false belief decided, and what else is listed."""
     from symattn.algebra import identity, printed
-    from symattn.algebra.identities import IDENTITIES
+    from symattn.algebra.identities import IDENTITIES, prove
 
     @cache
     def proofs() -> tuple[identity.Proof, ...]:
-        return tuple(identity.prove(row) for row in IDENTITIES)
+        return tuple(prove(row) for row in IDENTITIES)
 
     def lines(one: Callable[[identity.Proof], str]) -> str:
         return "\n".join(map(one, proofs()))
