@@ -15,7 +15,7 @@ from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.shown import value_view
 from symattn.evaluate.values import Place
 from symattn.evaluate.worked import worked
-from symattn.nodes.base import as_scalar
+from symattn.nodes.arguments import as_scalar
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import Notation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
@@ -11,8 +11,9 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import FUNCTIONS
-from symattn.errors import ShapeError, SymattnError, nearest
-from symattn.nodes.base import Definition, Node, as_matrix, as_scalar, shape_of
+from symattn.errors import ShapeError, SymattnError
+from symattn.nodes.arguments import Matrix, Scalar, Word
+from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled, LineSum
 from symattn.nodes.pieces import INDICATORS, applied
 from symattn.nodes.rule import (
@@ -45,43 +46,27 @@ class Entrywise(Node):
     tanh(S)
     """
 
+    matrix, function = Matrix(), Word("function", FUNCTIONS)
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Horn and Johnson 1991, section 6.3"
 
     adjoint_because: ClassVar[str] = (
         "Each entry's gradient is multiplied by the slope of the function there."
     )
 
-    def __new__(cls, matrix: Any, name: Any) -> Self:
-        if str(name) not in FUNCTIONS:
-            raise SymattnError(f'function "{name}" is not known{nearest(str(name), FUNCTIONS)}')
-        return super().__new__(cls, as_matrix(matrix, "Entrywise"), sympy.Symbol(str(name)))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """Those of the matrix; the name of a function is a word, not a letter."""
-        return self.args[0].free_symbols  # type: ignore[no-any-return]
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Apply(self.args[1].name, rule_of(self.args[0], i, j))
+        return Apply(self.function.name, rule_of(self.matrix, i, j))
 
     def _spell(self, speller: Speller) -> Tree:
-        if self.args[1].name in ("min1", *INDICATORS):
-            return applied(self.args[1].name, speller.matrix(self.args[0]))
-        name = {"max0": "relu", "√": "sqrt", "elu1": "elu1"}.get(self.args[1].name)
-        word = name or self.args[1].name
-        return t.call(t.Ident(word, roman=len(word) > 1), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Entrywise(flip(self.args[0]), self.args[1])
+        if self.function.name in ("min1", *INDICATORS):
+            return applied(self.function.name, speller.matrix(self.matrix))
+        name = {"max0": "relu", "√": "sqrt", "elu1": "elu1"}.get(self.function.name)
+        word = name or self.function.name
+        return t.call(t.Ident(word, roman=len(word) > 1), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, ones = self.args[0], Filled(*self.shape, 1)
-        match self.args[1].name:
+        matrix, ones = self.matrix, Filled(*self.shape, 1)
+        match self.function.name:
             case "tanh":
                 square = sympy.HadamardProduct(value, value)
                 slope = sympy.MatAdd(ones, sympy.MatMul(-1, square))
@@ -126,34 +111,27 @@ class EntryQuotient(Node):
     A ⊘ B
     """
 
+    above, below = Matrix(), Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Horn and Johnson 1991, chapter 5"
 
     adjoint_because: ClassVar[str] = (
         "A quotient grows with its numerator, and shrinks in proportion as the denominator grows."
     )
 
-    def __new__(cls, above: Any, below: Any) -> Self:
-        one, two = as_matrix(above, "EntryQuotient"), as_matrix(below, "EntryQuotient")
-        if shape_of(one) != shape_of(two):
-            raise ShapeError(f"EntryQuotient: {one.shape} and {two.shape} have to be the same")
-        return super().__new__(cls, one, two)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of both."""
-        return shape_of(self.args[0])
+    def _check(self) -> None:
+        above, below = self.above, self.below
+        if shape_of(above) != shape_of(below):
+            raise ShapeError(f"EntryQuotient: {above.shape} and {below.shape} have to be the same")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Over(rule_of(self.args[0], i, j), rule_of(self.args[1], i, j))
+        return Over(rule_of(self.above, i, j), rule_of(self.below, i, j))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.times([speller.matrix(arg) for arg in self.args], t.Op("⊘"))
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return EntryQuotient(*map(flip, self.args))
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        below = self.args[1]
+        below = self.below
         if place == 0:
             return EntryQuotient(upstream, below)
         return sympy.MatMul(-1, EntryQuotient(sympy.HadamardProduct(upstream, value), below))
@@ -173,36 +151,34 @@ class Diagonal(Node):
     Matrix([[1, 0], [0, 2]])
     """
 
+    vector = Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = _SOURCE
 
     adjoint_because: ClassVar[str] = "Only the diagonal was made of these numbers."
 
-    def __new__(cls, vector: Any) -> Self:
-        one = as_matrix(vector, "Diagonal")
-        if 1 not in one.shape:
-            raise ShapeError(f"diag: {one.shape[0]} × {one.shape[1]} is no vector")
-        return super().__new__(cls, one)
+    def _check(self) -> None:
+        rows, columns = self.vector.shape
+        if 1 not in (rows, columns):
+            raise ShapeError(f"diag: {rows} × {columns} is no vector")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """As many rows and columns as the vector has entries."""
-        rows, columns = shape_of(self.args[0])
+        rows, columns = shape_of(self.vector)
         size = rows if columns == 1 else columns
         return size, size
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        vector = self.args[0]
+        vector = self.vector
         entry = rule_of(vector, i, 0) if vector.shape[1] == 1 else rule_of(vector, 0, j)
         return Cases(Ordinal(j), "=", Ordinal(i), entry, Const(sympy.S.Zero))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("diag", roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Diagonal(flip(self.args[0]))
+        return t.call(t.Ident("diag", roman=True), speller.matrix(self.vector))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        size, vector = self.shape[0], self.args[0]
+        size, vector = self.shape[0], self.vector
         here = sympy.HadamardProduct(upstream, Diagonal(Filled(1, size, 1)))
         return LineSum(here, 1 if vector.shape[1] == 1 else 0)
 
@@ -221,28 +197,19 @@ class Exponential(Node):
     Source: Vaswani et al. 2017, section 3.2.1.
     """
 
+    matrix = Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
 
     adjoint_because: ClassVar[str] = (
         "An exponential grows as fast as it is large: its gradient is multiplied by its value."
     )
 
-    def __new__(cls, matrix: Any) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "Exponential"))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the argument."""
-        return shape_of(self.args[0])
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Exp(rule_of(self.args[0], i, j))
+        return Exp(rule_of(self.matrix, i, j))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("exp", roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Exponential(flip(self.args[0]))
+        return t.call(t.Ident("exp", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return sympy.HadamardProduct(upstream, value)
@@ -262,37 +229,29 @@ class SoftCap(Node):
     30 tanh(Z/30)
     """
 
+    matrix, cap = Matrix(), Scalar()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Gemma Team 2024, section 2"
 
     adjoint_because: ClassVar[str] = (
         "The slope of tanh is 1 − tanh²: a score near the cap hardly moves any more."
     )
 
-    def __new__(cls, matrix: Any, cap: Any) -> Self:
-        bound = as_scalar(cap, "SoftCap")
-        if bound.is_positive is False:
-            raise SymattnError(f"soft cap {cap}: give a positive number")
-        return super().__new__(cls, as_matrix(matrix, "SoftCap"), bound)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the scores."""
-        return shape_of(self.args[0])
+    def _check(self) -> None:
+        if self.cap.is_positive is False:
+            raise SymattnError(f"soft cap {self.cap}: give a positive number")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        cap = Const(self.args[1])
-        return Times((cap, Apply("tanh", Over(rule_of(self.args[0], i, j), cap))))
+        cap = Const(self.cap)
+        return Times((cap, Apply("tanh", Over(rule_of(self.matrix, i, j), cap))))
 
     def _spell(self, speller: Speller) -> Tree:
-        cap = speller.scalar(self.args[1])
-        inside = t.Frac(speller.matrix(self.args[0]), cap)
+        cap = speller.scalar(self.cap)
+        inside = t.Frac(speller.matrix(self.matrix), cap)
         return t.times([cap, t.call(t.Ident("tanh", roman=True), inside)])
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return SoftCap(flip(self.args[0]), self.args[1])
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        bent = Quotient(value, self.args[1])
+        bent = Quotient(value, self.cap)
         square = sympy.MatMul(-1, sympy.HadamardProduct(bent, bent))
         return sympy.HadamardProduct(upstream, sympy.MatAdd(Filled(*self.shape, 1), square))
 
@@ -314,30 +273,21 @@ class Features(Node):
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.2.1, eq. 7.
     """
 
+    matrix, feature = Matrix(), Word("feature map", FEATURE_MAPS, "elu+1")
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.2.1"
 
     adjoint_because: ClassVar[str] = (
         "Each number's gradient is multiplied by the slope of the feature map there."
     )
 
-    def __new__(cls, matrix: Any, kind: Any = "elu+1") -> Self:
-        name = str(kind)
-        if name not in FEATURE_MAPS:
-            raise SymattnError(f'feature map "{name}" is not known{nearest(name, FEATURE_MAPS)}')
-        return super().__new__(cls, as_matrix(matrix, "Features"), sympy.Symbol(name))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        function, entry = FEATURE_MAPS[self.args[1].name], rule_of(self.args[0], i, j)
+        function, entry = FEATURE_MAPS[self.feature.name], rule_of(self.matrix, i, j)
         return Exp(entry) if function is None else Apply(function, entry)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """elu(x) = x where x ≥ 0, else e^x − 1."""
-        if FEATURE_MAPS[self.args[1].name] != "elu1":
+        if FEATURE_MAPS[self.feature.name] != "elu1":
             return
         x = t.Ident("x")
         below = t.plus([t.power(t.Ident("e"), x), t.row(t.MINUS, t.Num("1"))])
@@ -345,19 +295,15 @@ class Features(Node):
         yield Definition(t.equation(t.call(t.Ident("elu", roman=True), x), (t.EQUALS, value)))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("φ"), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Features(flip(self.args[0]), self.args[1])
+        return t.call(t.Ident("φ"), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
         slope = {
             "exp": value,
             "relu": Entrywise(value, "above0"),
             "elu+1": Entrywise(value, "min1"),
         }
-        return sympy.HadamardProduct(upstream, slope[self.args[1].name])
+        return sympy.HadamardProduct(upstream, slope[self.feature.name])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

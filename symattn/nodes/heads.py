@@ -6,7 +6,7 @@ one matrix below another, and some of its rows.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
@@ -14,7 +14,8 @@ from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.arguments import Axis, Bound, Matrix, Scalar
+from symattn.nodes.base import Node, shape_of
 from symattn.nodes.lines import Filled
 from symattn.nodes.rule import Cases, Entry, Index, Ordinal, Rule, Total, rule_of
 from symattn.nodes.spell import Speller
@@ -33,27 +34,18 @@ class Head(Node):
     Q⁽ⁱ⁾ Q⁽¹⁾
     """
 
+    symbol, head = Matrix(), Scalar()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
 
-    def __new__(cls, symbol: Any, index: Any) -> Self:
-        if not isinstance(symbol, sympy.MatrixSymbol):
-            raise SymattnError(f"Head: {symbol} is not a MatrixSymbol")
-        return super().__new__(cls, symbol, as_scalar(index, "Head"))
+    def _check(self) -> None:
+        if not isinstance(self.symbol, sympy.MatrixSymbol):
+            raise SymattnError(f"Head: {self.symbol} is not a MatrixSymbol")
 
     @property
     def name(self) -> str:
         """The letter all heads share."""
-        return str(self.args[0].name)
-
-    @property
-    def head(self) -> sympy.Expr:
-        """Which head, counted from 0."""
-        return self.args[1]
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of each head's matrix."""
-        return shape_of(self.args[0])
+        return str(self.symbol.name)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Entry(self, i, j)
@@ -62,10 +54,7 @@ class Head(Node):
         return MatrixElement(self, i, j)
 
     def _spell(self, speller: Speller) -> Tree:
-        return speller.notation.in_head(speller.matrix(self.args[0]), speller.index(self.head))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Head(flip(self.args[0]), self.head)
+        return speller.notation.in_head(speller.matrix(self.symbol), speller.index(self.head))
 
     def doit(self, **hints: Any) -> MatrixExpr:
         """Itself: a name has nothing to evaluate."""
@@ -90,13 +79,10 @@ class Concat(Node):
     (2, 6)
     """
 
+    matrix, index, heads, axis = Matrix(), Bound(), Scalar(), Axis()
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
 
     adjoint_because: ClassVar[str] = "Each head has the gradient of its own columns."
-
-    def __new__(cls, matrix: Any, index: Any, count: Any, axis: Any = 1) -> Self:
-        body = as_matrix(matrix, "Concat")
-        return super().__new__(cls, body, index, as_scalar(count, "Concat"), sympy.Integer(axis))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -104,16 +90,6 @@ class Concat(Node):
         body, _, count, axis = self.args
         rows, columns = body.shape
         return (rows, count * columns) if axis == 1 else (count * rows, columns)
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """All symbols but the head index, which belongs to the node."""
-        body, index, count, _ = self.args
-        return (body.free_symbols - {index}) | count.free_symbols  # type: ignore[no-any-return]
-
-    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Concat | None:
-        """Nothing is put in for the head index from outside."""
-        return self if old == self.args[1] else None
 
     def statement(self, i: Index, j: Index) -> tuple[Index, Index, Rule]:
         """Row, column and rule as a reader states them: column (i − 1) d_v + b is head i's b."""
@@ -139,12 +115,7 @@ class Concat(Node):
         cells = [dots if k is None else speller.matrix(body.subs(index, k)) for k in shown]
         return speller.bracketed_grid([cells] if axis == 1 else [[cell] for cell in cells])
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        body, index, count, axis = self.args
-        return Concat(flip(body), index, count, 1 - axis)
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
         _, index, count, axis = self.args
         return Split(upstream, index, count, axis)
 
@@ -194,12 +165,9 @@ class Split(Node):
     Matrix([[3, 4]])
     """
 
+    matrix, index, heads, axis = Matrix(), Scalar(), Scalar(), Axis()
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
     adjoint_because: ClassVar[str] = "Each head's gradient stands where its columns were."
-
-    def __new__(cls, matrix: Any, index: Any, count: Any, axis: Any = 1) -> Self:
-        scalars = as_scalar(index, "Split"), as_scalar(count, "Split")
-        return super().__new__(cls, as_matrix(matrix, "Split"), *scalars, sympy.Integer(axis))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -220,12 +188,7 @@ class Split(Node):
         name = speller.notation.in_head(t.Ident("split", roman=True), speller.index(index))
         return t.call(name, speller.matrix(matrix))
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        matrix, index, count, axis = self.args
-        return Split(flip(matrix), index, count, 1 - axis)
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
         matrix, index, count, axis = self.args
         if not index.is_Integer:
             return Concat(upstream, index, count, axis)
@@ -240,11 +203,11 @@ class Split(Node):
 
     def doit(self, **hints: Any) -> MatrixExpr:
         """The columns once the head is a number."""
-        return super().doit(**hints) if self.args[1].is_Integer else self
+        return super().doit(**hints) if self.index.is_Integer else self
 
     def _numpycode(self, printer: Any) -> str:
         """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
-        if self.args[1].is_Integer:
+        if self.index.is_Integer:
             return super()._numpycode(printer)
         printer.module_imports[__name__].add("split_apart")
         matrix, _, count, axis = map(printer._print, self.args)
@@ -272,16 +235,17 @@ class Lines(Node):
     Matrix([[2], [3]])
     """
 
+    matrix, first, number, axis = Matrix(), Scalar(), Scalar(), Axis(0)
     source: ClassVar[str] = "Shazeer 2019, section 2.4"
     adjoint_because: ClassVar[str] = "Rows that were not taken have no say: their gradient is 0."
 
-    def __new__(cls, matrix: Any, first: Any, count: Any, axis: Any = 0) -> Self:
-        body = as_matrix(matrix, "Lines")
-        start, number = as_scalar(first, "Lines"), as_scalar(count, "Lines")
-        rest = shape_of(body)[int(axis)] - start - number
-        if rest.is_negative or start.is_negative:
-            raise ShapeError(f"Lines: {number} from {start + 1} on are more than {body.shape} has")
-        return super().__new__(cls, body, start, number, sympy.Integer(axis))
+    def _check(self) -> None:
+        matrix, first, number, axis = self.args
+        rest = shape_of(matrix)[int(axis)] - first - number
+        if rest.is_negative or first.is_negative:
+            raise ShapeError(
+                f"Lines: {number} from {first + 1} on are more than {matrix.shape} has"
+            )
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -303,10 +267,6 @@ class Lines(Node):
         ends = speller.scalar(start), speller.scalar(sympy.expand(start + count - 1))
         inside = t.row(ends[0], t.Op("…"), ends[1])
         return t.call(t.Script(word, inside), speller.matrix(matrix))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        matrix, first, count, axis = self.args
-        return Lines(flip(matrix), first, count, 1 - axis)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, first, count, axis = self.args
@@ -336,27 +296,10 @@ class GroupSum(Node):
     Source: Ainslie et al., *GQA* (2023), section 2.2: heads h/g at a time share keys and values.
     """
 
+    matrix, index, heads, groups, group = Matrix(), Bound(), Scalar(), Scalar(), Scalar()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Ainslie et al. 2023, section 2.2"
     adjoint_because: ClassVar[str] = "Each head of the group has the group's gradient."
-
-    def __new__(cls, body: Any, index: Any, heads: Any, groups: Any, group: Any) -> Self:
-        counts = as_scalar(heads, "GroupSum"), as_scalar(groups, "GroupSum")
-        return super().__new__(cls, as_matrix(body, "GroupSum"), index, *counts, group)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of one head's matrix."""
-        return shape_of(self.args[0])
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """All symbols but the head index, which belongs to the node."""
-        body, index, *others = self.args
-        found: set[sympy.Basic] = body.free_symbols - {index}
-        return found.union(*(other.free_symbols for other in others))
-
-    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> GroupSum | None:
-        return self if old == self.args[1] else None
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, heads, groups, group = self.args
@@ -368,9 +311,6 @@ class GroupSum(Node):
         word = t.call(t.Ident("group", roman=True), speller.index(group))
         below = t.equation(speller.scalar(index), (t.Op("∈"), word))
         return t.row(t.Script(t.SUM, below), t.bracketed(speller.matrix(body), 2))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return GroupSum(flip(self.args[0]), *self.args[1:])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         _, index, heads, groups, group = self.args
@@ -402,22 +342,21 @@ class Stacked(Node):
     Source: Shazeer, *Fast Transformer Decoding* (2019), section 2.4 (incremental decoding).
     """
 
+    first, second, axis = Matrix(), Matrix(), Axis(0)
     source: ClassVar[str] = "Shazeer 2019, section 2.4"
 
     adjoint_because: ClassVar[str] = "Each part has the gradient of its own rows."
 
-    def __new__(cls, first: Any, second: Any, axis: Any = 0) -> Self:
-        one, two = as_matrix(first, "Stacked"), as_matrix(second, "Stacked")
-        across = 1 - int(axis)
-        if one.shape[across] != two.shape[across]:
-            raise ShapeError(f"Stacked: {one.shape} and {two.shape} do not fit together")
-        return super().__new__(cls, one, two, sympy.Integer(axis))
+    def _check(self) -> None:
+        one, two, across = self.first.shape, self.second.shape, 1 - int(self.axis)
+        if one[across] != two[across]:
+            raise ShapeError(f"Stacked: {one} and {two} do not fit together")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """Both together."""
-        (rows, columns), (more, wide) = shape_of(self.args[0]), shape_of(self.args[1])
-        return (rows + more, columns) if self.args[2] == 0 else (rows, columns + wide)
+        (rows, columns), (more, wide) = shape_of(self.first), shape_of(self.second)
+        return (rows + more, columns) if self.axis == 0 else (rows, columns + wide)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         first, second, axis = self.args
@@ -428,14 +367,10 @@ class Stacked(Node):
         return Cases(Ordinal(j), "≤", Ordinal(size - 1), one, rule_of(second, i, j - size))
 
     def _spell(self, speller: Speller) -> Tree:
-        cells = [speller.matrix(self.args[0]), speller.matrix(self.args[1])]
-        return speller.bracketed_grid([[cell] for cell in cells] if self.args[2] == 0 else [cells])
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Stacked(flip(self.args[0]), flip(self.args[1]), 1 - self.args[2])
+        cells = [speller.matrix(self.first), speller.matrix(self.second)]
+        return speller.bracketed_grid([[cell] for cell in cells] if self.axis == 0 else [cells])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
         first, second, axis = self.args
         count, more = shape_of(first)[int(axis)], shape_of(second)[int(axis)]
         start, number = (sympy.S.Zero, count) if place == 0 else (count, more)
@@ -457,28 +392,11 @@ class HeadSum(Node):
     Heads are Independent and Additive".
     """
 
+    matrix, index, heads = Matrix(), Bound(), Scalar()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Elhage et al. 2021, on additive heads"
 
     adjoint_because: ClassVar[str] = "A sum passes its gradient to every head."
-
-    def __new__(cls, matrix: Any, index: Any, count: Any) -> Self:
-        return super().__new__(
-            cls, as_matrix(matrix, "HeadSum"), index, as_scalar(count, "HeadSum")
-        )
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of one head's matrix."""
-        return shape_of(self.args[0])
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """All symbols but the head index, which belongs to the node."""
-        body, index, count = self.args
-        return (body.free_symbols - {index}) | count.free_symbols  # type: ignore[no-any-return]
-
-    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> HeadSum | None:
-        return self if old == self.args[1] else None
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, count = self.args
@@ -490,9 +408,6 @@ class HeadSum(Node):
         first = t.equation(speller.index(index), (t.EQUALS, speller.index(0)))
         last = speller.scalar(count if base else count - 1)
         return t.row(t.Script(t.SUM, first, last), t.bracketed(speller.matrix(body), 2))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return HeadSum(flip(self.args[0]), *self.args[1:])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return upstream

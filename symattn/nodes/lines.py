@@ -6,7 +6,7 @@ what these are differentiated to: a number spread along its line, lengths, matri
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
@@ -15,7 +15,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.arguments import Axis, Matrix, Scalar, Size
+from symattn.nodes.base import Node, shape_of
 from symattn.nodes.rule import (
     Apply,
     Const,
@@ -49,21 +50,14 @@ class Filled(Node):
     Matrix([[1, 1]]) 0
     """
 
+    rows, columns, number = Size(), Size(), Scalar()
     source: ClassVar[str] = _REVERSE
 
-    def __new__(cls, rows: Any, columns: Any, number: Any) -> Self:
-        return super().__new__(cls, *(as_scalar(x, "Filled") for x in (rows, columns, number)))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Rows × columns."""
-        return self.args[0], self.args[1]
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Const(self.args[2])
+        return Const(self.number)
 
     def _spell(self, speller: Speller) -> Tree:
-        return speller.scalar(self.args[2])
+        return speller.scalar(self.number)
 
     def _flip(self, flip: Any) -> MatrixExpr:
         rows, columns, number = self.args
@@ -86,13 +80,12 @@ class Spread(Node):
     Matrix([[1, 1], [2, 2]])
     """
 
+    vector, size, axis = Matrix(), Scalar(), Axis()
     source: ClassVar[str] = _REVERSE
     adjoint_because: ClassVar[str] = "Each number was used along a whole row: their gradients add."
 
-    def __new__(cls, vector: Any, size: Any, axis: Any = 1) -> Self:
-        body, count = as_matrix(vector, "Spread"), as_scalar(size, "Spread")
-        _check_vector(body, None, axis, "Spread")
-        return super().__new__(cls, body, count, sympy.Integer(axis))
+    def _check(self) -> None:
+        _check_vector(self.vector, None, self.axis, "Spread")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -113,13 +106,8 @@ class Spread(Node):
             return t.times([speller.matrix(vector), ones])
         return t.times([ones, speller.matrix(vector)])
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        vector, size, axis = self.args
-        return Spread(flip(vector), size, 1 - axis)
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
-        return LineSum(upstream, self.args[2])
+        return LineSum(upstream, self.axis)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -137,18 +125,12 @@ class LineProduct(Node):
     Matrix([[3, 3], [4, 8]])
     """
 
+    matrix, vector, axis = Matrix(), Matrix(), Axis()
     source: ClassVar[str] = _REVERSE
     adjoint_because: ClassVar[str] = "In a product, each factor's gradient is weighed by the other."
 
-    def __new__(cls, matrix: Any, vector: Any, axis: Any = 1) -> Self:
-        body, numbers = as_matrix(matrix, "LineProduct"), as_matrix(vector, "LineProduct")
-        _check_vector(numbers, body, axis, "LineProduct")
-        return super().__new__(cls, body, numbers, sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
+    def _check(self) -> None:
+        _check_vector(self.vector, self.matrix, self.axis, "LineProduct")
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, vector, axis = self.args
@@ -162,12 +144,7 @@ class LineProduct(Node):
         body = speller.matrix(matrix)
         return t.times([diagonal, body] if axis == 1 else [body, diagonal])
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        matrix, vector, axis = self.args
-        return LineProduct(flip(matrix), flip(vector), 1 - axis)
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
         matrix, vector, axis = self.args
         if place == 0:
             return LineProduct(upstream, vector, axis)
@@ -188,17 +165,15 @@ class Lengths(Node):
     Matrix([[5]])
     """
 
+    matrix, axis = Matrix(), Axis()
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
     adjoint_because: ClassVar[str] = "A vector gets longer the fastest along itself."
-
-    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "Lengths"), sympy.Integer(axis))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """One number for each row (or column)."""
-        rows, columns = shape_of(self.args[0])
-        return (rows, sympy.S.One) if self.args[1] == 1 else (sympy.S.One, columns)
+        rows, columns = shape_of(self.matrix)
+        return (rows, sympy.S.One) if self.axis == 1 else (sympy.S.One, columns)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, axis = self.args
@@ -208,14 +183,10 @@ class Lengths(Node):
         return Apply("√", Total(Power(along, 2), index, columns if axis == 1 else rows))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("lengths", roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Lengths(flip(self.args[0]), 1 - self.args[1])
+        return t.call(t.Ident("lengths", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
-        return LineProduct(UnitVectors(*self.args), upstream, self.args[1])
+        return LineProduct(UnitVectors(*self.args), upstream, self.axis)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -247,6 +218,7 @@ class PlusVector(Node):
     Source: PyTorch, nn.MultiheadAttention (bias=True); Vaswani et al. 2017 has none.
     """
 
+    matrix, vector, axis = Matrix(), Matrix(), Axis()
     source: ClassVar[str] = "PyTorch, nn.MultiheadAttention"
 
     adjoint_because: ClassVar[str] = (
@@ -254,17 +226,10 @@ class PlusVector(Node):
         "gathers the gradients of all of them."
     )
 
-    def __new__(cls, matrix: Any, vector: Any, axis: Any = 1) -> Self:
-        left, right = as_matrix(matrix, "PlusVector"), as_matrix(vector, "PlusVector")
-        wanted = (1, left.shape[1]) if axis == 1 else (left.shape[0], 1)
-        if tuple(right.shape) != wanted:
+    def _check(self) -> None:
+        wanted = (1, self.matrix.shape[1]) if self.axis == 1 else (self.matrix.shape[0], 1)
+        if tuple(self.vector.shape) != wanted:
             raise ShapeError(f"PlusVector: the vector has to be {wanted[0]} × {wanted[1]}")
-        return super().__new__(cls, left, right, sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, vector, axis = self.args
@@ -272,14 +237,10 @@ class PlusVector(Node):
         return Plus((rule_of(matrix, i, j), added))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.plus([speller.matrix(self.args[0]), speller.matrix(self.args[1])])
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return PlusVector(flip(self.args[0]), flip(self.args[1]), 1 - self.args[2])
+        return t.plus([speller.matrix(self.matrix), speller.matrix(self.vector)])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
-        return upstream if place == 0 else LineSum(upstream, 1 - self.args[2])
+        return upstream if place == 0 else LineSum(upstream, 1 - self.axis)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -298,6 +259,7 @@ class UnitVectors(Node):
     Matrix([[3/5, 4/5]])
     """
 
+    matrix, axis = Matrix(), Axis()
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
     partial: ClassVar[bool] = True
 
@@ -305,14 +267,6 @@ class UnitVectors(Node):
         "Only the part of the gradient across the vector turns it; the part along it is taken off, "
         "and a long vector turns less."
     )
-
-    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "UnitVectors"), sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, axis = self.args
@@ -325,13 +279,9 @@ class UnitVectors(Node):
         return Over(rule_of(matrix, i, j), length)
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("unit", roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return UnitVectors(flip(self.args[0]), 1 - self.args[1])
+        return t.call(t.Ident("unit", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
         matrix, axis = self.args
         along = LineSum(sympy.HadamardProduct(value, upstream), axis)
         across = sympy.MatAdd(upstream, sympy.MatMul(-1, LineProduct(value, along, axis)))
@@ -373,6 +323,7 @@ class LineDifference(Node):
     Matrix([[-2, 0], [0, 0]])
     """
 
+    matrix, numbers, axis = Matrix(), Matrix(), Axis()
     source: ClassVar[str] = _SHIFTED
 
     adjoint_because: ClassVar[str] = (
@@ -380,17 +331,10 @@ class LineDifference(Node):
         "gradients add up with a minus."
     )
 
-    def __new__(cls, matrix: Any, numbers: Any, axis: Any = 1) -> Self:
-        body, line = as_matrix(matrix, "LineDifference"), as_matrix(numbers, "LineDifference")
-        wanted = (body.shape[0], 1) if axis == 1 else (1, body.shape[1])
-        if tuple(line.shape) != wanted:
+    def _check(self) -> None:
+        wanted = (self.matrix.shape[0], 1) if self.axis == 1 else (1, self.matrix.shape[1])
+        if tuple(self.numbers.shape) != wanted:
             raise ShapeError(f"LineDifference: the numbers have to be {wanted[0]} × {wanted[1]}")
-        return super().__new__(cls, body, line, sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, numbers, axis = self.args
@@ -399,18 +343,14 @@ class LineDifference(Node):
         return Plus(terms, empty=sympy.S.NegativeInfinity)
 
     def _spell(self, speller: Speller) -> Tree:
-
         matrix, numbers, axis = self.args
         spread = Spread(numbers, shape_of(matrix)[int(axis)], axis)
         return t.plus([speller.matrix(matrix), t.negated(speller.matrix(spread))])
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return LineDifference(flip(self.args[0]), flip(self.args[1]), 1 - self.args[2])
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
             return upstream
-        return sympy.MatMul(-1, LineSum(upstream, self.args[2]))
+        return sympy.MatMul(-1, LineSum(upstream, self.axis))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -427,20 +367,18 @@ class LineSum(Node):
     Source: Vaswani et al. 2017, section 3.2.1 (the denominator of the softmax).
     """
 
+    matrix, axis = Matrix(), Axis()
     source: ClassVar[str] = _SOFTMAX
 
     adjoint_because: ClassVar[str] = (
         "Every entry of a row has the same part in its sum, so that all have its gradient."
     )
 
-    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "LineSum"), sympy.Integer(axis))
-
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """One number for each row (or column)."""
-        rows, columns = self.args[0].shape
-        return (rows, sympy.S.One) if self.args[1] == 1 else (sympy.S.One, columns)
+        rows, columns = self.matrix.shape
+        return (rows, sympy.S.One) if self.axis == 1 else (sympy.S.One, columns)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, axis = self.args
@@ -451,14 +389,10 @@ class LineSum(Node):
         return Total(rule_of(matrix, index, j), index, matrix.shape[0])
 
     def _spell(self, speller: Speller) -> Tree:
-        word = "rowsum" if self.args[1] == 1 else "colsum"
-        return t.call(t.Ident(word, roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return LineSum(flip(self.args[0]), 1 - self.args[1])
+        word = "rowsum" if self.axis == 1 else "colsum"
+        return t.call(t.Ident(word, roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
         matrix, axis = self.args
         return Spread(upstream, shape_of(matrix)[int(axis)], axis)
 
@@ -477,20 +411,12 @@ class LineQuotient(Node):
     `SymattnError` if an argument is no matrix. Source: Vaswani et al. 2017, section 3.2.1.
     """
 
+    matrix, sums, axis = Matrix(), Matrix(), Axis()
     source: ClassVar[str] = _SOFTMAX
 
     adjoint_because: ClassVar[str] = (
         "A share grows with its own part, and shrinks in proportion to itself as the sum grows."
     )
-
-    def __new__(cls, matrix: Any, sums: Any, axis: Any = 1) -> Self:
-        parts = as_matrix(matrix, "LineQuotient"), as_matrix(sums, "LineQuotient")
-        return super().__new__(cls, *parts, sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, sums, axis = self.args
@@ -498,10 +424,7 @@ class LineQuotient(Node):
         return Over(rule_of(matrix, i, j), below, empty=sympy.S.Zero)
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.Frac(speller.matrix(self.args[0]), speller.matrix(self.args[1]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return LineQuotient(flip(self.args[0]), flip(self.args[1]), 1 - self.args[2])
+        return t.Frac(speller.matrix(self.matrix), speller.matrix(self.sums))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         _, sums, axis = self.args

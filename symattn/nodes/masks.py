@@ -18,7 +18,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, nearest, shown
-from symattn.nodes.base import Definition, Node, as_matrix, as_scalar, shape_of, told
+from symattn.nodes.arguments import NEEDED, Argument, Matrix, Size, as_matrix, as_scalar
+from symattn.nodes.base import Definition, Node, shape_of, told
 from symattn.nodes.rule import (
     Cases,
     Condition,
@@ -42,6 +43,46 @@ MOST, LONGEST = 1_000_000, 1024
 SEEN, HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
 
 
+class Count(Argument):
+    """A parameter that counts: a whole number from `least` on, or a symbol for one."""
+
+    def __init__(self, least: int = 0, default: Any = NEEDED) -> None:
+        super().__init__(default)
+        self.least = least
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return count(value, owner, self.least)
+
+
+class Counts(Count):
+    """A parameter that is a list of whole numbers."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return counts(value, owner, self.least)
+
+
+class Tokens(Counts):
+    """A parameter that is a set of tokens, counted from 1."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return sympy.Tuple(*sorted({*counts(value, owner, 1)}, key=int))
+
+
+class Width(Argument):
+    """How far a window reaches; −1 and ∞ are no limit."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        unlimited = isinstance(value, int | sympy.Expr) and value in (-1, sympy.oo)
+        return sympy.oo if unlimited else count(value, owner)
+
+
+class Tokenwise(Size):
+    """How many queries, or keys."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return as_scalar(value, "mask")
+
+
 class Mask(Node):
     """A mask that follows from positions alone: args are rows, columns, its parameters, `start`.
 
@@ -56,10 +97,11 @@ class Mask(Node):
     #: What to say where a spec gives no parameter; empty if there is nothing to give.
     needs: ClassVar[str] = ""
 
-    def __new__(cls, rows: Any, columns: Any, *parameters: Any) -> Self:
-        """The mask of this size; the last parameter is `start`, 0 if there is none."""
-        *own, start = parameters or (0,)
-        return super().__new__(cls, *sizes_of(rows, columns), *own, count(start, cls.word))
+    rows, columns, start = Tokenwise(), Tokenwise(), Count(default=0)
+
+    @classmethod
+    def _owner(cls) -> str:
+        return cls.word
 
     @classmethod
     def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
@@ -70,7 +112,7 @@ class Mask(Node):
             return cls(rows, columns, start)
         if not cls.needs:
             raise SymattnError(f'mask "{cls.word}": has no parameter; write mask = "{cls.word}"')
-        return cls(rows, columns, parameter, start=start)  # type: ignore[call-arg]  # they have it
+        return cls(rows, columns, parameter, start=start)
 
     @classmethod
     def part(cls, parameter: Any, before: int, keys: int) -> Any:
@@ -80,16 +122,11 @@ class Mask(Node):
         """
         return parameter
 
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return self.args[0], self.args[1]
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return self._at(i + self.args[-1], j)
+        return self._at(i + self.start, j)
 
     def _at(self, i: Index, j: Index) -> Rule:
         """The entry for the query at position i and the key at position j, both from 0."""
@@ -101,7 +138,7 @@ class Mask(Node):
     def _called(self, speller: Speller, *parameters: Tree) -> Tree:
         """The word with sizes, these parameters and the start: window(n, m, 2, start = p)."""
         sizes = map(speller.scalar, self.args[:2])
-        begun = told(speller, ("start", self.args[-1], 0))
+        begun = told(speller, ("start", self.start, 0))
         return t.call(t.Ident(self.word, roman=True), *sizes, *parameters, *begun)
 
     @classmethod
@@ -140,9 +177,6 @@ class Causal(Mask):
     word: ClassVar[str] = "causal"
     reason: ClassVar[str] = "No query may look at a later key."
 
-    def __new__(cls, rows: Any, columns: Any, start: Any = 0) -> Self:
-        return super().__new__(cls, rows, columns, start)
-
     @classmethod
     def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
         """The mask from ``causal``, or from ``{causal = p}``, which says itself where it starts."""
@@ -179,12 +213,13 @@ class Padding(Mask):
     reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
     needs: ClassVar[str] = "say how many keys are real: {padding = 3}"
 
+    length = Count()
+
     def __new__(cls, rows: Any, columns: Any, length: Any, start: Any = 0) -> Self:
-        # keys alone decide, wherever the queries start
-        return super().__new__(cls, rows, columns, count(length, "padding"), 0)
+        return super().__new__(cls, rows, columns, length, 0)  # wherever the queries start
 
     def _at(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(j), "≤", Ordinal(self.args[2] - 1)))
+        return when((Ordinal(j), "≤", Ordinal(self.length - 1)))
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
@@ -209,12 +244,11 @@ class Prefix(Mask):
     reason: ClassVar[str] = "Every query sees the whole prefix; past it, no later key."
     needs: ClassVar[str] = "say how many keys every query sees: {prefix = 3}"
 
-    def __new__(cls, rows: Any, columns: Any, length: Any, start: Any = 0) -> Self:
-        return super().__new__(cls, rows, columns, count(length, "prefix"), start)
+    length = Count()
 
     def _at(self, i: Index, j: Index) -> Rule:
         causal = when((Ordinal(j), "≤", Ordinal(i)))
-        return when((Ordinal(j), "≤", Ordinal(self.args[2] - 1)), otherwise=causal)
+        return when((Ordinal(j), "≤", Ordinal(self.length - 1)), otherwise=causal)
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
@@ -242,16 +276,16 @@ class Documents(Mask):
     reason: ClassVar[str] = "A token may look only at tokens of its own document."
     needs: ClassVar[str] = "say which document each token is from: {documents = [1, 1, 2]}"
 
-    def __new__(cls, rows: Any, columns: Any, numbers: Any, start: Any = 0) -> Self:
-        listed = counts(numbers, "documents")
-        made = super().__new__(cls, rows, columns, listed, start)
-        for size, what in ((made.args[0] + made.args[-1], "queries"), (made.args[1], "keys")):
-            if isinstance(size, sympy.Integer) and size != len(listed):
+    numbers = Counts()
+
+    def _check(self) -> None:
+        found = len(self.numbers)
+        for size, what in ((self.rows + self.start, "queries"), (self.columns, "keys")):
+            if isinstance(size, sympy.Integer) and size != found:
                 raise SymattnError(
-                    f'mask "documents": {len(listed)} numbers for {size} {what}; '
+                    f'mask "documents": {found} numbers for {size} {what}; '
                     "give each token the number of its document"
                 )
-        return made
 
     @classmethod
     def part(cls, parameter: Any, before: int, keys: int) -> Any:
@@ -259,15 +293,15 @@ class Documents(Mask):
         return parameter[:keys]
 
     def _spell(self, speller: Speller) -> Tree:
-        return self._called(speller, speller.listed(map(speller.scalar, self.args[2])))
+        return self._called(speller, speller.listed(map(speller.scalar, self.numbers)))
 
     def _at(self, i: Index, j: Index) -> Rule:
-        one, other = (Named("omega", (k,), Ordinal(Nth(self.args[2], k))) for k in (i, j))
+        one, other = (Named("omega", (k,), Ordinal(Nth(self.numbers, k))) for k in (i, j))
         return when((one, "=", other))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ω, which numbers the document of each token."""
-        numbers = speller.listed(map(speller.scalar, self.args[2]))
+        numbers = speller.listed(map(speller.scalar, self.numbers))
         yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
 
     @classmethod
@@ -288,11 +322,6 @@ def when(*conditions: Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) ->
     for left, sign, right in reversed(conditions):
         out = Cases(left, sign, right, out, otherwise)
     return out
-
-
-def sizes_of(rows: Any, columns: Any) -> tuple[sympy.Expr, sympy.Expr]:
-    """How many queries and keys, as SymPy scalars."""
-    return as_scalar(rows, "mask"), as_scalar(columns, "mask")
 
 
 def count(value: Any, name: str, least: int = 0) -> sympy.Expr:
@@ -376,6 +405,8 @@ class Window(Mask):
     reason: ClassVar[str] = "A query sees only the keys near its own position."
     needs: ClassVar[str] = "say how far a query sees: {window = 2} or {window = [2, 0]}"
 
+    left, right = Width(), Width()
+
     def __new__(cls, rows: Any, columns: Any, left: Any, right: Any = None, start: Any = 0) -> Self:
         if isinstance(left, list | tuple | sympy.Tuple):
             if right is not None or len(left) != 2:
@@ -384,16 +415,15 @@ class Window(Mask):
                     "give {window = [2, 0]}"
                 )
             left, right = left
-        widths = [_width(width) for width in (left, left if right is None else right)]
-        return super().__new__(cls, rows, columns, *widths, start)
+        return super().__new__(cls, rows, columns, left, left if right is None else right, start)
 
     def _spell(self, speller: Speller) -> Tree:
-        left, right = self.args[2:-1]
+        left, right = self.left, self.right
         told = (left,) if left == right else (left, right)
         return self._called(speller, *map(speller.scalar, told))
 
     def _at(self, i: Index, j: Index) -> Rule:
-        left, right = self.args[2:-1]
+        left, right = self.left, self.right
         conditions: list[Condition] = []
         if left == right != sympy.oo:
             conditions = [(Ordinal(abs(i - j)), "≤", Ordinal(left))]
@@ -429,6 +459,8 @@ class Dilated(Mask):
     reason: ClassVar[str] = "A query sees keys at equal steps on both sides of its own position."
     needs: ClassVar[str] = "say how many keys on each side and the step: {dilated = [2, 3]}"
 
+    width, step = Count(), Count(least=1)
+
     def __new__(cls, rows: Any, columns: Any, width: Any, step: Any = None, start: Any = 0) -> Self:
         if step is None:
             if not isinstance(width, list | tuple) or len(width) != 2:
@@ -437,13 +469,11 @@ class Dilated(Mask):
                     "give how many keys on each side and the step: {dilated = [2, 3]}"
                 )
             width, step = width
-        numbers = count(width, "dilated"), count(step, "dilated", 1)
-        return super().__new__(cls, rows, columns, *numbers, start)
+        return super().__new__(cls, rows, columns, width, step, start)
 
     def _at(self, i: Index, j: Index) -> Rule:
-        width, step = self.args[2:-1]
-        near: Condition = (Ordinal(abs(i - j)), "≤", Ordinal(width * step))
-        return when(near, *_on_step(i, j, step))
+        near: Condition = (Ordinal(abs(i - j)), "≤", Ordinal(self.width * self.step))
+        return when(near, *_on_step(i, j, self.step))
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
@@ -469,16 +499,14 @@ class Strided(Mask):
     reason: ClassVar[str] = "A query sees the last few keys, and earlier ones at equal steps."
     needs: ClassVar[str] = "say the stride: {strided = 3}"
 
-    def __new__(cls, rows: Any, columns: Any, stride: Any, start: Any = 0) -> Self:
-        return super().__new__(cls, rows, columns, count(stride, "strided", 1), start)
+    stride = Count(least=1)
 
     def _at(self, i: Index, j: Index) -> Rule:
-        stride = self.args[2]
         causal: Condition = (Ordinal(j), "≤", Ordinal(i))
-        steps = _on_step(i, j, stride)
+        steps = _on_step(i, j, self.stride)
         if not steps:
             return when(causal)
-        either = when((Ordinal(i), "≤", Ordinal(j + stride)), otherwise=when(*steps))
+        either = when((Ordinal(i), "≤", Ordinal(j + self.stride)), otherwise=when(*steps))
         return when(causal, then=either)
 
     @classmethod
@@ -508,16 +536,13 @@ class Global(Mask):
     reason: ClassVar[str] = "Global tokens see every token and are seen by every token."
     needs: ClassVar[str] = "say which tokens, counted from 1: {global = [1]}"
 
-    def __new__(cls, rows: Any, columns: Any, tokens: Any, start: Any = 0) -> Self:
-        listed = counts(tokens, "global", 1)
-        ordered = sympy.Tuple(*sorted(set(listed), key=int))
-        return super().__new__(cls, rows, columns, ordered, start)
+    tokens = Tokens()
 
     def _spell(self, speller: Speller) -> Tree:
         return self._called(speller, speller.places(self._places()))
 
     def _places(self) -> sympy.FiniteSet:
-        return sympy.FiniteSet(*(token - 1 for token in self.args[2]))
+        return sympy.FiniteSet(*(token - 1 for token in self.tokens))
 
     def _at(self, i: Index, j: Index) -> Rule:
         places = Ordinal(self._places())
@@ -536,12 +561,6 @@ def _on_step(i: Index, j: Index, step: sympy.Expr) -> list[Condition]:
     return [(Ordinal(sympy.Mod(i - j, step)), "=", Ordinal(0))]
 
 
-def _width(value: Any) -> sympy.Expr:
-    """A width; −1 and ∞ are no limit."""
-    unlimited = isinstance(value, int | sympy.Expr) and value in (-1, sympy.oo)
-    return sympy.oo if unlimited else count(value, "window")
-
-
 class Allowed(Node):
     """A boolean matrix as a mask: m_ij = 0 where b_ij is true (1), else −∞.
 
@@ -551,24 +570,15 @@ class Allowed(Node):
     Source: ONNX operator Attention, input ``attn_mask``.
     """
 
+    matrix = Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "ONNX, operator Attention"
 
-    def __new__(cls, matrix: Any) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "Allowed"))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the boolean matrix."""
-        return shape_of(self.args[0])
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Cases(rule_of(self.args[0], i, j), "=", Const(sympy.S.One), SEEN, HIDDEN)
+        return Cases(rule_of(self.matrix, i, j), "=", Const(sympy.S.One), SEEN, HIDDEN)
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("allow", roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Allowed(flip(self.args[0]))
+        return t.call(t.Ident("allow", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
@@ -644,35 +654,26 @@ class Masked(Node):
     Z + causal(2, 2)
     """
 
+    scores, mask = Matrix(), Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
 
     adjoint_because: ClassVar[str] = (
         "Behind a mask of {−∞} a score has no say: its gradient is 0. Elsewhere it passes."
     )
 
-    def __new__(cls, scores: Any, mask: Any) -> Self:
-        return super().__new__(cls, as_matrix(scores, "Masked"), as_matrix(mask, "Masked"))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the scores."""
-        return shape_of(self.args[0])
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Plus((rule_of(self.args[0], i, j), rule_of(self.args[1], i, j)))
+        return Plus((rule_of(self.scores, i, j), rule_of(self.mask, i, j)))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.plus([speller.matrix(arg) for arg in self.args])
 
     def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
-        hidden = self.args[1][i, j] is sympy.S.NegativeInfinity
+        hidden = self.mask[i, j] is sympy.S.NegativeInfinity
         return sympy.S.NegativeInfinity if hidden else super()._entry(i, j, **kwargs)
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Masked(flip(self.args[0]), flip(self.args[1]))
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return Kept(upstream, self.args[1])
+        return Kept(upstream, self.mask)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -696,25 +697,20 @@ class Kept(Node):
     keep(S, causal(2, 2))
     """
 
+    scores, mask = Matrix(), Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"
 
     adjoint_because: ClassVar[str] = (
         "A score that is not kept has no say: its gradient is 0. Elsewhere it passes."
     )
 
-    def __new__(cls, scores: Any, mask: Any) -> Self:
-        matrices = as_matrix(scores, "Kept"), as_matrix(mask, "Kept")
-        _same_shape("Kept", *matrices)
-        return super().__new__(cls, *matrices)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the scores."""
-        return shape_of(self.args[0])
+    def _check(self) -> None:
+        _same_shape("Kept", self.scores, self.mask)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        mask = _pruned(_mask_rule(self.args[1], i, j), {})
-        seen = rule_of(self.args[0], i, j)
+        mask = _pruned(_mask_rule(self.mask, i, j), {})
+        seen = rule_of(self.scores, i, j)
         if _is_decision(mask):
             return _put(mask, seen, SEEN)
         return Cases(mask, "=", HIDDEN, SEEN, seen)
@@ -722,11 +718,8 @@ class Kept(Node):
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("keep", roman=True), *map(speller.matrix, self.args))
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Kept(flip(self.args[0]), flip(self.args[1]))
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return Kept(upstream, self.args[1]) if place == 0 else None
+        return Kept(upstream, self.mask) if place == 0 else None
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

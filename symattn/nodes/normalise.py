@@ -7,7 +7,7 @@ is adding a class and a row of `NORMALISERS` here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
@@ -16,7 +16,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import Definition, Node, as_matrix, shape_of
+from symattn.nodes.arguments import Axis, Matrix
+from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import Filled, LineQuotient, LineSum, PlusVector, Spread
 from symattn.nodes.masks import Kept
@@ -44,6 +45,7 @@ from symattn.notation.tree import Tree
 class Normaliser(Node):
     """What turns each row of scores into weights; `axis` 1 over rows, 0 over columns."""
 
+    matrix, axis = Matrix(), Axis()
     word: ClassVar[str] = ""
     reason: ClassVar[str] = ""
     rule_name: ClassVar[str] = ""
@@ -54,17 +56,9 @@ class Normaliser(Node):
     #: Whether a masked score is −∞; otherwise it has to be made 0 before.
     additive_mask: ClassVar[bool] = True
 
-    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
-        return super().__new__(cls, as_matrix(matrix, cls.__name__), sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the scores."""
-        return shape_of(self.args[0])
-
     def _along(self, i: Index, j: Index, index: sympy.Symbol) -> tuple[Rule, sympy.Expr]:
         """The score at `index` of the line through (i, j), and how long that line is."""
-        matrix, axis = self.args[0], self.args[-1]
+        matrix, axis = self.matrix, self.axis
         if axis == 1:
             return rule_of(matrix, i, index), matrix.shape[1]
         return rule_of(matrix, index, j), matrix.shape[0]
@@ -72,12 +66,9 @@ class Normaliser(Node):
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident(self.word, roman=True), *map(speller.matrix, self.args[:-1]))
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return cast(MatrixExpr, self.func(*map(flip, self.args[:-1]), 1 - self.args[-1]))
-
     def _less_mean(self, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
         """The gradient less its mean over the line, weighed by the weights: U − rowsum(A ∘ U)."""
-        axis = self.args[-1]
+        axis = self.axis
         mean = LineSum(sympy.HadamardProduct(value, upstream), axis)
         return PlusVector(upstream, sympy.MatMul(-1, mean), 1 - axis)
 
@@ -118,20 +109,18 @@ class RowMax(Node):
     Matrix([[2*sqrt(2)], [4]])
     """
 
+    matrix, axis = Matrix(), Axis()
     source: ClassVar[str] = "Blanchard, Higham, Higham 2021, equation 1.3"
 
     adjoint_because: ClassVar[str] = (
         "Only the largest entry of a row has a say in its maximum; of equal ones the first counts."
     )
 
-    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "RowMax"), sympy.Integer(axis))
-
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """One number for each row (or column)."""
-        rows, columns = shape_of(self.args[0])
-        return (rows, sympy.S.One) if self.args[1] == 1 else (sympy.S.One, columns)
+        rows, columns = shape_of(self.matrix)
+        return (rows, sympy.S.One) if self.axis == 1 else (sympy.S.One, columns)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, axis = self.args
@@ -142,11 +131,8 @@ class RowMax(Node):
         return OfRow("max", (rule_of(matrix, index, j),), index, rows)
 
     def _spell(self, speller: Speller) -> Tree:
-        word = "rowmax" if self.args[1] == 1 else "colmax"
-        return t.call(t.Ident(word, roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return RowMax(flip(self.args[0]), 1 - self.args[1])
+        word = "rowmax" if self.axis == 1 else "colmax"
+        return t.call(t.Ident(word, roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, axis = self.args
@@ -454,6 +440,7 @@ class SinkSoftmax(_OneMore):
     Matrix([[1/4, 1/4]])
     """
 
+    sink = Matrix()
     source: ClassVar[str] = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
     word: ClassVar[str] = "softmax"
     rule_name: ClassVar[str] = "softmax with a sink"
@@ -462,13 +449,10 @@ class SinkSoftmax(_OneMore):
         "passes nothing on."
     )
 
-    def __new__(cls, matrix: Any, sink: Any, axis: Any = 1) -> Self:
-        one = as_matrix(sink, cls.__name__)
-        if tuple(one.shape) != (1, 1):
-            rows, columns = one.shape
+    def _check(self) -> None:
+        rows, columns = self.sink.shape
+        if (rows, columns) != (1, 1):
             raise ShapeError(f"sink: is {rows} × {columns}; give a single number, 1 × 1")
-        scores = as_matrix(matrix, cls.__name__)
-        return super(Normaliser, cls).__new__(cls, scores, one, sympy.Integer(axis))
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return self._below(i, j, Exp(rule_of(self.args[1], 0, 0)))

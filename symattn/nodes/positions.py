@@ -18,7 +18,8 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Definition, Node, as_matrix, as_scalar, shape_of, told
+from symattn.nodes.arguments import NEEDED, Argument, Matrix, Scalar, Size, as_matrix, as_scalar
+from symattn.nodes.base import Definition, Node, shape_of, told
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -156,25 +157,37 @@ def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
         )
 
 
-def base_of(value: Any, owner: type[Node]) -> sympy.Expr:
+class Base(Argument):
     """The base of the wavelengths: a positive number, a decimal being what it spells."""
-    found = read_number(value, f"{owner.__name__}: base")
-    if not found.is_positive or found.is_infinite:
-        raise SymattnError(f"{owner.__name__}: base {shown(value)}: give a positive number")
-    return found
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        found = read_number(value, f"{owner}: base")
+        if not found.is_positive or found.is_infinite:
+            raise SymattnError(f"{owner}: base {shown(value)}: give a positive number")
+        return found
 
 
-def whole(value: Any, owner: type[Node], name: str, least: int = 0) -> sympy.Expr:
+class Whole(Argument):
+    """A whole number from `least` on, or a symbol for one."""
+
+    def __init__(self, default: Any = NEEDED, least: int = 0) -> None:
+        super().__init__(default)
+        self.least = least
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return whole(value, owner, self.name, self.least)
+
+
+def whole(value: Any, owner: str, name: str, least: int = 0) -> sympy.Expr:
     """A whole number, or a symbol for one."""
-    found = None if isinstance(value, bool | MatrixExpr) else as_scalar(value, owner.__name__)
+    found = None if isinstance(value, bool | MatrixExpr) else as_scalar(value, owner)
     if found is not None and found.is_number:
         good = isinstance(found, sympy.Integer) and least <= found <= _MOST
     else:
         good = found is not None and found.is_integer is not False
     if not good:
         raise SymattnError(
-            f"{owner.__name__}: {name} = {shown(value)}: "
-            f"give a whole number from {least} to {_MOST}"
+            f"{owner}: {name} = {shown(value)}: give a whole number from {least} to {_MOST}"
         )
     return found
 
@@ -197,14 +210,7 @@ class Sinusoidal(Placed):
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.5"
     reason: ClassVar[str] = "Each position gets its own pattern of waves, from fast to slow."
 
-    def __new__(cls, rows: Any, columns: Any, base: Any = 10000, start: Any = 0) -> Self:
-        sizes = as_scalar(rows, "Sinusoidal"), as_scalar(columns, "Sinusoidal")
-        return super().__new__(cls, *sizes, base_of(base, cls), whole(start, cls, "start", -_MOST))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Positions × width."""
-        return self.args[0], self.args[1]
+    rows, columns, base, start = Size(), Size(), Base(10000), Whole(0, least=-_MOST)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         _, width, base, start = self.args
@@ -271,33 +277,28 @@ class Rotary(Placed):
     adjoint_because: ClassVar[str] = "A gradient is turned back by the angle its row was turned by."
     forwards: ClassVar[bool] = True  # or back: see `RotaryBack`
 
+    matrix, base, dims, interleaved, start = Matrix(), Base(), Whole(), Scalar(), Whole()
+
     def __new__(
         cls, matrix: Any, base: Any = 10000, dims: Any = None, pairing: Any = "interleaved",
         start: Any = 0,
     ) -> Self:  # fmt: skip
-        body = as_matrix(matrix, "Rotary")
-        width = shape_of(body)[1]
-        turned = width if dims is None else whole(dims, cls, "dims")
-        _check_dims(turned, width)
+        turned = shape_of(as_matrix(matrix, "Rotary"))[1] if dims is None else dims
         code = {"half": 0, "interleaved": 1, 0: 0, 1: 1}.get(pairing)
         if code is None:
             raise SymattnError(
                 f'Rotary: pairing {shown(pairing)}: choose "interleaved" (columns 1 and 2) or '
                 '"half" (column 1 and the first of the second half)'
             )
-        return super().__new__(
-            cls, body, base_of(base, cls), turned, sympy.Integer(code), whole(start, cls, "start")
-        )
+        return super().__new__(cls, matrix, base, turned, code, start)
+
+    def _check(self) -> None:
+        _check_dims(self.dims, shape_of(self.matrix)[1])
 
     @property
     def pairing(self) -> str:
         """Which columns make a pair: ``interleaved`` or ``half``."""
-        return PAIRINGS[int(self.args[3])]
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
+        return PAIRINGS[int(self.interleaved)]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, base, dims, interleaved, start = self.args
@@ -351,7 +352,6 @@ class Rotary(Placed):
         return t.call(name, speller.matrix(matrix), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-
         return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
     @classmethod

@@ -14,7 +14,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.arguments import Matrix, Scalar, Word
+from symattn.nodes.base import Node, shape_of
 from symattn.nodes.lines import Filled, LineProduct, LineSum
 from symattn.nodes.rule import (
     Apply,
@@ -44,6 +45,7 @@ class Distance(Node):
     (1964).
     """
 
+    queries, keys = Matrix(), Matrix()
     source: ClassVar[str] = "Nadaraya 1964; Watson 1964"
 
     adjoint_because: ClassVar[str] = (
@@ -51,15 +53,13 @@ class Distance(Node):
         "difference, added over all partners."
     )
 
-    def __new__(cls, queries: Any, keys: Any) -> Self:
-        left, right = as_matrix(queries, "Distance"), as_matrix(keys, "Distance")
-        _same_width(left, right, "Distance")
-        return super().__new__(cls, left, right)
+    def _check(self) -> None:
+        _same_width(self.queries, self.keys, "Distance")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """Queries × keys."""
-        return shape_of(self.args[0])[0], shape_of(self.args[1])[0]
+        return shape_of(self.queries)[0], shape_of(self.keys)[0]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys = self.args
@@ -96,6 +96,7 @@ class Additive(Node):
     Translate* (2015), section A.1.2; its W_a s_{i−1} and U_a h_j are our rows of Q W_a and K U_a.
     """
 
+    queries, keys, vector = Matrix(), Matrix(), Matrix()
     source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
 
     adjoint_because: ClassVar[str] = (
@@ -103,18 +104,16 @@ class Additive(Node):
         "weight of each hidden unit; a unit's own weight gathers tanh itself."
     )
 
-    def __new__(cls, queries: Any, keys: Any, vector: Any) -> Self:
-        left, right = as_matrix(queries, "Additive"), as_matrix(keys, "Additive")
-        weights = as_matrix(vector, "Additive")
-        _same_width(left, right, "Additive")
-        if weights.shape[0] != left.shape[1] or weights.shape[1] != 1:
-            raise ShapeError(f"Additive: the vector has to be {left.shape[1]} × 1")
-        return super().__new__(cls, left, right, weights)
+    def _check(self) -> None:
+        _same_width(self.queries, self.keys, "Additive")
+        width = self.queries.shape[1]
+        if tuple(self.vector.shape) != (width, 1):
+            raise ShapeError(f"Additive: the vector has to be {width} × 1")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """Queries × keys."""
-        return shape_of(self.args[0])[0], shape_of(self.args[1])[0]
+        return shape_of(self.queries)[0], shape_of(self.keys)[0]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys, vector = self.args
@@ -173,17 +172,22 @@ class PairSum(Node):
     source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
     adjoint_because: ClassVar[str] = "Each pair of query and key has its part in the sum."
 
+    left, one, other = Word("sum", _LEFT), Matrix(), Matrix()
+    queries, keys, order = Matrix(), Matrix(), Scalar()
+
     def __new__(cls, left: Any, one: Any, other: Any, queries: Any, keys: Any, order: Any) -> Self:
         if str(left) not in _LEFT:
             raise SymattnError(f"PairSum: {left}: choose one of {', '.join(_LEFT)}")
         if not 0 <= int(order) <= 3:
             raise SymattnError(f"PairSum: derivative {order} of tanh: give 0, 1, 2 or 3")
-        parts = [as_matrix(x, "PairSum") for x in (one, other, queries, keys)]
+        return super().__new__(cls, left, one, other, queries, keys, int(order))
+
+    def _check(self) -> None:
+        left, *parts, _ = self.args
         (n, d), (m, width) = shape_of(parts[2]), shape_of(parts[3])
         shapes = {"pairs": ((n, d), (m, d)), "queries": ((n, m), (m, d)), "keys": ((n, m), (n, d))}
-        if width != d or tuple(map(shape_of, parts[:2])) != shapes[str(left)]:
+        if width != d or tuple(map(shape_of, parts[:2])) != shapes[left.name]:
             raise ShapeError("PairSum: " + ", ".join(str(x.shape) for x in parts) + " do not fit")
-        return super().__new__(cls, sympy.Symbol(str(left)), *parts, sympy.Integer(order))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

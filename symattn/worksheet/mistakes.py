@@ -12,7 +12,8 @@ import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.arguments import as_matrix, as_scalar
+from symattn.nodes.base import Node, shape_of
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t

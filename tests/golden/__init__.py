@@ -83,9 +83,9 @@ WHOLE = (
     "causal values text all",
     "rotary symbolic latex entry",
     "t5 values text worked",
-    "softmax-off-by-one backward text all",
+    "off-by-one backward text all",
     "causal program numpy all",
-    "examples/it_cat_mat.toml check text all",
+    "examples/checked_hand_calculation.toml check text all",
     "catalogue prove text all",
 )
 
