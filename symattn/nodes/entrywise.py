@@ -10,12 +10,11 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.exact import FUNCTIONS
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Matrix, Scalar, Word
 from symattn.nodes.base import Definition, Node, shape_of
+from symattn.nodes.functions import FUNCTIONS, Function
 from symattn.nodes.lines import Filled, LineSum
-from symattn.nodes.pieces import INDICATORS, applied
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -54,50 +53,117 @@ class Entrywise(Node):
         "Each entry's gradient is multiplied by the slope of the function there."
     )
 
+    @classmethod
+    def _named(cls, function: Any = "") -> str:
+        """The name of the function in `FUNCTIONS`, from the argument that says which it is."""
+        return str(function)
+
+    @property
+    def _row(self) -> Function:
+        return FUNCTIONS[self._named(*self.args[1:])]
+
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Apply(self.function.name, rule_of(self.matrix, i, j))
+        name, entry = self._named(*self.args[1:]), rule_of(self.matrix, i, j)
+        return Exp(entry) if name == "exp" else Apply(name, entry)
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        if self._row.defined is None:
+            yield from super()._define(speller, i, j)
+        else:
+            yield Definition(self._row.defined)
 
     def _spell(self, speller: Speller) -> Tree:
-        if self.function.name in ("min1", *INDICATORS):
-            return applied(self.function.name, speller.matrix(self.matrix))
-        name = {"max0": "relu", "√": "sqrt", "elu1": "elu1"}.get(self.function.name)
-        word = name or self.function.name
-        return t.call(t.Ident(word, roman=len(word) > 1), speller.matrix(self.matrix))
+        word, matrix = self._row.word, speller.matrix(self.matrix)
+        return (
+            t.call(t.Ident(word, roman=len(word) > 1), matrix)
+            if word
+            else self._row.written(matrix)
+        )
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        matrix, ones = self.matrix, Filled(*self.shape, 1)
-        match self.function.name:
-            case "tanh":
-                square = sympy.HadamardProduct(value, value)
-                slope = sympy.MatAdd(ones, sympy.MatMul(-1, square))
-            case "σ":
-                slope = sympy.HadamardProduct(value, sympy.MatAdd(ones, sympy.MatMul(-1, value)))
-            case "√":
-                return EntryQuotient(upstream, sympy.MatMul(2, value))
-            case "ln":
-                return EntryQuotient(upstream, matrix)
-            case "abs":
-                slope = EntryQuotient(matrix, value)
-            case "cos":
-                slope = sympy.MatMul(-1, Entrywise(matrix, "sin"))
-            case "sin":
-                slope = Entrywise(matrix, "cos")
-            case "erf":
-                bell = Exponential(sympy.MatMul(-1, sympy.HadamardProduct(matrix, matrix)))
-                slope = sympy.MatMul(2 / sympy.sqrt(sympy.pi), bell)
-            case "max0":
-                slope = Entrywise(value, "above0")
-            case "elu1":
-                slope = Entrywise(value, "min1")
-            case "min1":
-                slope = Entrywise(matrix, "below1")
-            case _:
-                return None  # a step: it changes only where it jumps
-        return sympy.HadamardProduct(upstream, slope)
+        if self._row.adjoint is None:
+            return None
+        return self._row.adjoint(*map(_Entries, (upstream, self.matrix, value))).matrix
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        return arithmetic.apply(str(args[1]), args[0])
+        matrix, *function = args
+        name = cls._named(*function)
+        return arithmetic.exp(matrix) if name == "exp" else arithmetic.apply(name, matrix)
+
+
+class Exponential(Entrywise):
+    """The exponential of every entry: f_ij = e^{z_ij}; of −∞ it is 0.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix. In floating
+    point e^z overflows for large z; e^(z − ρ) with the row's maximum ρ (`RowMax`) does not.
+    Source: Vaswani et al. 2017, section 3.2.1.
+    """
+
+    function = None  # it is always the same, and no argument
+    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
+
+    adjoint_because: ClassVar[str] = (
+        "An exponential grows as fast as it is large: its gradient is multiplied by its value."
+    )
+
+    @classmethod
+    def _named(cls, function: Any = "") -> str:
+        return "exp"
+
+
+#: Feature maps by name: the function of an entry.
+FEATURE_MAPS: Mapping[str, str] = {"elu+1": "elu1", "relu": "max0", "exp": "exp"}
+
+
+class Features(Entrywise):
+    """A feature map of every entry, φ(q_ij): elu(x) + 1, max(0, x) or e^x; none is negative.
+
+    Shapes: n × d in and out. Raises `SymattnError` for an unknown map.
+    Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.2.1, eq. 7.
+    """
+
+    function = Word("feature map", FEATURE_MAPS, "elu+1")
+    source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.2.1"
+
+    adjoint_because: ClassVar[str] = (
+        "Each number's gradient is multiplied by the slope of the feature map there."
+    )
+
+    @classmethod
+    def _named(cls, function: Any = "") -> str:
+        return FEATURE_MAPS[str(function)]
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("φ"), speller.matrix(self.matrix))
+
+
+class _Entries:
+    """A matrix whose operators work on entries, for the gradients in `FUNCTIONS`."""
+
+    def __init__(self, matrix: MatrixExpr) -> None:
+        self.matrix = matrix
+
+    def __call__(self, name: str) -> _Entries:
+        """Another function of the entries."""
+        made = Exponential(self.matrix) if name == "exp" else Entrywise(self.matrix, name)
+        return _Entries(made)
+
+    def __neg__(self) -> _Entries:
+        return -1 * self
+
+    def __mul__(self, other: _Entries) -> _Entries:
+        return _Entries(sympy.HadamardProduct(self.matrix, other.matrix))
+
+    def __rmul__(self, number: Any) -> _Entries:
+        return _Entries(sympy.MatMul(number, self.matrix))
+
+    def __rsub__(self, number: Any) -> _Entries:
+        filled = Filled(*shape_of(self.matrix), number)
+        return _Entries(sympy.MatAdd(filled, (-self).matrix))
+
+    def __truediv__(self, other: _Entries) -> _Entries:
+        return _Entries(EntryQuotient(self.matrix, other.matrix))
 
 
 class EntryQuotient(Node):
@@ -189,36 +255,6 @@ class Diagonal(Node):
         return arithmetic.where(np.eye(column.shape[-2], dtype=bool), column, arithmetic.zero)
 
 
-class Exponential(Node):
-    """The exponential of every entry: f_ij = e^{z_ij}; of −∞ it is 0.
-
-    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix. In floating
-    point e^z overflows for large z; e^(z − ρ) with the row's maximum ρ (`RowMax`) does not.
-    Source: Vaswani et al. 2017, section 3.2.1.
-    """
-
-    matrix = Matrix()
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
-
-    adjoint_because: ClassVar[str] = (
-        "An exponential grows as fast as it is large: its gradient is multiplied by its value."
-    )
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        return Exp(rule_of(self.matrix, i, j))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("exp", roman=True), speller.matrix(self.matrix))
-
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return sympy.HadamardProduct(upstream, value)
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        return arithmetic.exp(args[0])
-
-
 class SoftCap(Node):
     """Scores kept between −c and c, smoothly: t_ij = c tanh(z_ij / c).
 
@@ -260,53 +296,3 @@ class SoftCap(Node):
         matrix, cap = args
         bent = arithmetic.apply("tanh", arithmetic.over(matrix, cap))
         return arithmetic.scaled(bent, cap)
-
-
-#: Feature maps by name: the function of an entry, or None for the exponential.
-FEATURE_MAPS: Mapping[str, str | None] = {"elu+1": "elu1", "relu": "max0", "exp": None}
-
-
-class Features(Node):
-    """A feature map of every entry, φ(q_ij): elu(x) + 1, max(0, x) or e^x; none is negative.
-
-    Shapes: n × d in and out. Raises `SymattnError` for an unknown map.
-    Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.2.1, eq. 7.
-    """
-
-    matrix, feature = Matrix(), Word("feature map", FEATURE_MAPS, "elu+1")
-    transposes: ClassVar[bool] = True
-    source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.2.1"
-
-    adjoint_because: ClassVar[str] = (
-        "Each number's gradient is multiplied by the slope of the feature map there."
-    )
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        function, entry = FEATURE_MAPS[self.feature.name], rule_of(self.matrix, i, j)
-        return Exp(entry) if function is None else Apply(function, entry)
-
-    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        """elu(x) = x where x ≥ 0, else e^x − 1."""
-        if FEATURE_MAPS[self.feature.name] != "elu1":
-            return
-        x = t.Ident("x")
-        below = t.plus([t.power(t.Ident("e"), x), t.row(t.MINUS, t.Num("1"))])
-        value = t.cases([(x, t.equation(x, (t.Op("≥"), t.Num("0"))))], below)
-        yield Definition(t.equation(t.call(t.Ident("elu", roman=True), x), (t.EQUALS, value)))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("φ"), speller.matrix(self.matrix))
-
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        slope = {
-            "exp": value,
-            "relu": Entrywise(value, "above0"),
-            "elu+1": Entrywise(value, "min1"),
-        }
-        return sympy.HadamardProduct(upstream, slope[self.feature.name])
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, kind = args
-        function = FEATURE_MAPS[str(kind)]
-        return arithmetic.exp(matrix) if function is None else arithmetic.apply(function, matrix)

@@ -1,30 +1,13 @@
-"""Pieces of spelling that depend on no reader's choice: functions, orders, decimals."""
+"""Pieces of spelling that depend on no reader's choice: orders, decimals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import sympy
 
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
-
-#: Functions that are 1 where a condition holds and 0 elsewhere: [a > 0].
-INDICATORS: Mapping[str, tuple[str, str]] = {"above0": (">", "0"), "below1": ("<", "1")}
-
-
-def applied(name: str, argument: Tree) -> Tree:
-    """A function of one number: tanh(x), √x, max(0, x)."""
-    if name == "√":
-        return t.Root(argument)
-    if name == "elu1":
-        return t.plus([t.call(t.Ident("elu", roman=True), argument), t.Num("1")])
-    if name in ("max0", "min1"):
-        return t.call(t.Ident(name[:3], roman=True), t.Num(name[3:]), argument)
-    if name in INDICATORS:
-        sign, bound = INDICATORS[name]
-        return t.Fenced(t.equation(argument, (t.Op(sign), t.Num(bound))), "[", "]")
-    return t.call(t.Ident(name, roman=len(name) > 1), argument)
 
 
 def rank(factor: sympy.Expr) -> int:

@@ -14,8 +14,8 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.errors import CannotSpell
+from symattn.nodes.functions import applied
 from symattn.nodes.pieces import (
-    applied,
     counted_from,
     in_order,
     indices_in,
