@@ -40,6 +40,46 @@ _SOFTMAX = "Vaswani et al. 2017, section 3.2.1"
 _SHIFTED = "Blanchard, Higham, Higham 2021, equation 1.3"
 
 
+class OfLines(Node):
+    """A node that does the same to each line of a matrix: rows with `axis` 1, columns with 0."""
+
+    matrix, axis = Matrix(), Axis()
+
+    def _along(self, i: Index, j: Index, index: sympy.Symbol) -> tuple[Rule, sympy.Expr]:
+        """The entry at `index` of the line through (i, j), and how long that line is."""
+        rows, columns = shape_of(self.matrix)
+        if self.axis == 1:
+            return rule_of(self.matrix, i, index), columns
+        return rule_of(self.matrix, index, j), rows
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        *matrices, axis = args
+        if axis == 1:
+            return cls._rows(arithmetic, *matrices)
+        return arithmetic.transpose(cls._rows(arithmetic, *map(arithmetic.transpose, matrices)))
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
+        """The value where lines are rows, each on its own."""
+        raise NotImplementedError
+
+
+class NumberOfLines(OfLines):
+    """One number for each line: a column for the rows, a row for the columns."""
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """One number for each row (or column)."""
+        rows, columns = shape_of(self.matrix)
+        return (rows, sympy.S.One) if self.axis == 1 else (sympy.S.One, columns)
+
+
+def number_of_line(numbers: MatrixExpr, i: Index, j: Index, axis: sympy.Integer) -> Rule:
+    """The number that belongs to the line through (i, j)."""
+    return rule_of(numbers, i, 0) if axis == 1 else rule_of(numbers, 0, j)
+
+
 class Filled(Node):
     """The same number everywhere: ones, or zeros.
 
@@ -95,8 +135,7 @@ class Spread(Node):
         return (rows, size) if axis == 1 else (size, columns)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        vector, _, axis = self.args
-        return rule_of(vector, i, 0) if axis == 1 else rule_of(vector, 0, j)
+        return number_of_line(self.vector, i, j, self.axis)
 
     def _spell(self, speller: Speller) -> Tree:
         vector, _, axis = self.args
@@ -133,9 +172,8 @@ class LineProduct(Node):
         _check_vector(self.vector, self.matrix, self.axis, "LineProduct")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, vector, axis = self.args
-        number = rule_of(vector, i, 0) if axis == 1 else rule_of(vector, 0, j)
-        return Times((number, rule_of(matrix, i, j)))
+        number = number_of_line(self.vector, i, j, self.axis)
+        return Times((number, rule_of(self.matrix, i, j)))
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, vector, axis = self.args
@@ -155,7 +193,7 @@ class LineProduct(Node):
         return arithmetic.multiply(args[1], args[0])
 
 
-class Lengths(Node):
+class Lengths(NumberOfLines):
     """The length of each row: ‖q_i‖ = √(Σ_l q_il²); of each column with `axis` 0.
 
     Shapes: n × d becomes n × 1 (with `axis` 0: 1 × d). Raises `SymattnError` if its argument is no
@@ -165,22 +203,13 @@ class Lengths(Node):
     Matrix([[5]])
     """
 
-    matrix, axis = Matrix(), Axis()
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
     adjoint_because: ClassVar[str] = "A vector gets longer the fastest along itself."
 
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """One number for each row (or column)."""
-        rows, columns = shape_of(self.matrix)
-        return (rows, sympy.S.One) if self.axis == 1 else (sympy.S.One, columns)
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, axis = self.args
         index = dummy(i, j)
-        rows, columns = shape_of(matrix)
-        along = rule_of(matrix, i, index) if axis == 1 else rule_of(matrix, index, j)
-        return Apply("√", Total(Power(along, 2), index, columns if axis == 1 else rows))
+        along, size = self._along(i, j, index)
+        return Apply("√", Total(Power(along, 2), index, size))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("lengths", roman=True), speller.matrix(self.matrix))
@@ -189,10 +218,7 @@ class Lengths(Node):
         return LineProduct(UnitVectors(*self.args), upstream, self.axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, axis = args
-        if axis == 0:
-            return arithmetic.transpose(cls._compute(arithmetic, arithmetic.transpose(matrix), 1))
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
         scaled, power = arithmetic.in_range(matrix)
         squares = arithmetic.row_sum(arithmetic.multiply(scaled, scaled))
         lengths = arithmetic.apply("√", squares)
@@ -232,9 +258,8 @@ class PlusVector(Node):
             raise ShapeError(f"PlusVector: the vector has to be {wanted[0]} × {wanted[1]}")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, vector, axis = self.args
-        added = rule_of(vector, 0, j) if axis == 1 else rule_of(vector, i, 0)
-        return Plus((rule_of(matrix, i, j), added))
+        added = number_of_line(self.vector, i, j, 1 - self.axis)
+        return Plus((rule_of(self.matrix, i, j), added))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.plus([speller.matrix(self.matrix), speller.matrix(self.vector)])
@@ -247,7 +272,7 @@ class PlusVector(Node):
         return arithmetic.add(args[0], args[1])
 
 
-class UnitVectors(Node):
+class UnitVectors(OfLines):
     """Every vector over its length: u_ij = q_ij / √(Σ_l q_il²); vectors are rows with `axis` 1.
 
     Dot products of these are cosines. A vector of length 0 has no direction.
@@ -259,7 +284,6 @@ class UnitVectors(Node):
     Matrix([[3/5, 4/5]])
     """
 
-    matrix, axis = Matrix(), Axis()
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
     partial: ClassVar[bool] = True
 
@@ -269,14 +293,10 @@ class UnitVectors(Node):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, axis = self.args
         index = dummy(i, j)
-        if axis == 1:
-            along, size = rule_of(matrix, i, index), matrix.shape[1]
-        else:
-            along, size = rule_of(matrix, index, j), matrix.shape[0]
+        along, size = self._along(i, j, index)
         length = Apply("√", Total(Power(along, 2), index, size))
-        return Over(rule_of(matrix, i, j), length)
+        return Over(rule_of(self.matrix, i, j), length)
 
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("unit", roman=True), speller.matrix(self.matrix))
@@ -288,11 +308,7 @@ class UnitVectors(Node):
         return LineQuotient(across, Lengths(matrix, axis), axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, axis = args
-        if axis == 0:
-            turned = cls._compute(arithmetic, arithmetic.transpose(matrix), 1)
-            return arithmetic.transpose(turned)
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
         scaled, _ = arithmetic.in_range(matrix)  # a direction does not depend on the length
         squares = arithmetic.row_sum(arithmetic.multiply(scaled, scaled))
         if arithmetic.vanishing(squares).any():
@@ -337,9 +353,8 @@ class LineDifference(Node):
             raise ShapeError(f"LineDifference: the numbers have to be {wanted[0]} × {wanted[1]}")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, numbers, axis = self.args
-        below = rule_of(numbers, i, 0) if axis == 1 else rule_of(numbers, 0, j)
-        terms = rule_of(matrix, i, j), minus(below)
+        below = number_of_line(self.numbers, i, j, self.axis)
+        terms = rule_of(self.matrix, i, j), minus(below)
         return Plus(terms, empty=sympy.S.NegativeInfinity)
 
     def _spell(self, speller: Speller) -> Tree:
@@ -360,33 +375,23 @@ class LineDifference(Node):
         return arithmetic.add(matrix, np.asarray(-safe))
 
 
-class LineSum(Node):
+class LineSum(NumberOfLines):
     """The sum of each row as a column, r_i = Σ_l f_il; with `axis` 0 of each column, as a row.
 
     Shapes: n × m becomes n × 1. Raises `SymattnError` if its argument is no matrix.
     Source: Vaswani et al. 2017, section 3.2.1 (the denominator of the softmax).
     """
 
-    matrix, axis = Matrix(), Axis()
     source: ClassVar[str] = _SOFTMAX
 
     adjoint_because: ClassVar[str] = (
         "Every entry of a row has the same part in its sum, so that all have its gradient."
     )
 
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """One number for each row (or column)."""
-        rows, columns = self.matrix.shape
-        return (rows, sympy.S.One) if self.axis == 1 else (sympy.S.One, columns)
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, axis = self.args
-        if axis == 1:
-            index = dummy(i)
-            return Total(rule_of(matrix, i, index), index, matrix.shape[1])
-        index = dummy(j)
-        return Total(rule_of(matrix, index, j), index, matrix.shape[0])
+        index = dummy(i if self.axis == 1 else j)
+        entry, size = self._along(i, j, index)
+        return Total(entry, index, size)
 
     def _spell(self, speller: Speller) -> Tree:
         word = "rowsum" if self.axis == 1 else "colsum"
@@ -397,11 +402,8 @@ class LineSum(Node):
         return Spread(upstream, shape_of(matrix)[int(axis)], axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, axis = args
-        if axis == 1:
-            return arithmetic.row_sum(matrix)
-        return arithmetic.transpose(arithmetic.row_sum(arithmetic.transpose(matrix)))
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
+        return arithmetic.row_sum(matrix)
 
 
 class LineQuotient(Node):
@@ -419,9 +421,8 @@ class LineQuotient(Node):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, sums, axis = self.args
-        below = rule_of(sums, i, 0) if axis == 1 else rule_of(sums, 0, j)
-        return Over(rule_of(matrix, i, j), below, empty=sympy.S.Zero)
+        below = number_of_line(self.sums, i, j, self.axis)
+        return Over(rule_of(self.matrix, i, j), below, empty=sympy.S.Zero)
 
     def _spell(self, speller: Speller) -> Tree:
         return t.Frac(speller.matrix(self.matrix), speller.matrix(self.sums))

@@ -7,7 +7,7 @@ is adding a class and a row of `NORMALISERS` here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
@@ -16,10 +16,18 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Axis, Matrix
-from symattn.nodes.base import Definition, Node, shape_of
+from symattn.nodes.arguments import Matrix
+from symattn.nodes.base import Definition, shape_of
 from symattn.nodes.entrywise import Entrywise
-from symattn.nodes.lines import Filled, LineQuotient, LineSum, PlusVector, Spread
+from symattn.nodes.lines import (
+    Filled,
+    LineQuotient,
+    LineSum,
+    NumberOfLines,
+    OfLines,
+    PlusVector,
+    Spread,
+)
 from symattn.nodes.masks import Kept
 from symattn.nodes.rule import (
     Apply,
@@ -42,10 +50,9 @@ from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
 
-class Normaliser(Node):
+class Normaliser(OfLines):
     """What turns each row of scores into weights; `axis` 1 over rows, 0 over columns."""
 
-    matrix, axis = Matrix(), Axis()
     word: ClassVar[str] = ""
     reason: ClassVar[str] = ""
     rule_name: ClassVar[str] = ""
@@ -56,13 +63,6 @@ class Normaliser(Node):
     #: Whether a masked score is −∞; otherwise it has to be made 0 before.
     additive_mask: ClassVar[bool] = True
 
-    def _along(self, i: Index, j: Index, index: sympy.Symbol) -> tuple[Rule, sympy.Expr]:
-        """The score at `index` of the line through (i, j), and how long that line is."""
-        matrix, axis = self.matrix, self.axis
-        if axis == 1:
-            return rule_of(matrix, i, index), matrix.shape[1]
-        return rule_of(matrix, index, j), matrix.shape[0]
-
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident(self.word, roman=True), *map(speller.matrix, self.args[:-1]))
 
@@ -71,18 +71,6 @@ class Normaliser(Node):
         axis = self.axis
         mean = LineSum(sympy.HadamardProduct(value, upstream), axis)
         return PlusVector(upstream, sympy.MatMul(-1, mean), 1 - axis)
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        *matrices, axis = args
-        if axis == 1:
-            return cls._rows(arithmetic, *matrices)
-        return arithmetic.transpose(cls._rows(arithmetic, *map(arithmetic.transpose, matrices)))
-
-    @classmethod
-    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        """The weights, each row on its own."""
-        raise NotImplementedError
 
 
 def unless_all_hidden(
@@ -94,7 +82,7 @@ def unless_all_hidden(
     return arithmetic.where(nothing, arithmetic.zero, weights)
 
 
-class RowMax(Node):
+class RowMax(NumberOfLines):
     """The largest entry of each row as a column, ρ_i = max_l z_il; with `axis` 0 of each column.
 
     A row of −∞ alone (or of no entries) has the maximum −∞. Exact arithmetic proves every
@@ -109,26 +97,16 @@ class RowMax(Node):
     Matrix([[2*sqrt(2)], [4]])
     """
 
-    matrix, axis = Matrix(), Axis()
     source: ClassVar[str] = "Blanchard, Higham, Higham 2021, equation 1.3"
 
     adjoint_because: ClassVar[str] = (
         "Only the largest entry of a row has a say in its maximum; of equal ones the first counts."
     )
 
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """One number for each row (or column)."""
-        rows, columns = shape_of(self.matrix)
-        return (rows, sympy.S.One) if self.axis == 1 else (sympy.S.One, columns)
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, axis = self.args
         index = dummy(i, j)
-        rows, columns = shape_of(matrix)
-        if axis == 1:
-            return OfRow("max", (rule_of(matrix, i, index),), index, columns)
-        return OfRow("max", (rule_of(matrix, index, j),), index, rows)
+        entry, size = self._along(i, j, index)
+        return OfRow("max", (entry,), index, size)
 
     def _spell(self, speller: Speller) -> Tree:
         word = "rowmax" if self.axis == 1 else "colmax"
@@ -140,11 +118,8 @@ class RowMax(Node):
         return sympy.HadamardProduct(spread, Hardmax(matrix, axis))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, axis = args
-        if axis == 1:
-            return arithmetic.row_max(matrix)
-        return arithmetic.transpose(arithmetic.row_max(arithmetic.transpose(matrix)))
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
+        return arithmetic.row_max(matrix)
 
 
 _AT_LEAST = t.Op("≥")
