@@ -22,7 +22,6 @@ from symattn.arithmetic.balls import (
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS, filled, total
 from symattn.evaluate.values import Place, Values
-from symattn.nodes.pieces import terminating
 from symattn.nodes.rule import (
     SIGNS,
     Apply,
@@ -39,7 +38,7 @@ from symattn.nodes.rule import (
     parts,
     rebuilt,
 )
-from symattn.nodes.spell import Speller
+from symattn.nodes.spell import Speller, terminating
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation
 from symattn.notation.text import line
