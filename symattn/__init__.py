@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
-    from symattn.algebra.identities import IDENTITIES
-    from symattn.algebra.identity import Identity, prove
+    from symattn.algebra.identities import IDENTITIES, prove
+    from symattn.algebra.identity import Identity
     from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
@@ -54,7 +54,7 @@ _HOMES = {
     "Equality": "symattn.algebra.equality",
     "Identity": "symattn.algebra.identity",
     "equal": "symattn.algebra.equality",
-    "prove": "symattn.algebra.identity",
+    "prove": "symattn.algebra.identities",
 }
 
 __all__ = [

@@ -13,7 +13,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import instance, whole, word, wrong
 from symattn.errors import ShapeError
-from symattn.nodes.base import Definition, as_scalar, definitions, shape_of
+from symattn.nodes.arguments import as_scalar
+from symattn.nodes.base import Definition, definitions, shape_of
 from symattn.nodes.flip import flip
 from symattn.nodes.heads import Head
 from symattn.nodes.rule import Index, Rule, rule_of

@@ -25,11 +25,10 @@ from symattn.documents.outline import Outline, Section, outline
 from symattn.documents.text import text_document
 from symattn.nodes.base import Definition, Node
 from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket
-from symattn.nodes.elementwise import Features
-from symattn.nodes.encodings import Rotary, Sinusoidal
-from symattn.nodes.normalise import Sigmoid
-from symattn.nodes.positions import Documents
-from symattn.nodes.simplex import Hardmax, Sparsemax
+from symattn.nodes.entrywise import Features
+from symattn.nodes.masks import Documents
+from symattn.nodes.normalise import Hardmax, Sigmoid, Sparsemax
+from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.nodes.spell import Speller
 from symattn.notation.options import SIZES
 from symattn.notation.text import line

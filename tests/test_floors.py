@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,63 @@ def test_grammar_and_notation_know_no_sympy() -> None:
             )
         }
         assert not names & {"sympy", "numpy"}
+
+
+#: Every file by the module it is.
+FILES = {
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in MODULES
+}
+
+
+def files_imported(source: str) -> set[str]:
+    """The modules that names are taken from anywhere in the source, functions included."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            inside = (f"{module}.{alias.name}" for alias in node.names)
+            found |= {name if name in FILES else module for name in inside}
+    return found & {*FILES}
+
+
+def circles(imports: Mapping[str, Iterable[str]]) -> list[frozenset[str]]:
+    """Sets of modules that all reach one another: Tarjan's strongly connected components."""
+    found: list[frozenset[str]] = []
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+
+    def visit(name: str) -> None:
+        place = lowest[name] = len(lowest)
+        path.append(name)
+        for other in sorted(imports.get(name, ())):
+            if other not in lowest:
+                visit(other)
+            if other in path:
+                lowest[name] = min(lowest[name], lowest[other])
+        if lowest[name] == place:
+            start = path.index(name)
+            found.append(frozenset(path[start:]))
+            del path[start:]
+
+    for name in sorted(imports):
+        if name not in lowest:
+            visit(name)
+    return [circle for circle in found if len(circle) > 1]
+
+
+def test_no_files_import_one_another_in_a_circle() -> None:
+    """An import inside a function would only hide one, and counts here."""
+    imports = {
+        name: files_imported(path.read_text(encoding="utf-8")) for name, path in FILES.items()
+    }
+    assert circles(imports) == []
+
+
+def test_a_circle_is_caught() -> None:
+    assert circles({"a": ["b"], "b": ["c"], "c": ["b"], "d": ["a"]}) == [frozenset("bc")]
+    assert circles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}) == []
+    hidden = "def f():\n    from symattn.nodes import base\n    from symattn.nodes.base import Node"
+    assert files_imported(hidden) == {"symattn.nodes.base"}

@@ -27,7 +27,6 @@ from hypothesis import strategies as st
 from symattn import VARIANTS, Attention, Derivation, Notation, SymattnError, latex, text, variant
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.balls import Balls, ball, precision
-from symattn.arithmetic.exact import FUNCTIONS
 from symattn.cli import main
 from symattn.derivatives import rules
 from symattn.documents.latex import latex_document
@@ -42,20 +41,18 @@ from symattn.nodes import (
     Head,
     Node,
     Softmax,
-    affine,
     biases,
-    elementwise,
-    encodings,
-    exponential,
+    entrywise,
     heads,
+    lines,
     masks,
     normalise,
+    positions,
     scale,
     scores,
-    simplex,
 )
 from symattn.nodes.entrywise import Entrywise
-from symattn.nodes.pieces import INDICATORS
+from symattn.nodes.functions import FUNCTIONS
 from symattn.notation.options import prefixed, symbol_of
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
 from tests.combinations import AXES, refusal, spec_of
@@ -267,13 +264,13 @@ HOMES: dict[type[Node], str] = {
     Softmax: "self", scale.Quotient: "self", normalise.RowRatio: "ratio",
     normalise.OffByOneSoftmax: "off-by-one", normalise.SinkSoftmax: "sink",
     normalise.Sigmoid: "sigmoid", normalise.Unnormalised: "not normalised",
-    simplex.Sparsemax: "sparsemax", masks.Masked: "causal", masks.Kept: "causal-linear",
-    exponential.Exponential: "unfolded", exponential.LineSum: "unfolded",
-    exponential.LineDifference: "unfolded",
-    exponential.LineQuotient: "unfolded", heads.Concat: "multi-head",
-    affine.HeadSum: "multi-head-sum", affine.PlusVector: "with biases", affine.Stacked: "cached",
-    elementwise.SoftCap: "gemma", elementwise.Features: "linear", scores.UnitVectors: "cosine",
-    scores.Distance: "nadaraya-watson", scores.Additive: "bahdanau", encodings.Rotary: "rotary",
+    normalise.Sparsemax: "sparsemax", masks.Masked: "causal", masks.Kept: "causal-linear",
+    entrywise.Exponential: "unfolded", lines.LineSum: "unfolded",
+    lines.LineDifference: "unfolded",
+    lines.LineQuotient: "unfolded", heads.Concat: "multi-head",
+    heads.HeadSum: "multi-head-sum", lines.PlusVector: "with biases", heads.Stacked: "cached",
+    entrywise.SoftCap: "gemma", entrywise.Features: "linear", lines.UnitVectors: "cosine",
+    scores.Distance: "nadaraya-watson", scores.Additive: "bahdanau", positions.Rotary: "rotary",
     biases.RelativeBias: "t5",
 }  # fmt: skip
 
@@ -294,7 +291,7 @@ def test_the_rule_of_products_matters(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- every node by itself ----------------------------------------------------------------------
 
 #: Nodes whose matrices only decide, or name.
-DECIDE = (Allowed, AnyOf, Head, simplex.Hardmax)
+DECIDE = (Allowed, AnyOf, Head, normalise.Hardmax)
 
 
 def node_gap(kind: type[Node], sample: Any = None) -> float:
@@ -342,7 +339,9 @@ def test_the_adjoint_of_every_node(kind: type[Node]) -> None:
     assert node_gap(kind) < 1e-7
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in INDICATORS])
+@pytest.mark.parametrize(
+    "name", [name for name, row in FUNCTIONS.items() if row.adjoint is not None]
+)
 def test_the_adjoint_of_every_function(name: str) -> None:
     S = next(iter(SAMPLES[Entrywise].atoms(sympy.MatrixSymbol)))
     assert node_gap(Entrywise, Entrywise(S, name)) < 1e-7

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.base import definitions
-from symattn.nodes.masks import MASKS, AnyOf, mask_of
-from symattn.nodes.positions import Mask, when
+from symattn.nodes.masks import MASKS, AnyOf, Count, Counts, Mask, mask_of, when
 from symattn.nodes.rule import Index, Named, Nth, Ordinal, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
@@ -41,9 +40,11 @@ class Own(Mask):
 class Blocks(Own):
     """⌊i/b⌋ = ⌊j/b⌋: block-local attention."""
 
+    size = Count(least=1)
+
     def _at(self, i: Index, j: Index) -> Rule:
-        size = self.args[2]
-        return when((Ordinal(sympy.floor(i / size)), "=", Ordinal(sympy.floor(j / size))))
+        mine, other = sympy.floor(i / self.size), sympy.floor(j / self.size)
+        return when((Ordinal(mine), "=", Ordinal(other)))
 
     @classmethod
     def _seen(cls, queries: Any, keys: Any, *parameters: Any) -> NDArray[np.bool_]:
@@ -64,9 +65,11 @@ class EverySecond(Own):
 class Modulus(Own):
     """(i + 2 j) mod c = 1, and the last of three conditions against a bare number."""
 
+    modulus = Count(least=1)
+
     def _at(self, i: Index, j: Index) -> Rule:
         return when(
-            (Ordinal(sympy.Mod(i + 2 * j, self.args[2])), "=", Ordinal(sympy.S.One)),
+            (Ordinal(sympy.Mod(i + 2 * j, self.modulus)), "=", Ordinal(sympy.S.One)),
             (Ordinal(sympy.S.One), "≤", Ordinal(j)),
             (Ordinal(2 * j), "≤", Ordinal(3 * i + 1)),
         )
@@ -80,8 +83,10 @@ class Modulus(Own):
 class Listed(Own):
     """Only keys of a list, or the query at the place after one."""
 
+    listed = Counts()
+
     def _at(self, i: Index, j: Index) -> Rule:
-        places = Ordinal(sympy.FiniteSet(*self.args[2]))
+        places = Ordinal(sympy.FiniteSet(*self.listed))
         after = when((Ordinal(sympy.sympify(i) - 1), "∈", places))
         return when((Ordinal(j), "∈", places), otherwise=after)
 
@@ -93,8 +98,10 @@ class Listed(Own):
 class Numbered(Own):
     """Each query has a number: it sees the keys from there on, and those below its own letter."""
 
+    numbers = Counts()
+
     def _at(self, i: Index, j: Index) -> Rule:
-        number = Nth(self.args[2], i)
+        number = Nth(self.numbers, i)
         named = Named("omega", (i,), Ordinal(number))
         return when(
             (Ordinal(number), "≤", Ordinal(j)), otherwise=when((named, "=", Ordinal(j + 2)))

@@ -29,7 +29,7 @@ from symattn.nodes import (
     mask_of,
     reason_of,
 )
-from symattn.nodes.positions import Mask, when
+from symattn.nodes.masks import Mask, when
 from symattn.nodes.rule import Ordinal, at, rule_of, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text

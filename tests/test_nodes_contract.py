@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 import mpmath
@@ -15,6 +16,7 @@ from flint import arb
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn import SymattnError
+from symattn.arithmetic import arrays, balls, exact
 from symattn.arithmetic.arrays import FLOAT64, Arrays
 from symattn.arithmetic.balls import BALLS, ball_erf, nearest, precision
 from symattn.arithmetic.base import Arithmetic
@@ -61,18 +63,18 @@ from symattn.nodes import (
     Strided,
     Unnormalised,
     Window,
+    functions,
+    rule,
 )
-from symattn.nodes.affine import HeadSum, PlusVector, Stacked
-from symattn.nodes.buckets import BucketSum
-from symattn.nodes.elementwise import Features, SoftCap
-from symattn.nodes.pairs import PairSum
-from symattn.nodes.parts import GroupSum, Lines, Split
-from symattn.nodes.rotary_back import RotaryBack
-from symattn.nodes.rule import rule_of
-from symattn.nodes.scores import Additive, Distance, UnitVectors
-from symattn.nodes.shifts import ShiftSum
+from symattn.nodes.biases import BucketSum
+from symattn.nodes.entrywise import Features, SoftCap
+from symattn.nodes.heads import GroupSum, HeadSum, Lines, Split, Stacked
+from symattn.nodes.lines import Filled, Lengths, LineProduct, PlusVector, Spread, UnitVectors
+from symattn.nodes.positions import RotaryBack
+from symattn.nodes.relative import ShiftSum
+from symattn.nodes.rule import Const, Over, Plus, rule_of
+from symattn.nodes.scores import Additive, Distance, PairSum
 from symattn.nodes.spell import Speller
-from symattn.nodes.spread import Filled, Lengths, LineProduct, Spread
 from symattn.notation import text
 
 n, m, d_k, d_v, h = sympy.symbols("n m d_k d_v h", integer=True, positive=True)
@@ -562,3 +564,39 @@ def test_a_row_maximum_by_itself() -> None:
     assert text.line(Speller().rule(rule_of(node, a, 0))) == "max_l(s_al)"
     assert str(node.subs(SIZES)[0, 0]) == "Max(S[0, 0], S[0, 1], S[0, 2], S[0, 3])"
     assert node[a, 0] is not None and node[b, 0] != node[a, 0]
+
+
+def test_every_function_has_a_row_in_every_table() -> None:
+    """How it is written and its gradient; what it is exactly, in balls and in arrays."""
+    names = {*functions.FUNCTIONS} - {
+        "exp"
+    }  # which every arithmetic has as an operation of its own
+    assert {*exact.FUNCTIONS} == {*balls.BALL_FUNCTIONS} == {*arrays.FUNCTIONS} == names
+
+
+@pytest.mark.parametrize("kind", get_args(rule.Rule), ids=lambda kind: str(kind.__name__))
+def test_a_rule_knows_the_rules_it_is_made_of(kind: type[Any]) -> None:
+    """A field that holds rules and is not listed would be dropped by `parts` and `at`."""
+    holding = tuple(f.name for f in fields(kind) if f.type in ("Rule", "tuple[Rule, ...]"))
+    assert rule._CHILDREN.get(kind, ()) == holding
+
+
+def test_a_rule_is_rebuilt_of_its_children() -> None:
+    one, two = Const(sympy.Integer(1)), Const(sympy.Integer(2))
+    whole = Over(Plus((one, two), empty=sympy.oo), rule.Exp(one), empty=sympy.S.Zero)
+    assert rule.children(whole) == (whole.num, whole.den)
+    assert rule.rebuilt(whole, lambda part: part) == whole
+    assert rule.rebuilt(whole, lambda part: two) == Over(two, two, empty=sympy.S.Zero)
+    assert [*rule.parts(whole)] == [whole, whole.num, one, two, whole.den, one]
+
+
+def test_a_node_is_made_as_python_calls_are() -> None:
+    S = sympy.MatrixSymbol("S", 2, 3)
+    assert LineSum(S, axis=0) == LineSum(matrix=S, axis=0) == LineSum(S, 0)
+    assert LineSum(S).args == (S, 1) and LineSum(S).matrix is S
+    assert LineSum(S).shape == (2, 1) and Window(2, 3, [1, 0]).shape == (2, 3)
+    for given, named in (((), {}), ((S, 1, 2), {}), ((S,), {"ax": 1})):
+        with pytest.raises(TypeError):
+            LineSum(*given, **named)
+    with pytest.raises(SymattnError, match="LineSum: 3 is not a matrix expression"):
+        LineSum(3)

@@ -23,7 +23,7 @@ from symattn.derivation import Derivation, Evaluation, Input, Step, worked
 from symattn.evaluate.check import compare
 from symattn.nodes import ALiBi, Head, Node, RelativeBias, Rotary, Sinusoidal
 from symattn.nodes.biases import alibi_slopes, relative_bucket
-from symattn.nodes.encodings import rotated
+from symattn.nodes.positions import rotated
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line

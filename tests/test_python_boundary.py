@@ -28,8 +28,7 @@ from symattn.attention.example import small_example, small_inputs
 from symattn.attention.jacobian import growth, growth_notes, read_row
 from symattn.derivation import value_view, worked
 from symattn.errors import MissingExtra, SymattnError
-from symattn.nodes.pieces import ordered_terms
-from symattn.nodes.spell import Speller
+from symattn.nodes.spell import Speller, ordered_terms
 from symattn.worksheet import check_worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.matrices import read_matrix
 

@@ -405,30 +405,30 @@ def test_options_reach_the_library() -> None:
 
 
 def test_effort_is_given_to_the_prover(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symattn.algebra import identity
+    from symattn.algebra import identities
 
     asked: list[int] = []
-    real = identity.prove
+    real = identities.prove
 
     def bounded(row: Any, effort: int) -> Proof:
         asked.append(effort)
         return real(row)
 
-    monkeypatch.setattr(identity, "prove", bounded)
+    monkeypatch.setattr(identities, "prove", bounded)
     assert run("prove", "shift", "--effort", "3").exit_code == 0
     assert run("prove", "shift").exit_code == 0
     assert asked == [3, 1]
 
 
 def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symattn.algebra import identities, identity
+    from symattn.algebra import identities
 
     verdicts = {"a": "equal", "b": "undecided", "c": "different"}
 
     def made(row: Identity, effort: int) -> Proof:
         return Proof(row, sized(verdicts[row.name]), (), 0.0, None, None)
 
-    monkeypatch.setattr(identity, "prove", made)
+    monkeypatch.setattr(identities, "prove", made)
     for names, status in (("a", 0), ("ab", 4), ("abc", 1), ("cb", 1)):
         rows = tuple(Identity(name, "", "A = B", "", "", for_all=False) for name in names)
         monkeypatch.setattr(identities, "IDENTITIES", rows)

@@ -381,11 +381,10 @@ def test_commands_keep_the_old_file_on_a_full_disk(
     words: tuple[str, ...], name: str, text: str, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    from symattn.algebra import identity
-    from symattn.algebra.identities import IDENTITIES
+    from symattn.algebra import identities
 
-    few = identity.prove(IDENTITIES[0], 1)
-    monkeypatch.setattr(identity, "prove", lambda *_: few)
+    few = identities.prove(identities.IDENTITIES[0], 1)
+    monkeypatch.setattr(identities, "prove", lambda *_: few)
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     path.chmod(0o600)

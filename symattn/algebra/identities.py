@@ -10,7 +10,7 @@ from symattn.algebra.identities_false import FALSE
 from symattn.algebra.identities_gradients import GRADIENTS
 from symattn.algebra.identities_positions import POSITIONS
 from symattn.algebra.identities_softmax import SOFTMAX
-from symattn.algebra.identity import Identity
+from symattn.algebra.identity import Identity, Proof, proven
 from symattn.errors import NoSuchName, nearest, shown
 
 IDENTITIES: tuple[Identity, ...] = (
@@ -24,3 +24,15 @@ def identity(name: str) -> Identity:
     if not isinstance(name, str) or name not in named:
         raise NoSuchName(f"no identity is called {shown(name)}{nearest(name, named)}")
     return named[name]
+
+
+def prove(statement: Identity | str, effort: int = 1) -> Proof:
+    """Decide a row of the catalogue, or one of your own, link by link.
+
+    Raises `SymattnError` for a name that no row has.
+
+    >>> proof = prove("shift")
+    >>> proof.good, proof.equality.scope
+    (True, 'for all sizes')
+    """
+    return proven(statement if isinstance(statement, Identity) else identity(statement), effort)

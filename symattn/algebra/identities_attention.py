@@ -8,7 +8,7 @@ import sympy
 
 from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Identity
 from symattn.nodes import Causal, LineSum, Masked, Softmax
-from symattn.nodes.affine import Stacked
+from symattn.nodes.heads import Stacked
 
 n, m, p, d_k, d_v = sympy.symbols("n m p d_k d_v", integer=True, positive=True)
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017), section "

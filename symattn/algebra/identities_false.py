@@ -10,7 +10,7 @@ import sympy
 from symattn.algebra.identities_positions import ABSOLUTE
 from symattn.algebra.identity import Identity
 from symattn.nodes import Causal, Masked, Softmax
-from symattn.nodes.elementwise import SoftCap
+from symattn.nodes.entrywise import SoftCap
 
 _COMMON = "a mistake often seen in worked examples"
 _VASWANI = "Vaswani et al. 2017, section "

@@ -8,7 +8,7 @@ import sympy
 
 from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Identity
 from symattn.nodes import Masked, Padding, Softmax
-from symattn.nodes.affine import Stacked
+from symattn.nodes.heads import Stacked
 
 n, m, p, d_v = sympy.symbols("n m p d_v", integer=True, positive=True)
 _BRIDLE = "Bridle, Probabilistic Interpretation of Feedforward Classification Networks (1990)"

@@ -139,20 +139,9 @@ class Proof:
         return bool(self.equality) and reached and all(link.good for link in self.links)
 
 
-def prove(identity: Identity | str, effort: int = 1) -> Proof:
-    """Decide a row of the catalogue, or one of your own, link by link.
-
-    Raises `SymattnError` for a name that no row has.
-
-    >>> proof = prove("shift")
-    >>> proof.good, proof.equality.scope
-    (True, 'for all sizes')
-    """
+def proven(identity: Identity, effort: int = 1) -> Proof:
+    """Decide a row link by link."""
     effort = whole(effort, "effort", 1, MOST_EFFORT)
-    if not isinstance(identity, Identity):
-        from symattn.algebra.identities import identity as named
-
-        identity = named(identity)
     begun = perf_counter()
     readings = identity.statements()
     first = next(readings)

@@ -37,10 +37,11 @@ from symattn.nodes import (
     Softmax,
     Sparsemax,
 )
-from symattn.nodes.affine import Stacked
-from symattn.nodes.elementwise import SoftCap
-from symattn.nodes.exponential import RowMax
-from symattn.nodes.scores import Distance, UnitVectors
+from symattn.nodes.entrywise import SoftCap
+from symattn.nodes.heads import Stacked
+from symattn.nodes.lines import UnitVectors
+from symattn.nodes.normalise import RowMax
+from symattn.nodes.scores import Distance
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).
 _TOKENS = "qkvox"

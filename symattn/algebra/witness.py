@@ -103,7 +103,7 @@ class Side:
             s for s in getattr(self.meaning, "free_symbols", ()) if isinstance(s, sympy.Symbol)
         }
         found |= {s for need in self.needs for s in need.free_symbols}
-        return found - {s for s in found if s.name in _FUNCTION_WORDS}
+        return found
 
     def is_refused(self, sizes: Any) -> bool:
         """Whether these scalars leave the side without a value."""
@@ -135,27 +135,6 @@ def _is_explicit(meaning: Any) -> bool:
 @lru_cache(maxsize=256)
 def _program(meaning: Any, sizes: frozenset[tuple[sympy.Symbol, Any]]) -> Program:
     return program_of(meaning, dict(sizes), False)
-
-
-#: Symbols that name a function inside a node.
-_FUNCTION_WORDS = frozenset(
-    (
-        "tanh",
-        "σ",
-        "√",
-        "ln",
-        "cos",
-        "sin",
-        "max0",
-        "elu1",
-        "abs",
-        "elu+1",
-        "relu",
-        "exp",
-        "half",
-        "interleaved",
-    )
-)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ def _sigmoid(x: Array) -> Array:
     return np.asarray(np.where(x < 0, small, np.ones_like(x)) / (1 + small))
 
 
-_FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
+#: The functions of one number that formulas use beside exp.
+FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "tanh": np.tanh,
     "σ": _sigmoid,
     "√": np.sqrt,
@@ -69,7 +70,7 @@ class Arrays(Arithmetic):
         return np.asarray(np.exp(x))
 
     def apply(self, name: str, x: Array) -> Array:
-        return np.asarray(_FUNCTIONS[name](x), dtype=self.dtype)
+        return np.asarray(FUNCTIONS[name](x), dtype=self.dtype)
 
     def inverse(self, x: Array) -> Array:
         try:

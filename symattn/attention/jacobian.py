@@ -26,8 +26,8 @@ from symattn.arithmetic.reading import read_number
 from symattn.attention.plan import m
 from symattn.derivation import Derivation, Input, Step
 from symattn.errors import SymattnError
-from symattn.nodes.entrywise import Diagonal
-from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
+from symattn.nodes.entrywise import Diagonal, Exponential
+from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.notation.options import MAX_DIGITS, SYMBOLS
 
 _PAPER = "Vaswani et al. 2017, section 3.2.1"

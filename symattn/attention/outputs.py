@@ -6,8 +6,8 @@ import sympy
 
 from symattn.attention.builder import PAPER, QUERY, SHARED, Builder
 from symattn.attention.plan import d_out
-from symattn.nodes.affine import HeadSum, PlusVector
-from symattn.nodes.heads import Concat
+from symattn.nodes.heads import Concat, HeadSum
+from symattn.nodes.lines import PlusVector
 from symattn.step import HEAD
 
 _LATENT = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2"

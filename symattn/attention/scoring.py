@@ -11,14 +11,13 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.meaning import PER_HEAD
 from symattn.attention.plan import SHIFTED, d_a, d_model, k
-from symattn.nodes.affine import PlusVector
-from symattn.nodes.elementwise import Features, SoftCap
-from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
+from symattn.nodes.entrywise import Exponential, Features, SoftCap
 from symattn.nodes.heads import Head
+from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, PlusVector, UnitVectors
 from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of
-from symattn.nodes.normalise import NORMALISERS
+from symattn.nodes.normalise import NORMALISERS, RowMax
 from symattn.nodes.scale import PowerTimes, Quotient
-from symattn.nodes.scores import Additive, Distance, UnitVectors
+from symattn.nodes.scores import Additive, Distance
 from symattn.step import HEAD
 
 
@@ -122,7 +121,7 @@ def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
 
 def _transformer_xl(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     """q_i·k_j + q_i·r_{i−j} + u·k_j + v·r_{i−j}, Dai et al. 2019, section 3.3, terms (a) to (d)."""
-    from symattn.nodes.encodings import Sinusoidal
+    from symattn.nodes.positions import Sinusoidal
     from symattn.nodes.relative import RelativeShift
 
     source = RelativeShift.source

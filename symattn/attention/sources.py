@@ -9,7 +9,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
 from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_r, d_v, m, n, n_vocab, p
-from symattn.nodes.affine import PlusVector, Stacked
+from symattn.nodes.heads import Stacked
+from symattn.nodes.lines import PlusVector
 
 _ROLES = {
     "Q": ("query", "The query asks: what is this token looking for?"),
@@ -132,7 +133,7 @@ def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
     if name == "learned":
         encoding = b.given("positions", n, d_model, "position vectors, learned like the words'")
     else:
-        from symattn.nodes.encodings import Sinusoidal
+        from symattn.nodes.positions import Sinusoidal
 
         why = "Sines and cosines of many wavelengths tell the positions apart."
         start = options.pop("start", 0) + b.start
@@ -171,7 +172,7 @@ def _cached(b: Builder, name: str, columns: Any) -> MatrixExpr:
 
 def _rotated(b: Builder) -> None:
     """Queries and keys turned by their positions."""
-    from symattn.nodes.encodings import Rotary
+    from symattn.nodes.positions import Rotary
 
     options = dict(b.plan.rotary or {})
     why = "Each pair of columns is turned by its own angle {theta_t}, once for every position."

@@ -28,7 +28,7 @@ from symattn.attention.plan import (
 from symattn.attention.scoring import BIASES, SCORES
 from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, SymattnError, nearest, shown
-from symattn.nodes.elementwise import FEATURE_MAPS
+from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation.options import SIZES

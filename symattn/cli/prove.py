@@ -81,7 +81,7 @@ def prove(
     The catalogue has false beliefs too; proving one means finding numbers that refute it.
     """
     from symattn.algebra.identities import IDENTITIES, identity
-    from symattn.algebra.identity import prove as proven
+    from symattn.algebra.identities import prove as proven
     from symattn.cli.screen import print_lines
     from symattn.errors import SymattnError
 

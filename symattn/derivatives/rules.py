@@ -16,11 +16,9 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
-from symattn.nodes.affine import HeadSum, PlusVector
 from symattn.nodes.base import Node
-from symattn.nodes.heads import Concat, Head
-from symattn.nodes.parts import GroupSum
-from symattn.nodes.spread import Filled, LineProduct, Spread
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
+from symattn.nodes.lines import Filled, LineProduct, PlusVector, Spread
 from symattn.step import letters_in
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"

@@ -16,10 +16,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arguments import words
 from symattn.derivatives.rules import Share, change, shares, summed
 from symattn.errors import SymattnError, nearest, shown
-from symattn.nodes.affine import HeadSum
-from symattn.nodes.heads import Head
-from symattn.nodes.parts import GroupSum
-from symattn.nodes.spread import Filled
+from symattn.nodes.heads import GroupSum, Head, HeadSum
+from symattn.nodes.lines import Filled
 from symattn.notation.options import CHANGE, GRADIENT, prefixed, symbol_of
 from symattn.step import HEAD, Input, Step, letter_of
 

@@ -10,9 +10,8 @@ from symattn.arithmetic.balls import ball
 from symattn.arithmetic.decide import decide
 from symattn.evaluate.values import Values
 from symattn.nodes.base import Definition
-from symattn.nodes.pieces import terminating
 from symattn.nodes.rule import at, to_sympy
-from symattn.nodes.spell import Speller
+from symattn.nodes.spell import Speller, terminating
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation, notation_of

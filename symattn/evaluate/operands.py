@@ -22,7 +22,6 @@ from symattn.arithmetic.balls import (
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS, filled, total
 from symattn.evaluate.values import Place, Values
-from symattn.nodes.pieces import terminating
 from symattn.nodes.rule import (
     SIGNS,
     Apply,
@@ -37,8 +36,9 @@ from symattn.nodes.rule import (
     Rule,
     Times,
     parts,
+    rebuilt,
 )
-from symattn.nodes.spell import Speller
+from symattn.nodes.spell import Speller, terminating
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation
 from symattn.notation.text import line
@@ -349,25 +349,10 @@ class Numbers:
 
     def decided(self, part: Rule) -> Rule:
         """The rule with every remaining condition settled by its numbers."""
-        match part:
-            case Cases(left, sign, right, value, otherwise):
-                holds = SIGNS[sign](self.exact(left), self.exact(right)) == sympy.true
-                return self.decided(value if holds else otherwise)
-            case Plus(terms, empty):
-                return Plus(tuple(map(self.decided, terms)), empty)
-            case Times(factors):
-                return Times(tuple(map(self.decided, factors)))
-            case Over(num, den, empty):
-                return Over(self.decided(num), self.decided(den), empty)
-            case Exp(body):
-                return Exp(self.decided(body))
-            case Apply(name, body):
-                return Apply(name, self.decided(body))
-            case Power(body, exponent):
-                return Power(self.decided(body), exponent)
-            case OfRow(name, terms, _, _):
-                return OfRow(name, tuple(map(self.decided, terms)))
-        return part
+        if isinstance(part, Cases):
+            holds = SIGNS[part.sign](self.exact(part.left), self.exact(part.right)) == sympy.true
+            return self.decided(part.value if holds else part.otherwise)
+        return rebuilt(part, self.decided)
 
 
 def _holds_function(rule: Rule) -> bool:

@@ -13,8 +13,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.nodes.base import Node
-from symattn.nodes.heads import Head
-from symattn.nodes.parts import Split
+from symattn.nodes.heads import Head, Split
 from symattn.step import HEAD
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.

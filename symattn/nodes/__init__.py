@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from symattn.nodes.base import Node
     from symattn.nodes.biases import ALiBi, RelativeBias
     from symattn.nodes.catalogue import NODES
-    from symattn.nodes.encodings import Rotary, Sinusoidal
-    from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
-    from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
+    from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise, Exponential
     from symattn.nodes.heads import Concat, Head
+    from symattn.nodes.lines import LineDifference, LineQuotient, LineSum
     from symattn.nodes.masks import (
         MASKS,
         Allowed,
@@ -36,17 +35,20 @@ if TYPE_CHECKING:
     )
     from symattn.nodes.normalise import (
         NORMALISERS,
+        Hardmax,
+        Normaliser,
         OffByOneSoftmax,
+        RowMax,
         RowRatio,
         Sigmoid,
         SinkSoftmax,
         Softmax,
+        Sparsemax,
         Unnormalised,
     )
-    from symattn.nodes.normaliser import Normaliser
+    from symattn.nodes.positions import Rotary, Sinusoidal
     from symattn.nodes.relative import ClippedShift, RelativeShift
     from symattn.nodes.scale import PowerTimes, Quotient
-    from symattn.nodes.simplex import Hardmax, Sparsemax
 
 _HOMES = {
     "ALiBi": "symattn.nodes.biases",
@@ -60,20 +62,20 @@ _HOMES = {
     "Documents": "symattn.nodes.masks",
     "EntryQuotient": "symattn.nodes.entrywise",
     "Entrywise": "symattn.nodes.entrywise",
-    "Exponential": "symattn.nodes.exponential",
+    "Exponential": "symattn.nodes.entrywise",
     "Global": "symattn.nodes.masks",
-    "Hardmax": "symattn.nodes.simplex",
+    "Hardmax": "symattn.nodes.normalise",
     "Head": "symattn.nodes.heads",
     "Kept": "symattn.nodes.masks",
-    "LineDifference": "symattn.nodes.exponential",
-    "LineQuotient": "symattn.nodes.exponential",
-    "LineSum": "symattn.nodes.exponential",
+    "LineDifference": "symattn.nodes.lines",
+    "LineQuotient": "symattn.nodes.lines",
+    "LineSum": "symattn.nodes.lines",
     "MASKS": "symattn.nodes.masks",
     "Mask": "symattn.nodes.masks",
     "Masked": "symattn.nodes.masks",
     "NORMALISERS": "symattn.nodes.normalise",
     "Node": "symattn.nodes.base",
-    "Normaliser": "symattn.nodes.normaliser",
+    "Normaliser": "symattn.nodes.normalise",
     "OffByOneSoftmax": "symattn.nodes.normalise",
     "Padding": "symattn.nodes.masks",
     "PowerTimes": "symattn.nodes.scale",
@@ -81,14 +83,14 @@ _HOMES = {
     "Quotient": "symattn.nodes.scale",
     "RelativeBias": "symattn.nodes.biases",
     "RelativeShift": "symattn.nodes.relative",
-    "Rotary": "symattn.nodes.encodings",
-    "RowMax": "symattn.nodes.exponential",
+    "Rotary": "symattn.nodes.positions",
+    "RowMax": "symattn.nodes.normalise",
     "RowRatio": "symattn.nodes.normalise",
     "Sigmoid": "symattn.nodes.normalise",
     "SinkSoftmax": "symattn.nodes.normalise",
-    "Sinusoidal": "symattn.nodes.encodings",
+    "Sinusoidal": "symattn.nodes.positions",
     "Softmax": "symattn.nodes.normalise",
-    "Sparsemax": "symattn.nodes.simplex",
+    "Sparsemax": "symattn.nodes.normalise",
     "Strided": "symattn.nodes.masks",
     "Unnormalised": "symattn.nodes.normalise",
     "Window": "symattn.nodes.masks",

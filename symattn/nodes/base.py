@@ -1,14 +1,16 @@
 """`Node`: a matrix expression whose class holds its whole meaning.
 
-A subclass says its shape, its entry rule, its notation and its formula over an arithmetic; from
-these the base class serves every hook through which SymPy prints, explains and evaluates, so that
-a node works in plain SymPy as well as here.
+A subclass names its arguments and says its entry rule, its notation and its formula over an
+arithmetic; from these the base class serves every hook through which SymPy prints, explains and
+evaluates, so that a node works in plain SymPy as well as here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from inspect import Parameter, Signature
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 import sympy
@@ -17,11 +19,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.precedence import PRECEDENCE
 from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 
-from symattn.arguments import wrong
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import EXACT, filled
-from symattn.errors import SymattnError, shown
+from symattn.errors import SymattnError
+from symattn.nodes.arguments import NEEDED, Argument, Axis, Bound, Matrix, Size, Word, as_scalar
 from symattn.nodes.rule import Index, Named, Rule, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
@@ -44,7 +46,16 @@ class Definition:
 
 
 class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
-    """A matrix expression that SymPy lacks. Subclasses give `_rule`, `_spell` and `_compute`."""
+    """A matrix expression that SymPy lacks. Subclasses give `_rule`, `_spell` and `_compute`.
+
+    Its arguments are named in the body of its class: ``matrix, divisor = Matrix(), Scalar()``.
+    They are given in that order or by name; what has a default comes last, inherited ones at the
+    very end. The shape is that of the first matrix, or the two sizes where it has any.
+    """
+
+    #: The arguments, in the order of `args`, and the place of each by its name.
+    arguments: ClassVar[tuple[Argument, ...]] = ()
+    places: ClassVar[Mapping[str, int]] = {}
 
     #: Paper and section that the node is defined by.
     source: ClassVar[str] = ""
@@ -52,9 +63,79 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: Whether some numbers have no value under the node; exact arithmetic then looks first.
     partial: ClassVar[bool] = False
 
-    def __new__(cls, *args: Any) -> Self:
-        """The node with these SymPy arguments."""
-        return cast(Self, super().__new__(cls, *args))
+    #: Whether f(Aᵀ, …) = f(A, …)ᵀ, as with functions of every entry; with an axis it turns, too.
+    transposes: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = [value for value in vars(cls).values() if isinstance(value, Argument)]
+        kept = [argument for argument in cls.arguments if argument.name not in vars(cls)]
+        needed = [argument for argument in kept if argument.default is NEEDED]
+        others = [argument for argument in kept if argument.default is not NEEDED]
+        every = sorted([*needed, *own, *others], key=lambda one: one.default is not NEEDED)
+        cls.arguments = tuple(every)
+        cls.places = {argument.name: place for place, argument in enumerate(every)}
+        cls.transposes = cls.transposes or any(isinstance(one, Axis) for one in every)
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """The node of these arguments. Raises `SymattnError` for what it cannot be made of."""
+        if cls.arguments:
+            if named or len(given) != len(cls.arguments):
+                given = cls._bound(given, named)
+            pairs = zip(cls.arguments, given, strict=True)
+            given = tuple(argument.read(value, cls._owner()) for argument, value in pairs)
+        node = cast(Self, super().__new__(cls, *given))
+        node._check()
+        return node
+
+    @classmethod
+    def _owner(cls) -> str:
+        """What messages call it."""
+        return cls.__name__
+
+    @classmethod
+    def _bound(cls, given: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All arguments in order, as Python itself binds them: TypeError for a wrong call."""
+        kind = Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [
+            Parameter(
+                one.name, kind, default=Parameter.empty if one.default is NEEDED else one.default
+            )
+            for one in cls.arguments
+        ]
+        bound = Signature(parameters).bind(*given, **named)
+        bound.apply_defaults()
+        return bound.args
+
+    def _check(self) -> None:
+        """Raises `ShapeError` or `SymattnError` where the arguments do not fit one another."""
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """That of the first matrix, or the sizes where there are any."""
+        sizes = [self.args[place] for place in self._places_of(Size)]
+        return (sizes[0], sizes[1]) if sizes else shape_of(self.args[self._places_of(Matrix)[0]])
+
+    @classmethod
+    @cache
+    def _places_of(cls, kind: type[Argument]) -> tuple[int, ...]:
+        """Where its arguments of a kind are."""
+        return tuple(k for k, argument in enumerate(cls.arguments) if isinstance(argument, kind))
+
+    @property
+    def free_symbols(self) -> set[sympy.Basic]:
+        """The letters of its arguments; a word is none, nor is the index of a head it runs over."""
+        if not self.arguments:
+            return cast(set[sympy.Basic], super().free_symbols)
+        pairs = [*zip(self.arguments, self.args, strict=True)]
+        own = {value for argument, value in pairs if isinstance(argument, Bound)}
+        found = (value.free_symbols for argument, value in pairs if argument.has_letters)
+        return set[sympy.Basic]().union(*found) - own
+
+    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
+        """Nothing is put in from outside for the index of a head that it runs over."""
+        bound = (self.args[place] for place in self._places_of(Bound))
+        return self if old in bound else None
 
     def _rule(self, i: Index, j: Index) -> Rule:
         """The entry rule."""
@@ -80,6 +161,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     def _flip(self, flip: Any) -> MatrixExpr:
         """The transposed expression over transposed symbols, for the column convention."""
+        if self.transposes:
+            pairs = zip(self.arguments, self.args, strict=True)
+            turned = (argument.turned(value, flip) for argument, value in pairs)
+            return cast(MatrixExpr, self.func(*turned))
         args = [
             sympy.Transpose(flip(arg)) if isinstance(arg, MatrixExpr) else arg for arg in self.args
         ]
@@ -163,7 +248,11 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _numpycode(self, printer: Any) -> str:
         owner = type(self)
         printer.module_imports[owner.__module__].add(owner.__name__)
-        written = (repr(arg.name) if _is_word(arg) else printer._print(arg) for arg in self.args)
+        words = self._places_of(Word)
+        written = (
+            repr(arg.name) if place in words else printer._print(arg)
+            for place, arg in enumerate(self.args)
+        )
         return f"{owner.__name__}.numpy({', '.join(written)})"
 
     def _tree(self) -> Tree:
@@ -246,11 +335,6 @@ def definitions(expr: MatrixExpr, speller: Speller, i: Index, j: Index) -> Itera
             yield from definitions(part, speller, i, j)
 
 
-def _is_word(arg: sympy.Basic) -> bool:
-    """Whether an argument is a word, such as the name of a feature map, and not a size."""
-    return isinstance(arg, sympy.Symbol) and arg.is_integer is None
-
-
 def _no_derivative(node: Node) -> SymattnError:
     return SymattnError(
         f"SymPy cannot differentiate {type(node).__name__} by a matrix; ask the derivation for its "
@@ -277,15 +361,6 @@ def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:
     return as_scalar(rows, "shape"), as_scalar(columns, "shape")
 
 
-def as_matrix(value: Any, owner: str) -> MatrixExpr:
-    """The argument as a matrix expression, or an error that names the node."""
-    if isinstance(value, sympy.MatrixBase):
-        return sympy.ImmutableDenseMatrix(value)
-    if not isinstance(value, MatrixExpr):
-        raise wrong(value, owner, "a matrix expression, such as a MatrixSymbol")
-    return value
-
-
 def told(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
     """The settings that are not what one would expect: base = 500, start = p."""
     return [
@@ -293,11 +368,3 @@ def told(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]
         for name, value, usual in settings
         if value != usual
     ]
-
-
-def as_scalar(value: Any, owner: str) -> sympy.Expr:
-    """The argument as a SymPy scalar; a string is refused, since SymPy would run it."""
-    try:
-        return sympy.sympify(value, strict=True)
-    except sympy.SympifyError:
-        raise SymattnError(f"{owner}: {shown(value)} is not a number or a symbol") from None

@@ -1,4 +1,7 @@
-"""Biases that follow from the distance of a key: ALiBi and tables of relative positions."""
+"""Biases that follow from the distance of a key: ALiBi and tables of relative positions.
+
+`BucketSum`, the adjoint of a table, adds up the gradients of all places that share a bucket.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,33 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Definition, as_matrix, as_scalar, shape_of, told
-from symattn.nodes.encodings import Number, Placed, at_most, index_of, number, power_of, row, whole
-from symattn.nodes.rule import Index, Named, Ordinal, Rule, Times, minus, rule_of
+from symattn.nodes.arguments import Matrix, Scalar, Size, as_scalar
+from symattn.nodes.base import Definition, shape_of, told
+from symattn.nodes.positions import (
+    Number,
+    Placed,
+    Whole,
+    at_most,
+    index_of,
+    number,
+    power_of,
+    row,
+    whole,
+)
+from symattn.nodes.rule import (
+    Cases,
+    Const,
+    Index,
+    Named,
+    Ordinal,
+    Plus,
+    Rule,
+    Times,
+    Total,
+    dummy,
+    minus,
+    rule_of,
+)
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -48,12 +75,14 @@ class ALiBi(Placed):
     source: ClassVar[str] = "Press et al. 2021, section 3"
     reason: ClassVar[str] = "The further back a key is, the more is taken off its score."
 
+    rows, columns = Size(), Size()
+    heads, index, symmetric, start = Whole(least=1), Scalar(), Scalar(), Whole()
+
     def __new__(
         cls, rows: Any, columns: Any, heads: Any = 1, index: Any = None, symmetric: Any = False,
         start: Any = 0,
     ) -> Self:  # fmt: skip
-        sizes = as_scalar(rows, "ALiBi"), as_scalar(columns, "ALiBi")
-        count = whole(heads, cls, "heads", least=1)
+        count = whole(heads, "ALiBi", "heads", least=1)
         if index is None and count != 1:
             raise SymattnError(f"ALiBi: of {count} heads, which? give the head's index")
         head = sympy.S.Zero if index is None else as_scalar(index, "ALiBi")
@@ -62,13 +91,7 @@ class ALiBi(Placed):
             raise SymattnError(
                 f"ALiBi: head {shown(index)} of {count}; give a symbol or a number from 0"
             )
-        first = whole(start, cls, "start")
-        return super().__new__(cls, *sizes, count, head, sympy.Integer(bool(symmetric)), first)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return self.args[0], self.args[1]
+        return super().__new__(cls, rows, columns, count, head, int(bool(symmetric)), start)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         _, _, heads, head, symmetric, start = self.args
@@ -113,11 +136,11 @@ class ALiBi(Placed):
 
     def doit(self, **hints: Any) -> MatrixExpr:
         """The matrix once sizes and head are numbers."""
-        return super().doit(**hints) if self.args[3].is_Integer else self
+        return super().doit(**hints) if self.index.is_Integer else self
 
     def _numpycode(self, printer: Any) -> str:
         """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
-        if self.args[3].is_Integer:
+        if self.index.is_Integer:
             return super()._numpycode(printer)
         printer.module_imports[__name__].add("ALiBi")
         rows, columns, heads, _, *rest = map(printer._print, self.args)
@@ -195,25 +218,29 @@ class RelativeBias(Placed):
     adjoint_because: ClassVar[str] = "A bucket's number gathers the gradients of all its places."
     reason: ClassVar[str] = "How far a key is from the query decides what is added to the score."
 
+    rows, columns, table = Size(), Size(), Matrix()
+    buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
+    start = Whole()
+
     def __new__(
         cls, rows: Any, columns: Any, table: Any, buckets: Any = 32, max_distance: Any = 128,
         bidirectional: Any = True, clip: Any = None, start: Any = 0,
     ) -> Self:  # fmt: skip
-        sizes = as_scalar(rows, "RelativeBias"), as_scalar(columns, "RelativeBias")
-        body = as_matrix(table, "RelativeBias")
-        limit = sympy.S.NegativeOne if clip in (None, -1) else whole(clip, cls, "clip")
+        limit = sympy.S.NegativeOne if clip in (None, -1) else whole(clip, "RelativeBias", "clip")
         if limit >= 0:
             layout = (2 * limit + 1, limit, sympy.S.One)
         else:
             layout = _t5_layout(buckets, max_distance, bidirectional)
-        found = shape_of(body)
-        for size, wanted in zip(found, (layout[0], 1), strict=True):
+        return super().__new__(cls, rows, columns, table, *layout, limit, start)
+
+    def _check(self) -> None:
+        found, buckets = shape_of(self.table), self.buckets
+        for size, wanted in zip(found, (buckets, 1), strict=True):
             if isinstance(size, sympy.Integer) and size != wanted:
                 raise SymattnError(
                     f"RelativeBias: the table is {found[0]} × {found[1]}, "
-                    f"and {layout[0]} buckets need {layout[0]} × 1"
+                    f"and {buckets} buckets need {buckets} × 1"
                 )
-        return super().__new__(cls, *sizes, body, *layout, limit, whole(start, cls, "start"))
 
     @classmethod
     def clipped(cls, rows: Any, columns: Any, table: Any, distance: Any) -> Self:
@@ -223,11 +250,6 @@ class RelativeBias(Placed):
         Position Representations* (2018), section 3.2, for a number in place of its vectors.
         """
         return cls(rows, columns, table, clip=distance)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return self.args[0], self.args[1]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         _, _, table, buckets, furthest, bidirectional, clip, start = self.args
@@ -281,8 +303,6 @@ class RelativeBias(Placed):
         return t.call(t.Ident("bias", roman=True), speller.matrix(table), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.buckets import BucketSum
-
         return BucketSum(upstream, *self.args[3:])
 
     @classmethod
@@ -354,8 +374,8 @@ def _t5_layout(
     buckets: Any, max_distance: Any, bidirectional: Any
 ) -> tuple[sympy.Expr, sympy.Expr, sympy.Expr]:
     both = bool(bidirectional)
-    count = whole(buckets, RelativeBias, "buckets", least=4 if both else 2)
-    furthest = whole(max_distance, RelativeBias, "max_distance", least=1)
+    count = whole(buckets, "RelativeBias", "buckets", least=4 if both else 2)
+    furthest = whole(max_distance, "RelativeBias", "max_distance", least=1)
     for known in (count, furthest):
         if not isinstance(known, sympy.Integer):
             raise SymattnError(f"RelativeBias: {known} is a symbol; give the number itself")
@@ -366,3 +386,72 @@ def _t5_layout(
             f"buckets and a distance above {alone}, which have a bucket each"
         )
     return count, furthest, sympy.Integer(both)
+
+
+class BucketSum(Placed):
+    """The sum over each bucket of distances: c_β = Σ_pt u_pt over all p, t whose bucket is β.
+
+    The buckets are those of `RelativeBias` with the same layout.
+
+    Shapes: n × m becomes buckets × 1; one for each head where `matrix` is. Raises `SymattnError`
+    if `matrix` is no matrix.
+    Source: Raffel et al. 2020, section 2.1: all places of a bucket share its number.
+
+    >>> print(BucketSum(sympy.Matrix([[1, 2], [3, 4]]), 3, 1, 1, 1, 0).doit())
+    Matrix([[3], [5], [2]])
+    """
+
+    matrix = Matrix()
+    buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
+    start = Scalar()
+
+    source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
+    adjoint_because: ClassVar[str] = "All places of a bucket have its gradient."
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """A number for each bucket."""
+        return self.buckets, sympy.S.One
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        matrix, *layout, start = self.args
+        rows, columns = shape_of(matrix)
+        query = dummy(i, j)
+        key = dummy(i, j, query)
+        bucket: sympy.Expr = _bucket(key - query - start, *layout)
+        letter = sympy.Symbol(f"beta_{query}{key}", positive=True)
+        place = Plus((Ordinal(Number(bucket, letter, counted=1)),))
+        zero = Const(sympy.S.Zero)
+        body = Cases(Ordinal(i), "=", place, rule_of(matrix, query, key), zero)
+        return Total(Total(body, key, columns), query, rows)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("bucketsum", roman=True), speller.matrix(self.matrix))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        matrix, buckets, furthest, bidirectional, clip, start = self.args
+        shape = shape_of(matrix)
+        if clip >= 0:
+            return RelativeBias(*shape, upstream, clip=clip, start=start)
+        return RelativeBias(*shape, upstream, buckets, furthest, bidirectional, start=start)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, *layout, start = args
+        n, m = matrix.shape[-2:]
+        between, places = distances(n, m, start)
+        known = [bucket_of(distance, *map(int, layout)) for distance in between]
+        place = np.array(known)[places]
+        out = []
+        for bucket in range(int(layout[0])):
+            inside = arithmetic.where(place == bucket, matrix, arithmetic.zero)
+            out.append(arithmetic.row_sum(inside.reshape(*inside.shape[:-2], 1, n * m)))
+        return np.concatenate(out, axis=-2)
+
+
+def _bucket(distance: sympy.Expr, *layout: sympy.Expr) -> sympy.Expr:
+    """The bucket of a distance as an expression."""
+    *spaced, clip = layout
+    if clip < 0:
+        return Bucket(distance, *spaced)
+    return sympy.Min(sympy.Max(distance, -clip), clip) + clip

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from symattn.nodes.affine import HeadSum, PlusVector, Stacked
 from symattn.nodes.base import Node
-from symattn.nodes.biases import ALiBi, RelativeBias
-from symattn.nodes.buckets import BucketSum
-from symattn.nodes.elementwise import Features, SoftCap
-from symattn.nodes.encodings import Rotary, Sinusoidal
-from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise
-from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient, LineSum, RowMax
-from symattn.nodes.heads import Concat, Head
-from symattn.nodes.masks import (
-    MASKS,
-    Allowed,
-    AnyOf,
-    Kept,
-    Masked,
+from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
+from symattn.nodes.entrywise import (
+    Diagonal,
+    EntryQuotient,
+    Entrywise,
+    Exponential,
+    Features,
+    SoftCap,
 )
-from symattn.nodes.normalise import (
-    NORMALISERS,
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Lines, Split, Stacked
+from symattn.nodes.lines import (
+    Filled,
+    Lengths,
+    LineDifference,
+    LineProduct,
+    LineQuotient,
+    LineSum,
+    PlusVector,
+    Spread,
+    UnitVectors,
 )
-from symattn.nodes.pairs import PairSum
-from symattn.nodes.parts import GroupSum, Lines, Split
-from symattn.nodes.relative import ClippedShift, RelativeShift
-from symattn.nodes.rotary_back import RotaryBack
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Kept, Masked
+from symattn.nodes.normalise import NORMALISERS, RowMax
+from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.scale import PowerTimes, Quotient
-from symattn.nodes.scores import Additive, Distance, UnitVectors
-from symattn.nodes.shifts import ShiftSum
-from symattn.nodes.spread import Filled, Lengths, LineProduct, Spread
+from symattn.nodes.scores import Additive, Distance, PairSum
 
 #: Every node.
 NODES: tuple[type[Node], ...] = (

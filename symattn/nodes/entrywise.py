@@ -1,19 +1,33 @@
-"""What people write beside products: functions and quotients of entries, diagonals."""
+"""Functions and quotients of entries, diagonals: what people write beside products."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.exact import FUNCTIONS
-from symattn.errors import ShapeError, SymattnError, nearest
-from symattn.nodes.base import Node, as_matrix, shape_of
-from symattn.nodes.pieces import INDICATORS, applied
-from symattn.nodes.rule import Apply, Cases, Const, Index, Ordinal, Over, Rule, rule_of
+from symattn.errors import ShapeError, SymattnError
+from symattn.nodes.arguments import Matrix, Scalar, Word
+from symattn.nodes.base import Definition, Node, shape_of
+from symattn.nodes.functions import FUNCTIONS, Function
+from symattn.nodes.lines import Filled, LineSum
+from symattn.nodes.rule import (
+    Apply,
+    Cases,
+    Const,
+    Exp,
+    Index,
+    Ordinal,
+    Over,
+    Rule,
+    Times,
+    rule_of,
+)
+from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -31,77 +45,125 @@ class Entrywise(Node):
     tanh(S)
     """
 
+    matrix, function = Matrix(), Word("function", FUNCTIONS)
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Horn and Johnson 1991, section 6.3"
 
     adjoint_because: ClassVar[str] = (
         "Each entry's gradient is multiplied by the slope of the function there."
     )
 
-    def __new__(cls, matrix: Any, name: Any) -> Self:
-        if str(name) not in FUNCTIONS:
-            raise SymattnError(f'function "{name}" is not known{nearest(str(name), FUNCTIONS)}')
-        return super().__new__(cls, as_matrix(matrix, "Entrywise"), sympy.Symbol(str(name)))
+    @classmethod
+    def _named(cls, function: Any = "") -> str:
+        """The name of the function in `FUNCTIONS`, from the argument that says which it is."""
+        return str(function)
 
     @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """Those of the matrix; the name of a function is a word, not a letter."""
-        return self.args[0].free_symbols  # type: ignore[no-any-return]
+    def _row(self) -> Function:
+        return FUNCTIONS[self._named(*self.args[1:])]
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Apply(self.args[1].name, rule_of(self.args[0], i, j))
+        name, entry = self._named(*self.args[1:]), rule_of(self.matrix, i, j)
+        return Exp(entry) if name == "exp" else Apply(name, entry)
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        if self._row.defined is None:
+            yield from super()._define(speller, i, j)
+        else:
+            yield Definition(self._row.defined)
 
     def _spell(self, speller: Speller) -> Tree:
-        if self.args[1].name in ("min1", *INDICATORS):
-            return applied(self.args[1].name, speller.matrix(self.args[0]))
-        name = {"max0": "relu", "√": "sqrt", "elu1": "elu1"}.get(self.args[1].name)
-        word = name or self.args[1].name
-        return t.call(t.Ident(word, roman=len(word) > 1), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Entrywise(flip(self.args[0]), self.args[1])
+        word, matrix = self._row.word, speller.matrix(self.matrix)
+        return (
+            t.call(t.Ident(word, roman=len(word) > 1), matrix)
+            if word
+            else self._row.written(matrix)
+        )
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import Exponential
-        from symattn.nodes.spread import Filled
-
-        matrix, ones = self.args[0], Filled(*self.shape, 1)
-        match self.args[1].name:
-            case "tanh":
-                square = sympy.HadamardProduct(value, value)
-                slope = sympy.MatAdd(ones, sympy.MatMul(-1, square))
-            case "σ":
-                slope = sympy.HadamardProduct(value, sympy.MatAdd(ones, sympy.MatMul(-1, value)))
-            case "√":
-                return EntryQuotient(upstream, sympy.MatMul(2, value))
-            case "ln":
-                return EntryQuotient(upstream, matrix)
-            case "abs":
-                slope = EntryQuotient(matrix, value)
-            case "cos":
-                slope = sympy.MatMul(-1, Entrywise(matrix, "sin"))
-            case "sin":
-                slope = Entrywise(matrix, "cos")
-            case "erf":
-                bell = Exponential(sympy.MatMul(-1, sympy.HadamardProduct(matrix, matrix)))
-                slope = sympy.MatMul(2 / sympy.sqrt(sympy.pi), bell)
-            case "max0":
-                slope = Entrywise(value, "above0")
-            case "elu1":
-                slope = Entrywise(value, "min1")
-            case "min1":
-                slope = Entrywise(matrix, "below1")
-            case _:
-                return None  # a step: it changes only where it jumps
-        return sympy.HadamardProduct(upstream, slope)
+        if self._row.adjoint is None:
+            return None
+        return self._row.adjoint(*map(_Entries, (upstream, self.matrix, value))).matrix
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        return arithmetic.apply(str(args[1]), args[0])
+        matrix, *function = args
+        name = cls._named(*function)
+        return arithmetic.exp(matrix) if name == "exp" else arithmetic.apply(name, matrix)
+
+
+class Exponential(Entrywise):
+    """The exponential of every entry: f_ij = e^{z_ij}; of −∞ it is 0.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix. In floating
+    point e^z overflows for large z; e^(z − ρ) with the row's maximum ρ (`RowMax`) does not.
+    Source: Vaswani et al. 2017, section 3.2.1.
+    """
+
+    function = None  # it is always the same, and no argument
+    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
+
+    adjoint_because: ClassVar[str] = (
+        "An exponential grows as fast as it is large: its gradient is multiplied by its value."
+    )
+
+    @classmethod
+    def _named(cls, function: Any = "") -> str:
+        return "exp"
+
+
+#: Feature maps by name: the function of an entry.
+FEATURE_MAPS: Mapping[str, str] = {"elu+1": "elu1", "relu": "max0", "exp": "exp"}
+
+
+class Features(Entrywise):
+    """A feature map of every entry, φ(q_ij): elu(x) + 1, max(0, x) or e^x; none is negative.
+
+    Shapes: n × d in and out. Raises `SymattnError` for an unknown map.
+    Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.2.1, eq. 7.
+    """
+
+    function = Word("feature map", FEATURE_MAPS, "elu+1")
+    source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.2.1"
+
+    adjoint_because: ClassVar[str] = (
+        "Each number's gradient is multiplied by the slope of the feature map there."
+    )
+
+    @classmethod
+    def _named(cls, function: Any = "") -> str:
+        return FEATURE_MAPS[str(function)]
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("φ"), speller.matrix(self.matrix))
+
+
+class _Entries:
+    """A matrix whose operators work on entries, for the gradients in `FUNCTIONS`."""
+
+    def __init__(self, matrix: MatrixExpr) -> None:
+        self.matrix = matrix
+
+    def __call__(self, name: str) -> _Entries:
+        """Another function of the entries."""
+        made = Exponential(self.matrix) if name == "exp" else Entrywise(self.matrix, name)
+        return _Entries(made)
+
+    def __neg__(self) -> _Entries:
+        return -1 * self
+
+    def __mul__(self, other: _Entries) -> _Entries:
+        return _Entries(sympy.HadamardProduct(self.matrix, other.matrix))
+
+    def __rmul__(self, number: Any) -> _Entries:
+        return _Entries(sympy.MatMul(number, self.matrix))
+
+    def __rsub__(self, number: Any) -> _Entries:
+        filled = Filled(*shape_of(self.matrix), number)
+        return _Entries(sympy.MatAdd(filled, (-self).matrix))
+
+    def __truediv__(self, other: _Entries) -> _Entries:
+        return _Entries(EntryQuotient(self.matrix, other.matrix))
 
 
 class EntryQuotient(Node):
@@ -115,34 +177,27 @@ class EntryQuotient(Node):
     A ⊘ B
     """
 
+    above, below = Matrix(), Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Horn and Johnson 1991, chapter 5"
 
     adjoint_because: ClassVar[str] = (
         "A quotient grows with its numerator, and shrinks in proportion as the denominator grows."
     )
 
-    def __new__(cls, above: Any, below: Any) -> Self:
-        one, two = as_matrix(above, "EntryQuotient"), as_matrix(below, "EntryQuotient")
-        if shape_of(one) != shape_of(two):
-            raise ShapeError(f"EntryQuotient: {one.shape} and {two.shape} have to be the same")
-        return super().__new__(cls, one, two)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of both."""
-        return shape_of(self.args[0])
+    def _check(self) -> None:
+        above, below = self.above, self.below
+        if shape_of(above) != shape_of(below):
+            raise ShapeError(f"EntryQuotient: {above.shape} and {below.shape} have to be the same")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Over(rule_of(self.args[0], i, j), rule_of(self.args[1], i, j))
+        return Over(rule_of(self.above, i, j), rule_of(self.below, i, j))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.times([speller.matrix(arg) for arg in self.args], t.Op("⊘"))
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return EntryQuotient(*map(flip, self.args))
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        below = self.args[1]
+        below = self.below
         if place == 0:
             return EntryQuotient(upstream, below)
         return sympy.MatMul(-1, EntryQuotient(sympy.HadamardProduct(upstream, value), below))
@@ -162,39 +217,34 @@ class Diagonal(Node):
     Matrix([[1, 0], [0, 2]])
     """
 
+    vector = Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = _SOURCE
 
     adjoint_because: ClassVar[str] = "Only the diagonal was made of these numbers."
 
-    def __new__(cls, vector: Any) -> Self:
-        one = as_matrix(vector, "Diagonal")
-        if 1 not in one.shape:
-            raise ShapeError(f"diag: {one.shape[0]} × {one.shape[1]} is no vector")
-        return super().__new__(cls, one)
+    def _check(self) -> None:
+        rows, columns = self.vector.shape
+        if 1 not in (rows, columns):
+            raise ShapeError(f"diag: {rows} × {columns} is no vector")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """As many rows and columns as the vector has entries."""
-        rows, columns = shape_of(self.args[0])
+        rows, columns = shape_of(self.vector)
         size = rows if columns == 1 else columns
         return size, size
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        vector = self.args[0]
+        vector = self.vector
         entry = rule_of(vector, i, 0) if vector.shape[1] == 1 else rule_of(vector, 0, j)
         return Cases(Ordinal(j), "=", Ordinal(i), entry, Const(sympy.S.Zero))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("diag", roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Diagonal(flip(self.args[0]))
+        return t.call(t.Ident("diag", roman=True), speller.matrix(self.vector))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineSum
-        from symattn.nodes.spread import Filled
-
-        size, vector = self.shape[0], self.args[0]
+        size, vector = self.shape[0], self.vector
         here = sympy.HadamardProduct(upstream, Diagonal(Filled(1, size, 1)))
         return LineSum(here, 1 if vector.shape[1] == 1 else 0)
 
@@ -203,3 +253,46 @@ class Diagonal(Node):
         vector = np.asarray(args[0])
         column = vector if vector.shape[-1] == 1 else np.swapaxes(vector, -1, -2)
         return arithmetic.where(np.eye(column.shape[-2], dtype=bool), column, arithmetic.zero)
+
+
+class SoftCap(Node):
+    """Scores kept between −c and c, smoothly: t_ij = c tanh(z_ij / c).
+
+    Shapes: n × m in and out. Raises `SymattnError` if c is not positive.
+    Source: Gemma Team, *Gemma 2* (2024), section 2 (logit soft-capping).
+
+    >>> print(SoftCap(sympy.MatrixSymbol("Z", 2, 2), 30))
+    30 tanh(Z/30)
+    """
+
+    matrix, cap = Matrix(), Scalar()
+    transposes: ClassVar[bool] = True
+    source: ClassVar[str] = "Gemma Team 2024, section 2"
+
+    adjoint_because: ClassVar[str] = (
+        "The slope of tanh is 1 − tanh²: a score near the cap hardly moves any more."
+    )
+
+    def _check(self) -> None:
+        if self.cap.is_positive is False:
+            raise SymattnError(f"soft cap {self.cap}: give a positive number")
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        cap = Const(self.cap)
+        return Times((cap, Apply("tanh", Over(rule_of(self.matrix, i, j), cap))))
+
+    def _spell(self, speller: Speller) -> Tree:
+        cap = speller.scalar(self.cap)
+        inside = t.Frac(speller.matrix(self.matrix), cap)
+        return t.times([cap, t.call(t.Ident("tanh", roman=True), inside)])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        bent = Quotient(value, self.cap)
+        square = sympy.MatMul(-1, sympy.HadamardProduct(bent, bent))
+        return sympy.HadamardProduct(upstream, sympy.MatAdd(Filled(*self.shape, 1), square))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, cap = args
+        bent = arithmetic.apply("tanh", arithmetic.over(matrix, cap))
+        return arithmetic.scaled(bent, cap)

@@ -1,17 +1,23 @@
-"""Several heads: a matrix of head i, stated once, and the heads side by side."""
+"""Several heads, and matrices put together and taken apart.
+
+A matrix of head i, stated once; the heads side by side, or added; one head's columns of a matrix;
+one matrix below another, and some of its rows.
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import SymattnError
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
-from symattn.nodes.rule import Entry, Index, Rule, rule_of
+from symattn.errors import ShapeError, SymattnError
+from symattn.nodes.arguments import Axis, Bound, Matrix, Scalar
+from symattn.nodes.base import Node, shape_of
+from symattn.nodes.lines import Filled
+from symattn.nodes.rule import Cases, Entry, Index, Ordinal, Rule, Total, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -28,27 +34,18 @@ class Head(Node):
     Q⁽ⁱ⁾ Q⁽¹⁾
     """
 
+    symbol, head = Matrix(), Scalar()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
 
-    def __new__(cls, symbol: Any, index: Any) -> Self:
-        if not isinstance(symbol, sympy.MatrixSymbol):
-            raise SymattnError(f"Head: {symbol} is not a MatrixSymbol")
-        return super().__new__(cls, symbol, as_scalar(index, "Head"))
+    def _check(self) -> None:
+        if not isinstance(self.symbol, sympy.MatrixSymbol):
+            raise SymattnError(f"Head: {self.symbol} is not a MatrixSymbol")
 
     @property
     def name(self) -> str:
         """The letter all heads share."""
-        return str(self.args[0].name)
-
-    @property
-    def head(self) -> sympy.Expr:
-        """Which head, counted from 0."""
-        return self.args[1]
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of each head's matrix."""
-        return shape_of(self.args[0])
+        return str(self.symbol.name)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Entry(self, i, j)
@@ -57,10 +54,7 @@ class Head(Node):
         return MatrixElement(self, i, j)
 
     def _spell(self, speller: Speller) -> Tree:
-        return speller.notation.in_head(speller.matrix(self.args[0]), speller.index(self.head))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Head(flip(self.args[0]), self.head)
+        return speller.notation.in_head(speller.matrix(self.symbol), speller.index(self.head))
 
     def doit(self, **hints: Any) -> MatrixExpr:
         """Itself: a name has nothing to evaluate."""
@@ -85,13 +79,10 @@ class Concat(Node):
     (2, 6)
     """
 
+    matrix, index, heads, axis = Matrix(), Bound(), Scalar(), Axis()
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
 
     adjoint_because: ClassVar[str] = "Each head has the gradient of its own columns."
-
-    def __new__(cls, matrix: Any, index: Any, count: Any, axis: Any = 1) -> Self:
-        body = as_matrix(matrix, "Concat")
-        return super().__new__(cls, body, index, as_scalar(count, "Concat"), sympy.Integer(axis))
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -99,16 +90,6 @@ class Concat(Node):
         body, _, count, axis = self.args
         rows, columns = body.shape
         return (rows, count * columns) if axis == 1 else (count * rows, columns)
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """All symbols but the head index, which belongs to the node."""
-        body, index, count, _ = self.args
-        return (body.free_symbols - {index}) | count.free_symbols  # type: ignore[no-any-return]
-
-    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Concat | None:
-        """Nothing is put in for the head index from outside."""
-        return self if old == self.args[1] else None
 
     def statement(self, i: Index, j: Index) -> tuple[Index, Index, Rule]:
         """Row, column and rule as a reader states them: column (i − 1) d_v + b is head i's b."""
@@ -134,13 +115,7 @@ class Concat(Node):
         cells = [dots if k is None else speller.matrix(body.subs(index, k)) for k in shown]
         return speller.bracketed_grid([cells] if axis == 1 else [[cell] for cell in cells])
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        body, index, count, axis = self.args
-        return Concat(flip(body), index, count, 1 - axis)
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.parts import Split
-
         _, index, count, axis = self.args
         return Split(upstream, index, count, axis)
 
@@ -175,3 +150,269 @@ def stacked_up(heads: Array) -> Array:
     """(…, heads, rows, columns) as (…, heads · rows, columns)."""
     array = np.asarray(heads)
     return array.reshape(*array.shape[:-3], array.shape[-3] * array.shape[-2], array.shape[-1])
+
+
+class Split(Node):
+    """One head's columns of a matrix, what `Concat` had put there: c_ab = m_{a, (i−1)d + b}.
+
+    `index` is the head, a number from 0 or a symbol for any; all heads are then evaluated at once.
+    With `axis` 0 one head's rows.
+
+    Shapes: n × h·d becomes n × d. Raises `SymattnError` if its argument is no matrix.
+    Source: Vaswani et al. 2017, section 3.2.2, read backwards.
+
+    >>> print(Split(sympy.Matrix([[1, 2, 3, 4]]), 1, 2).doit())
+    Matrix([[3, 4]])
+    """
+
+    matrix, index, heads, axis = Matrix(), Scalar(), Scalar(), Axis()
+    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.2"
+    adjoint_because: ClassVar[str] = "Each head's gradient stands where its columns were."
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """A share of the columns (or rows)."""
+        matrix, _, count, axis = self.args
+        rows, columns = shape_of(matrix)
+        return (rows, columns / count) if axis == 1 else (rows / count, columns)
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        matrix, index, _, axis = self.args
+        rows, columns = self.shape
+        if axis == 1:
+            return rule_of(matrix, i, _plain(index * columns + j))
+        return rule_of(matrix, _plain(index * rows + i), j)
+
+    def _spell(self, speller: Speller) -> Tree:
+        matrix, index, _, _ = self.args
+        name = speller.notation.in_head(t.Ident("split", roman=True), speller.index(index))
+        return t.call(name, speller.matrix(matrix))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        matrix, index, count, axis = self.args
+        if not index.is_Integer:
+            return Concat(upstream, index, count, axis)
+        width = self.shape[int(axis)]
+        return Lines(matrix, index * width, width, axis)._adjoint(0, upstream, value)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, index, count, axis = args
+        parts = split_apart(matrix, int(count), int(axis))
+        return np.asarray(parts[..., int(index), :, :] if index.is_Integer else parts)
+
+    def doit(self, **hints: Any) -> MatrixExpr:
+        """The columns once the head is a number."""
+        return super().doit(**hints) if self.index.is_Integer else self
+
+    def _numpycode(self, printer: Any) -> str:
+        """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
+        if self.index.is_Integer:
+            return super()._numpycode(printer)
+        printer.module_imports[__name__].add("split_apart")
+        matrix, _, count, axis = map(printer._print, self.args)
+        return f"split_apart({matrix}, {count}, {axis})"
+
+
+def split_apart(matrix: Array, count: int, axis: int) -> Array:
+    """(…, rows, heads · columns) as (…, heads, rows, columns); with `axis` 0 the rows."""
+    array = np.asarray(matrix)
+    if axis == 0:
+        return np.swapaxes(split_apart(np.swapaxes(array, -1, -2), count, 1), -1, -2)
+    apart = array.reshape(*array.shape[:-1], count, array.shape[-1] // count)
+    return np.moveaxis(apart, -2, -3)
+
+
+class Lines(Node):
+    """Some of the rows: c_ij = m_{first + i, j}; columns with `axis` 1.
+
+    What `Stacked` had put below one another is taken apart again; rows count from 0.
+
+    Shapes: n × d becomes count × d. Raises `ShapeError` if there are not so many rows.
+    Source: Shazeer 2019, section 2.4, read backwards.
+
+    >>> print(Lines(sympy.Matrix([[1], [2], [3]]), 1, 2).doit())
+    Matrix([[2], [3]])
+    """
+
+    matrix, first, number, axis = Matrix(), Scalar(), Scalar(), Axis(0)
+    source: ClassVar[str] = "Shazeer 2019, section 2.4"
+    adjoint_because: ClassVar[str] = "Rows that were not taken have no say: their gradient is 0."
+
+    def _check(self) -> None:
+        matrix, first, number, axis = self.args
+        rest = shape_of(matrix)[int(axis)] - first - number
+        if rest.is_negative or first.is_negative:
+            raise ShapeError(
+                f"Lines: {number} from {first + 1} on are more than {matrix.shape} has"
+            )
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """So many rows (or columns)."""
+        matrix, _, count, axis = self.args
+        rows, columns = shape_of(matrix)
+        return (count, columns) if axis == 0 else (rows, count)
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        matrix, first, _, axis = self.args
+        if axis == 0:
+            return rule_of(matrix, _plain(first + i), j)
+        return rule_of(matrix, i, _plain(first + j))
+
+    def _spell(self, speller: Speller) -> Tree:
+        matrix, first, count, axis = self.args
+        word = t.Ident("rows" if axis == 0 else "columns", roman=True)
+        start = first + speller.notation.index_base
+        ends = speller.scalar(start), speller.scalar(sympy.expand(start + count - 1))
+        inside = t.row(ends[0], t.Op("…"), ends[1])
+        return t.call(t.Script(word, inside), speller.matrix(matrix))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        matrix, first, count, axis = self.args
+        sizes = shape_of(matrix)
+        after = sympy.expand(sizes[int(axis)] - first - count)
+
+        def zeros(number: sympy.Expr) -> MatrixExpr:
+            rows, columns = (number, sizes[1]) if axis == 0 else (sizes[0], number)
+            return Filled(rows, columns, 0)
+
+        out = upstream if first == 0 else Stacked(zeros(first), upstream, axis)
+        return out if after == 0 else Stacked(out, zeros(after), axis)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, first, count, axis = args
+        places = slice(int(first), int(first) + int(count))
+        return np.asarray(matrix[..., places, :] if axis == 0 else matrix[..., places])
+
+
+class GroupSum(Node):
+    """The sum over the heads of a group: C⁽ʲ⁾ = Σ_s M⁽ˢ⁾, s from (j − 1) h/g + 1 to j h/g.
+
+    `body` is the matrix of head `index`, `group` the group j (from 0, or a symbol for any).
+
+    Shapes: h matrices n × d give g matrices n × d. Raises `SymattnError` if `body` is no matrix.
+    Source: Ainslie et al., *GQA* (2023), section 2.2: heads h/g at a time share keys and values.
+    """
+
+    matrix, index, heads, groups, group = Matrix(), Bound(), Scalar(), Scalar(), Scalar()
+    transposes: ClassVar[bool] = True
+    source: ClassVar[str] = "Ainslie et al. 2023, section 2.2"
+    adjoint_because: ClassVar[str] = "Each head of the group has the group's gradient."
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        body, index, heads, groups, group = self.args
+        share = heads / groups
+        return Total(rule_of(body.subs(index, group * share + index), i, j), index, share)
+
+    def _spell(self, speller: Speller) -> Tree:
+        body, index, _, _, group = self.args
+        word = t.call(t.Ident("group", roman=True), speller.index(group))
+        below = t.equation(speller.scalar(index), (t.Op("∈"), word))
+        return t.row(t.Script(t.SUM, below), t.bracketed(speller.matrix(body), 2))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        _, index, heads, groups, group = self.args
+        used = {
+            part: Head(part.args[0], sympy.floor(index * groups / heads))
+            for part in upstream.atoms(Head)
+            if part.head == group
+        }
+        return upstream.xreplace(used)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        body, _, heads, groups, group = args
+        count = int(groups)
+        apart = body.reshape(*body.shape[:-3], count, int(heads) // count, *body.shape[-2:])
+        summed = arithmetic.row_sum(np.moveaxis(apart, -3, -1))[..., 0]
+        return np.asarray(summed[..., int(group), :, :] if group.is_Integer else summed)
+
+
+def _plain(index: sympy.Expr) -> Index:
+    """An index as rules hold it: a whole number is Python's."""
+    return int(index) if index.is_Integer else index
+
+
+class Stacked(Node):
+    """One matrix below another, K = [K_past; K_new]; side by side with `axis` 1.
+
+    Shapes: p × d and n × d give (p + n) × d. Raises `ShapeError` if the widths differ.
+    Source: Shazeer, *Fast Transformer Decoding* (2019), section 2.4 (incremental decoding).
+    """
+
+    first, second, axis = Matrix(), Matrix(), Axis(0)
+    source: ClassVar[str] = "Shazeer 2019, section 2.4"
+
+    adjoint_because: ClassVar[str] = "Each part has the gradient of its own rows."
+
+    def _check(self) -> None:
+        one, two, across = self.first.shape, self.second.shape, 1 - int(self.axis)
+        if one[across] != two[across]:
+            raise ShapeError(f"Stacked: {one} and {two} do not fit together")
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """Both together."""
+        (rows, columns), (more, wide) = shape_of(self.first), shape_of(self.second)
+        return (rows + more, columns) if self.axis == 0 else (rows, columns + wide)
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        first, second, axis = self.args
+        size = shape_of(first)[int(axis)]
+        one = rule_of(first, i, j)
+        if axis == 0:
+            return Cases(Ordinal(i), "≤", Ordinal(size - 1), one, rule_of(second, i - size, j))
+        return Cases(Ordinal(j), "≤", Ordinal(size - 1), one, rule_of(second, i, j - size))
+
+    def _spell(self, speller: Speller) -> Tree:
+        cells = [speller.matrix(self.first), speller.matrix(self.second)]
+        return speller.bracketed_grid([[cell] for cell in cells] if self.axis == 0 else [cells])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        first, second, axis = self.args
+        count, more = shape_of(first)[int(axis)], shape_of(second)[int(axis)]
+        start, number = (sympy.S.Zero, count) if place == 0 else (count, more)
+        return Lines(upstream, start, number, axis)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        first, second, axis = args
+        lead = np.broadcast_shapes(first.shape[:-2], second.shape[:-2])
+        parts = [np.broadcast_to(x, lead + x.shape[-2:]) for x in (first, second)]
+        return np.concatenate(parts, axis=-2 if axis == 0 else -1)
+
+
+class HeadSum(Node):
+    """The sum over the heads: Y = Σ_i O⁽ⁱ⁾ W_O⁽ⁱ⁾, which equals concatenation times W_O.
+
+    Shapes: h matrices n × d give n × d. Raises `SymattnError` if its argument is no matrix.
+    Source: Elhage et al., *A Mathematical Framework for Transformer Circuits* (2021), "Attention
+    Heads are Independent and Additive".
+    """
+
+    matrix, index, heads = Matrix(), Bound(), Scalar()
+    transposes: ClassVar[bool] = True
+    source: ClassVar[str] = "Elhage et al. 2021, on additive heads"
+
+    adjoint_because: ClassVar[str] = "A sum passes its gradient to every head."
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        body, index, count = self.args
+        return Total(rule_of(body, i, j), index, count)
+
+    def _spell(self, speller: Speller) -> Tree:
+        body, index, count = self.args
+        base = speller.notation.index_base
+        first = t.equation(speller.index(index), (t.EQUALS, speller.index(0)))
+        last = speller.scalar(count if base else count - 1)
+        return t.row(t.Script(t.SUM, first, last), t.bracketed(speller.matrix(body), 2))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return upstream
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        heads = np.moveaxis(args[0], -3, -1)  # (…, rows, columns, heads)
+        return np.asarray(arithmetic.row_sum(heads)[..., 0])

@@ -7,69 +7,558 @@ adding a class and a row of `MASKS` here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import sympy
+from numpy.typing import NDArray
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, nearest, shown
-from symattn.nodes.base import Node, as_matrix, shape_of
-from symattn.nodes.positions import (
-    HIDDEN,
-    SEEN,
-    Causal,
-    Documents,
-    Mask,
-    Padding,
-    Prefix,
+from symattn.nodes.arguments import NEEDED, Argument, Matrix, Size, as_matrix, as_scalar
+from symattn.nodes.base import Definition, Node, shape_of, told
+from symattn.nodes.rule import (
+    Cases,
+    Condition,
+    Const,
+    Index,
+    Named,
+    Nth,
+    Ordinal,
+    Plus,
+    Rule,
+    rule_of,
 )
-from symattn.nodes.rule import Cases, Condition, Const, Index, Plus, Rule, rule_of
-from symattn.nodes.sparse import Dilated, Global, Strided, Window
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
-__all__ = [
-    "COMBINED",
-    "MASKS",
-    "Allowed",
-    "AnyOf",
-    "Causal",
-    "Dilated",
-    "Documents",
-    "Global",
-    "Kept",
-    "Mask",
-    "Masked",
-    "Padding",
-    "Prefix",
-    "Strided",
-    "Window",
-    "mask_of",
-    "part_of",
-    "reason_of",
-]
+#: The largest number, and the longest list of numbers, that a mask takes.
+MOST, LONGEST = 1_000_000, 1024
 
-#: The masks that a spec can name.
-MASKS: Mapping[str, type[Mask]] = {
-    "causal": Causal,
-    "padding": Padding,
-    "window": Window,
-    "prefix": Prefix,
-    "documents": Documents,
-    "dilated": Dilated,
-    "strided": Strided,
-    "global": Global,
-}
+#: What a mask adds to a score that may be seen, and to one that may not.
+SEEN, HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
 
-#: The names that join a list of masks: a key is seen if any of them, or all of them, allow it.
-COMBINED = ("any", "all")
 
-#: How many masks may be joined.
-_MOST_JOINED = 8
+class Count(Argument):
+    """A parameter that counts: a whole number from `least` on, or a symbol for one."""
+
+    def __init__(self, least: int = 0, default: Any = NEEDED) -> None:
+        super().__init__(default)
+        self.least = least
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return count(value, owner, self.least)
+
+
+class Counts(Count):
+    """A parameter that is a list of whole numbers."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return counts(value, owner, self.least)
+
+
+class Tokens(Counts):
+    """A parameter that is a set of tokens, counted from 1."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return sympy.Tuple(*sorted({*counts(value, owner, 1)}, key=int))
+
+
+class Width(Argument):
+    """How far a window reaches; −1 and ∞ are no limit."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        unlimited = isinstance(value, int | sympy.Expr) and value in (-1, sympy.oo)
+        return sympy.oo if unlimited else count(value, owner)
+
+
+class Tokenwise(Size):
+    """How many queries, or keys."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return as_scalar(value, "mask")
+
+
+class Mask(Node):
+    """A mask that follows from positions alone: args are rows, columns, its parameters, `start`.
+
+    Row 0 is the query at position `start` and column 0 the key at position 0: with p keys from
+    before (a cache), `start` is p. A subclass says by `_at` (an entry rule) and by `_seen`
+    (arrays) which positions may see which, and need not know where its rows start.
+    """
+
+    #: Its name in a spec and in formulas.
+    word: ClassVar[str] = ""
+    reason: ClassVar[str] = ""
+    #: What to say where a spec gives no parameter; empty if there is nothing to give.
+    needs: ClassVar[str] = ""
+
+    rows, columns, start = Tokenwise(), Tokenwise(), Count(default=0)
+
+    @classmethod
+    def _owner(cls) -> str:
+        return cls.word
+
+    @classmethod
+    def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
+        """The mask of this size from what a spec says: True, or the value of its parameter."""
+        if parameter is True and cls.needs:
+            raise SymattnError(f'mask "{cls.word}": {cls.needs}')
+        if parameter is True:
+            return cls(rows, columns, start)
+        if not cls.needs:
+            raise SymattnError(f'mask "{cls.word}": has no parameter; write mask = "{cls.word}"')
+        return cls(rows, columns, parameter, start=start)
+
+    @classmethod
+    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+        """The parameter for a later part of the queries, `before` of them having gone before.
+
+        `keys` is how many keys there are by then.
+        """
+        return parameter
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return self._at(i + self.start, j)
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        """The entry for the query at position i and the key at position j, both from 0."""
+        raise NotImplementedError
+
+    def _spell(self, speller: Speller) -> Tree:
+        return self._called(speller, *map(speller.scalar, self.args[2:-1]))
+
+    def _called(self, speller: Speller, *parameters: Tree) -> Tree:
+        """The word with sizes, these parameters and the start: window(n, m, 2, start = p)."""
+        sizes = map(speller.scalar, self.args[:2])
+        begun = told(speller, ("start", self.start, 0))
+        return t.call(t.Ident(self.word, roman=True), *sizes, *parameters, *begun)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        rows, columns, start = int(args[0]), int(args[1]), int(args[-1])
+        queries, keys = np.arange(start, start + rows)[:, None], np.arange(columns)[None, :]
+        seen = cls._seen(queries, keys, *map(_plain, args[2:-1]))
+        everywhere = np.broadcast_to(seen, (rows, columns))
+        return arithmetic.where(everywhere, arithmetic.zero, arithmetic.minus_infinity)
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+        """Whether the query at a position (from 0) may see the key at a position.
+
+        A parameter is a whole number, ∞ (no limit) or a list of whole numbers.
+        """
+        raise NotImplementedError
+
+
+class Causal(Mask):
+    """Each query sees the keys up to its own position: m_ij = 0 if j ≤ i + start, else −∞.
+
+    Top-left aligned; with p keys from before (a cache, or a spec's ``{causal = p}``), query i sees
+    keys up to p + i.
+
+    Shapes: n × m. Raises `SymattnError` if p is negative or no whole number.
+    Source: Vaswani et al. 2017, section 3.2.3.
+
+    >>> Causal(2, 3).as_explicit()
+    Matrix([
+    [0, -oo, -oo],
+    [0,   0, -oo]])
+    """
+
+    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
+    word: ClassVar[str] = "causal"
+    reason: ClassVar[str] = "No query may look at a later key."
+
+    @classmethod
+    def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
+        """The mask from ``causal``, or from ``{causal = p}``, which says itself where it starts."""
+        return cls(rows, columns, start if parameter is True else parameter)
+
+    @classmethod
+    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+        """A start that is said moves with the queries."""
+        return parameter if parameter is True else parameter + before
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        return when((Ordinal(j), "≤", Ordinal(i)))
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+        return np.asarray(keys <= queries)
+
+
+class Padding(Mask):
+    """Only the first keys are real, the rest is padding: m_ij = 0 if j ≤ length, else −∞.
+
+    Shapes: n × m. Raises `SymattnError` if the length is negative or no whole number.
+    Source: PyTorch, nn.MultiheadAttention, ``key_padding_mask`` (there True is masked); ONNX,
+    operator Attention, input ``nonpad_kv_seqlen``.
+
+    >>> Padding(2, 3, 2).as_explicit()
+    Matrix([
+    [0, 0, -oo],
+    [0, 0, -oo]])
+    """
+
+    source: ClassVar[str] = "PyTorch, nn.MultiheadAttention, key_padding_mask"
+    word: ClassVar[str] = "padding"
+    reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
+    needs: ClassVar[str] = "say how many keys are real: {padding = 3}"
+
+    length = Count()
+
+    def __new__(cls, rows: Any, columns: Any, length: Any, start: Any = 0) -> Self:
+        return super().__new__(cls, rows, columns, length, 0)  # wherever the queries start
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        return when((Ordinal(j), "≤", Ordinal(self.length - 1)))
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+        return np.asarray((keys < parameters[0]) | (queries < 0))
+
+
+class Prefix(Mask):
+    """Every query sees the first p keys, and the others causally: m_ij = 0 if j ≤ p or j ≤ i.
+
+    Shapes: n × m. Raises `SymattnError` if p is negative or no whole number.
+    Source: Raffel et al., *T5* (2020), section 3.2.1 ("causal with prefix").
+
+    >>> Prefix(3, 3, 2).as_explicit()
+    Matrix([
+    [0, 0, -oo],
+    [0, 0, -oo],
+    [0, 0,   0]])
+    """
+
+    source: ClassVar[str] = "Raffel et al. 2020, section 3.2.1"
+    word: ClassVar[str] = "prefix"
+    reason: ClassVar[str] = "Every query sees the whole prefix; past it, no later key."
+    needs: ClassVar[str] = "say how many keys every query sees: {prefix = 3}"
+
+    length = Count()
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        causal = when((Ordinal(j), "≤", Ordinal(i)))
+        return when((Ordinal(j), "≤", Ordinal(self.length - 1)), otherwise=causal)
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+        return np.asarray((keys < parameters[0]) | (keys <= queries))
+
+
+class Documents(Mask):
+    """A token sees only its own document: m_ij = 0 if ω_i = ω_j, else −∞, ω numbering documents.
+
+    For several texts packed into one sequence; block-diagonal where each stays in one piece.
+
+    Shapes: n × (start + n), with as many numbers in ω as there are keys. Raises `SymattnError` if
+    ω is no list of whole numbers or does not number every query and key.
+    Source: Grattafiori et al., *The Llama 3 Herd of Models* (2024), section 3.2.
+
+    >>> Documents(3, 3, [1, 1, 2]).as_explicit()
+    Matrix([
+    [  0,   0, -oo],
+    [  0,   0, -oo],
+    [-oo, -oo,   0]])
+    """
+
+    source: ClassVar[str] = "Grattafiori et al. 2024, section 3.2"
+    word: ClassVar[str] = "documents"
+    reason: ClassVar[str] = "A token may look only at tokens of its own document."
+    needs: ClassVar[str] = "say which document each token is from: {documents = [1, 1, 2]}"
+
+    numbers = Counts()
+
+    def _check(self) -> None:
+        found = len(self.numbers)
+        for size, what in ((self.rows + self.start, "queries"), (self.columns, "keys")):
+            if isinstance(size, sympy.Integer) and size != found:
+                raise SymattnError(
+                    f'mask "documents": {found} numbers for {size} {what}; '
+                    "give each token the number of its document"
+                )
+
+    @classmethod
+    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+        """The numbers of the keys that there are."""
+        return parameter[:keys]
+
+    def _spell(self, speller: Speller) -> Tree:
+        return self._called(speller, speller.listed(map(speller.scalar, self.numbers)))
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        one, other = (Named("omega", (k,), Ordinal(Nth(self.numbers, k))) for k in (i, j))
+        return when((one, "=", other))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """ω, which numbers the document of each token."""
+        numbers = speller.listed(map(speller.scalar, self.numbers))
+        yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+        numbers = np.array(parameters[0])
+        last = int(queries.max()) + 1
+        if last != numbers.size or keys.size != numbers.size:
+            raise SymattnError(
+                f'mask "documents": {numbers.size} numbers for {last} queries and '
+                f"{keys.size} keys; give one for each token"
+            )
+        return np.asarray(numbers[queries] == numbers[keys])
+
+
+def when(*conditions: Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) -> Rule:
+    """`then` (0) where all of the conditions hold, else `otherwise` (−∞)."""
+    out = then
+    for left, sign, right in reversed(conditions):
+        out = Cases(left, sign, right, out, otherwise)
+    return out
+
+
+def count(value: Any, name: str, least: int = 0) -> sympy.Expr:
+    """A parameter that counts; a symbol is taken too. Raises `SymattnError` for anything else."""
+    whole = isinstance(value, int | sympy.Expr) and not isinstance(value, bool | MatrixExpr)
+    number = as_scalar(value, name) if whole else None
+    if number is not None and not number.is_number and number.is_nonnegative is not True:
+        raise SymattnError(
+            f'mask "{name}": {picture(value)} may be negative; '
+            f'give sympy.Symbol("{picture(value)}", integer=True, positive=True)'
+        )
+    if number is None or not _may_count(number, least):
+        raise SymattnError(
+            f'mask "{name}": {picture(value)} is not a count; '
+            f"give a whole number from {least} to {MOST}"
+        )
+    return number
+
+
+def counts(values: Any, name: str, least: int = 0) -> sympy.Tuple:
+    """A parameter that is a list of whole numbers. Raises `SymattnError` for anything else."""
+    if not isinstance(values, list | tuple | sympy.Tuple):
+        raise SymattnError(
+            f'mask "{name}": {picture(values)} is not a list; give whole numbers: [1, 2]'
+        )
+    if not 0 < len(values) <= LONGEST:
+        raise SymattnError(
+            f'mask "{name}": a list of {len(values)} numbers; give from 1 to {LONGEST}'
+        )
+    numbers = [count(value, name, least) for value in values]
+    for number in numbers:
+        if not isinstance(number, sympy.Integer):
+            raise SymattnError(f'mask "{name}": {picture(number)} in a list; give whole numbers')
+    return sympy.Tuple(*numbers)
+
+
+def picture(value: Any) -> str:
+    """A wrong parameter in a message; Python refuses to write a number of many digits."""
+    if isinstance(value, int | sympy.Integer) and int(value).bit_length() > 256:
+        return "a number of very many digits"
+    return shown(value)
+
+
+def _may_count(number: sympy.Expr, least: int) -> bool:
+    """Whether a number is whole and within the bounds, or a symbol may stand for one."""
+    if number.is_number:
+        return isinstance(number, sympy.Integer) and least <= int(number) <= MOST
+    return number.is_integer is not False and not number.is_negative
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as Python numbers: whole, ∞ or a list."""
+    if isinstance(value, Iterable):
+        return [int(number) for number in value]
+    return float("inf") if value == sympy.oo else int(value)
+
+
+_LONGFORMER = "Beltagy et al. 2020, section 3.1"
+
+
+class Window(Mask):
+    """Keys at most w places away: m_ij = 0 if |i − j| ≤ w, else −∞.
+
+    With l to the left and r to the right: m_ij = 0 if j ≤ i + r and i ≤ j + l; −1 or ∞ is no
+    limit. A parameter [l, r] says both; one number is both. The window contains the query's own
+    position, so that it is l + 1 + r wide: Longformer's w is twice the one here, and Mistral's
+    sliding window of w keys is causal with [w − 1, 0].
+
+    Shapes: n × m. Raises `SymattnError` if a width is neither a whole number from 0 nor −1.
+    Source: Beltagy, Peters, Cohan, *Longformer* (2020), section 3.1.
+
+    >>> Window(3, 3, 1).as_explicit()
+    Matrix([
+    [  0, 0, -oo],
+    [  0, 0,   0],
+    [-oo, 0,   0]])
+    """
+
+    source: ClassVar[str] = _LONGFORMER
+    word: ClassVar[str] = "window"
+    reason: ClassVar[str] = "A query sees only the keys near its own position."
+    needs: ClassVar[str] = "say how far a query sees: {window = 2} or {window = [2, 0]}"
+
+    left, right = Width(), Width()
+
+    def __new__(cls, rows: Any, columns: Any, left: Any, right: Any = None, start: Any = 0) -> Self:
+        if isinstance(left, list | tuple | sympy.Tuple):
+            if right is not None or len(left) != 2:
+                raise SymattnError(
+                    'mask "window": a list has two widths, to the left and to the right; '
+                    "give {window = [2, 0]}"
+                )
+            left, right = left
+        return super().__new__(cls, rows, columns, left, left if right is None else right, start)
+
+    def _spell(self, speller: Speller) -> Tree:
+        left, right = self.left, self.right
+        told = (left,) if left == right else (left, right)
+        return self._called(speller, *map(speller.scalar, told))
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        left, right = self.left, self.right
+        conditions: list[Condition] = []
+        if left == right != sympy.oo:
+            conditions = [(Ordinal(abs(i - j)), "≤", Ordinal(left))]
+        else:
+            if right != sympy.oo:
+                conditions.append((Ordinal(j), "≤", Ordinal(i + right)))
+            if left != sympy.oo:
+                conditions.append((Ordinal(i), "≤", Ordinal(j + left)))
+        return when(*conditions)
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+        left, right = parameters
+        return np.asarray((keys - queries <= right) & (queries - keys <= left))
+
+
+class Dilated(Mask):
+    """A window with gaps: m_ij = 0 if |i − j| ≤ w s and (i − j) mod s = 0, else −∞.
+
+    A query sees its own position and, on both sides, w keys that are s places apart.
+
+    Shapes: n × m. Raises `SymattnError` if w is no whole number from 0 or s none from 1.
+    Source: Beltagy, Peters, Cohan, *Longformer* (2020), section 3.1.
+
+    >>> Dilated(2, 4, 1, 2).as_explicit()
+    Matrix([
+    [  0, -oo,   0, -oo],
+    [-oo,   0, -oo,   0]])
+    """
+
+    source: ClassVar[str] = _LONGFORMER
+    word: ClassVar[str] = "dilated"
+    reason: ClassVar[str] = "A query sees keys at equal steps on both sides of its own position."
+    needs: ClassVar[str] = "say how many keys on each side and the step: {dilated = [2, 3]}"
+
+    width, step = Count(), Count(least=1)
+
+    def __new__(cls, rows: Any, columns: Any, width: Any, step: Any = None, start: Any = 0) -> Self:
+        if step is None:
+            if not isinstance(width, list | tuple) or len(width) != 2:
+                raise SymattnError(
+                    f'mask "dilated": {picture(width)} is not two numbers; '
+                    "give how many keys on each side and the step: {dilated = [2, 3]}"
+                )
+            width, step = width
+        return super().__new__(cls, rows, columns, width, step, start)
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        near: Condition = (Ordinal(abs(i - j)), "≤", Ordinal(self.width * self.step))
+        return when(near, *_on_step(i, j, self.step))
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+        width, step = parameters
+        apart = abs(queries - keys)
+        return np.asarray((apart <= width * step) & (apart % step == 0))
+
+
+class Strided(Mask):
+    """The last s keys and every s-th before: m_ij = 0 if j ≤ i and (i ≤ j + s or s | i − j).
+
+    The union of both patterns of strided attention, A⁽¹⁾ and A⁽²⁾ with l = s, each causal.
+
+    Shapes: n × m. Raises `SymattnError` if s is no whole number from 1.
+    Source: Child, Gray, Radford, Sutskever, *Sparse Transformers* (2019), section 4.3.
+
+    >>> Strided(6, 6, 2).as_explicit()[5, :]
+    Matrix([[-oo, 0, -oo, 0, 0, 0]])
+    """
+
+    source: ClassVar[str] = "Child et al. 2019, section 4.3"
+    word: ClassVar[str] = "strided"
+    reason: ClassVar[str] = "A query sees the last few keys, and earlier ones at equal steps."
+    needs: ClassVar[str] = "say the stride: {strided = 3}"
+
+    stride = Count(least=1)
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        causal: Condition = (Ordinal(j), "≤", Ordinal(i))
+        steps = _on_step(i, j, self.stride)
+        if not steps:
+            return when(causal)
+        either = when((Ordinal(i), "≤", Ordinal(j + self.stride)), otherwise=when(*steps))
+        return when(causal, then=either)
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+        (stride,) = parameters
+        back = queries - keys
+        return np.asarray((back >= 0) & ((back <= stride) | (back % stride == 0)))
+
+
+class Global(Mask):
+    """Tokens that see all and are seen by all: m_ij = 0 if i ∈ G or j ∈ G, else −∞.
+
+    Usually one part of a union: any of a window and this. G counts tokens from 1.
+
+    Shapes: n × m. Raises `SymattnError` if G is no list of whole numbers from 1.
+    Source: Beltagy, Peters, Cohan, *Longformer* (2020), section 3.1.
+
+    >>> Global(3, 3, [1]).as_explicit()
+    Matrix([
+    [0,   0,   0],
+    [0, -oo, -oo],
+    [0, -oo, -oo]])
+    """
+
+    source: ClassVar[str] = _LONGFORMER
+    word: ClassVar[str] = "global"
+    reason: ClassVar[str] = "Global tokens see every token and are seen by every token."
+    needs: ClassVar[str] = "say which tokens, counted from 1: {global = [1]}"
+
+    tokens = Tokens()
+
+    def _spell(self, speller: Speller) -> Tree:
+        return self._called(speller, speller.places(self._places()))
+
+    def _places(self) -> sympy.FiniteSet:
+        return sympy.FiniteSet(*(token - 1 for token in self.tokens))
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        places = Ordinal(self._places())
+        return when((Ordinal(i), "∈", places), otherwise=when((Ordinal(j), "∈", places)))
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+        places = np.array(parameters[0]) - 1
+        return np.asarray(np.isin(queries, places) | np.isin(keys, places))
+
+
+def _on_step(i: Index, j: Index, step: sympy.Expr) -> list[Condition]:
+    """(i − j) mod s = 0, which needs no saying where s is 1."""
+    if step == 1:
+        return []
+    return [(Ordinal(sympy.Mod(i - j, step)), "=", Ordinal(0))]
 
 
 class Allowed(Node):
@@ -81,24 +570,15 @@ class Allowed(Node):
     Source: ONNX operator Attention, input ``attn_mask``.
     """
 
+    matrix = Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "ONNX, operator Attention"
 
-    def __new__(cls, matrix: Any) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "Allowed"))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the boolean matrix."""
-        return shape_of(self.args[0])
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Cases(rule_of(self.args[0], i, j), "=", Const(sympy.S.One), SEEN, HIDDEN)
+        return Cases(rule_of(self.matrix, i, j), "=", Const(sympy.S.One), SEEN, HIDDEN)
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("allow", roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Allowed(flip(self.args[0]))
+        return t.call(t.Ident("allow", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
@@ -174,35 +654,26 @@ class Masked(Node):
     Z + causal(2, 2)
     """
 
+    scores, mask = Matrix(), Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
 
     adjoint_because: ClassVar[str] = (
         "Behind a mask of {−∞} a score has no say: its gradient is 0. Elsewhere it passes."
     )
 
-    def __new__(cls, scores: Any, mask: Any) -> Self:
-        return super().__new__(cls, as_matrix(scores, "Masked"), as_matrix(mask, "Masked"))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the scores."""
-        return shape_of(self.args[0])
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Plus((rule_of(self.args[0], i, j), rule_of(self.args[1], i, j)))
+        return Plus((rule_of(self.scores, i, j), rule_of(self.mask, i, j)))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.plus([speller.matrix(arg) for arg in self.args])
 
     def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
-        hidden = self.args[1][i, j] is sympy.S.NegativeInfinity
+        hidden = self.mask[i, j] is sympy.S.NegativeInfinity
         return sympy.S.NegativeInfinity if hidden else super()._entry(i, j, **kwargs)
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Masked(flip(self.args[0]), flip(self.args[1]))
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return Kept(upstream, self.args[1])
+        return Kept(upstream, self.mask)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -226,25 +697,20 @@ class Kept(Node):
     keep(S, causal(2, 2))
     """
 
+    scores, mask = Matrix(), Matrix()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"
 
     adjoint_because: ClassVar[str] = (
         "A score that is not kept has no say: its gradient is 0. Elsewhere it passes."
     )
 
-    def __new__(cls, scores: Any, mask: Any) -> Self:
-        matrices = as_matrix(scores, "Kept"), as_matrix(mask, "Kept")
-        _same_shape("Kept", *matrices)
-        return super().__new__(cls, *matrices)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the scores."""
-        return shape_of(self.args[0])
+    def _check(self) -> None:
+        _same_shape("Kept", self.scores, self.mask)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        mask = _pruned(_mask_rule(self.args[1], i, j), {})
-        seen = rule_of(self.args[0], i, j)
+        mask = _pruned(_mask_rule(self.mask, i, j), {})
+        seen = rule_of(self.scores, i, j)
         if _is_decision(mask):
             return _put(mask, seen, SEEN)
         return Cases(mask, "=", HIDDEN, SEEN, seen)
@@ -252,11 +718,8 @@ class Kept(Node):
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("keep", roman=True), *map(speller.matrix, self.args))
 
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Kept(flip(self.args[0]), flip(self.args[1]))
-
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return Kept(upstream, self.args[1]) if place == 0 else None
+        return Kept(upstream, self.mask) if place == 0 else None
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -398,3 +861,22 @@ def _put(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
         branches = _put(rule.value, seen, otherwise), _put(rule.otherwise, seen, otherwise)
         return Cases(rule.left, rule.sign, rule.right, *branches)
     return seen if rule == SEEN else otherwise
+
+
+#: The masks that a spec can name.
+MASKS: Mapping[str, type[Mask]] = {
+    "causal": Causal,
+    "padding": Padding,
+    "window": Window,
+    "prefix": Prefix,
+    "documents": Documents,
+    "dilated": Dilated,
+    "strided": Strided,
+    "global": Global,
+}
+
+#: The names that join a list of masks: a key is seen if any of them, or all of them, allow it.
+COMBINED = ("any", "all")
+
+#: How many masks may be joined.
+_MOST_JOINED = 8

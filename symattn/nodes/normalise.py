@@ -1,12 +1,13 @@
 """From scores to weights: row softmax, the plain ratio it replaced, and what came after it.
 
-Adding a normaliser is adding a class and a row of `NORMALISERS` here.
+`RowMax` is here too: a softmax subtracts it, and its gradient is a `Hardmax`. Adding a normaliser
+is adding a class and a row of `NORMALISERS` here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar
 
 import numpy as np
 import sympy
@@ -15,25 +16,237 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import Definition, as_matrix
-from symattn.nodes.normaliser import Normaliser, unless_all_hidden
+from symattn.nodes.arguments import Matrix
+from symattn.nodes.base import Definition, shape_of
+from symattn.nodes.entrywise import Entrywise
+from symattn.nodes.lines import (
+    Filled,
+    LineQuotient,
+    LineSum,
+    NumberOfLines,
+    OfLines,
+    PlusVector,
+    Spread,
+)
+from symattn.nodes.masks import Kept
 from symattn.nodes.rule import (
     Apply,
     Cases,
     Const,
     Exp,
     Index,
+    OfRow,
+    Ordinal,
     Over,
     Plus,
     Rule,
     Total,
     dummy,
+    minus,
     rule_of,
 )
-from symattn.nodes.simplex import Hardmax, Sparsemax
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
+
+
+class Normaliser(OfLines):
+    """What turns each row of scores into weights; `axis` 1 over rows, 0 over columns."""
+
+    word: ClassVar[str] = ""
+    reason: ClassVar[str] = ""
+    rule_name: ClassVar[str] = ""
+
+    #: Whether the weights of every query that sees a key sum to 1.
+    sums_to_one: ClassVar[bool] = True
+
+    #: Whether a masked score is −∞; otherwise it has to be made 0 before.
+    additive_mask: ClassVar[bool] = True
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident(self.word, roman=True), *map(speller.matrix, self.args[:-1]))
+
+    def _less_mean(self, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
+        """The gradient less its mean over the line, weighed by the weights: U − rowsum(A ∘ U)."""
+        axis = self.axis
+        mean = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        return PlusVector(upstream, sympy.MatMul(-1, mean), 1 - axis)
+
+
+def unless_all_hidden(
+    arithmetic: Arithmetic, scores: Array, weigh: Callable[[Array], Array]
+) -> Array:
+    """``weigh(scores)``, and 0 in every row that has nothing to attend to (−∞ alone)."""
+    nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
+    weights = weigh(arithmetic.where(nothing, arithmetic.zero, scores))
+    return arithmetic.where(nothing, arithmetic.zero, weights)
+
+
+class RowMax(NumberOfLines):
+    """The largest entry of each row as a column, ρ_i = max_l z_il; with `axis` 0 of each column.
+
+    A row of −∞ alone (or of no entries) has the maximum −∞. Exact arithmetic proves every
+    comparison; balls answer with one that holds the largest, whichever entry it is.
+
+    Shapes: n × m becomes n × 1. Raises `SymattnError` if its argument is no matrix, and `Undecided`
+    where exact entries can be neither told apart nor proven equal.
+    Source: Blanchard, Higham, Higham, *Accurately computing the log-sum-exp and softmax functions*
+    (2021), equation 1.3; Milakov and Gimelshein 2018, algorithm 2.
+
+    >>> print(RowMax(sympy.Matrix([[1, sympy.sqrt(8)], [4, 3]])).doit())
+    Matrix([[2*sqrt(2)], [4]])
+    """
+
+    source: ClassVar[str] = "Blanchard, Higham, Higham 2021, equation 1.3"
+
+    adjoint_because: ClassVar[str] = (
+        "Only the largest entry of a row has a say in its maximum; of equal ones the first counts."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        index = dummy(i, j)
+        entry, size = self._along(i, j, index)
+        return OfRow("max", (entry,), index, size)
+
+    def _spell(self, speller: Speller) -> Tree:
+        word = "rowmax" if self.axis == 1 else "colmax"
+        return t.call(t.Ident(word, roman=True), speller.matrix(self.matrix))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        matrix, axis = self.args
+        spread = Spread(upstream, shape_of(matrix)[int(axis)], axis)
+        return sympy.HadamardProduct(spread, Hardmax(matrix, axis))
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
+        return arithmetic.row_max(matrix)
+
+
+_AT_LEAST = t.Op("≥")
+
+
+def _x(index: Tree) -> Tree:
+    return t.Script(t.Ident("x"), index)
+
+
+class Hardmax(Normaliser):
+    """All weight on the best key: a_ij = 1 if j = argmax_l z_il, else 0.
+
+    Of equally large scores the first one counts. Exact arithmetic proves every comparison; balls
+    answer [0, 1] where they overlap. A row of −∞ alone gets weights 0.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix, and `Undecided`
+    where exact scores can be neither told apart nor proven equal.
+    Source: ONNX, operator Hardmax.
+
+    >>> print(Hardmax(sympy.Matrix([[1, sympy.sqrt(8), 2 * sympy.sqrt(2)]])).doit())
+    Matrix([[0, 1, 0]])
+    """
+
+    source: ClassVar[str] = "ONNX, operator Hardmax"
+    word: ClassVar[str] = "hardmax"
+    rule_name: ClassVar[str] = "hardmax"
+    reason: ClassVar[str] = (
+        "Each query gives all its weight to the key with its largest score, the first of them "
+        "if several are equal."
+    )
+    adjoint_because: ClassVar[str] = (
+        "The weights stay the same when scores change a little, so that the gradient is 0; at a "
+        "tie, where they jump, there is none."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        index = dummy(i, j)
+        score, size = self._along(i, j, index)
+        here = Ordinal(j if self.args[-1] == 1 else i)
+        best = OfRow("argmax", (score,), index, size)
+        return Cases(here, "=", best, Const(sympy.S.One), Const(sympy.S.Zero))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """argmax_l z_il = min {l : z_il = max_p z_ip}: the first of equally large ones."""
+        index = dummy(i, j)
+        other = dummy(i, j, index)
+        (score, size), (any_score, _) = (self._along(i, j, letter) for letter in (index, other))
+        largest = t.call(t.Script(t.Ident("max", roman=True), speller.index(other)),
+                         speller.rule(any_score))  # fmt: skip
+        such = t.equation(speller.rule(score), (t.EQUALS, largest))
+        places = t.Fenced(t.row(speller.index(index), t.Op(":"), such), "{", "}")
+        first = t.row(t.Ident("min", roman=True), t.APPLY, places)
+        best = speller.rule(OfRow("argmax", (score,), index, size))
+        yield Definition(t.equation(best, (t.EQUALS, first)))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return Filled(*self.shape, 0)
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
+        return unless_all_hidden(arithmetic, scores, arithmetic.first_largest)
+
+
+class Sparsemax(Normaliser):
+    """The nearest point of the simplex: a_ij = max(0, z_ij − τ_i), with τ_i so that Σ_l a_il = 1.
+
+    With the scores of row i in falling order, τ_i = max_k (z_(1) + … + z_(k) − 1)/k. A score of
+    −∞ gets weight exactly 0, and a row with nothing else gets weights 0.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix, and `Undecided`
+    where exact scores can be neither told apart nor proven equal.
+    Source: Martins and Astudillo, *From Softmax to Sparsemax* (2016).
+
+    >>> print(Sparsemax(sympy.Matrix([[2, sympy.Rational(3, 2), 0]])).doit())
+    Matrix([[3/4, 1/4, 0]])
+    """
+
+    source: ClassVar[str] = "Martins and Astudillo 2016"
+    word: ClassVar[str] = "sparsemax"
+    rule_name: ClassVar[str] = "sparsemax"
+    reason: ClassVar[str] = (
+        "The same number {τ} is taken from all of a query's scores, such that what is left above "
+        "0 sums to 1; keys with small scores get weight 0."
+    )
+    adjoint_because: ClassVar[str] = (
+        "Among the keys that have weight, what one gains the others lose in equal shares: the mean "
+        "of their gradients is taken from each; keys without weight have no say."
+    )
+    adjoint_source: ClassVar[str] = "Martins and Astudillo 2016, section 2.5"
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        index = dummy(i, j)
+        score, size = self._along(i, j, index)
+        level = OfRow("τ", (score,), index, size)
+        return Apply("max0", Plus((rule_of(self.args[0], i, j), minus(level))))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """τ(x_1, …) = max_k (x_(1) + … + x_(k) − 1)/k over the numbers in falling order."""
+        size = self.shape[1 if self.args[-1] == 1 else 0]
+        count, k = speller.scalar(size), t.Ident("k")
+        given = t.commas([_x(t.Num("1")), t.DOTS, _x(count)])
+        sums = t.plus([_x(t.Fenced(t.Num("1"))), t.DOTS, _x(t.Fenced(k))])
+        share = t.Frac(t.plus([sums, t.row(t.MINUS, t.Num("1"))]), k)
+        largest = t.call(t.Script(t.Ident("max", roman=True), k), share)
+        yield Definition(t.equation(t.call(t.Ident("τ"), given), (t.EQUALS, largest)))
+        falling = t.equation(_x(t.Fenced(t.Num("1"))), (_AT_LEAST, t.DOTS),
+                             (_AT_LEAST, _x(t.Fenced(count))))  # fmt: skip
+        order = t.Text(" in falling order")
+        yield Definition(t.row(falling, t.Text(" being "), given, order))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        axis = self.args[-1]
+        support = Entrywise(value, "above0")
+        told = LineSum(sympy.HadamardProduct(support, upstream), axis)
+        mean = LineQuotient(told, LineSum(support, axis), axis)
+        rest = PlusVector(upstream, sympy.MatMul(-1, mean), 1 - axis)
+        return sympy.HadamardProduct(support, rest)
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
+        def weigh(seen: Array) -> Array:
+            low = arithmetic.lowered(seen)
+            left = arithmetic.add(low, np.asarray(-arithmetic.threshold(low)))
+            return arithmetic.share(arithmetic.apply("max0", left), arithmetic.scalar(sympy.S.One))
+
+        return unless_all_hidden(arithmetic, scores, weigh)
+
 
 #: Why the gradient of the scores is what it is wherever the weights of a row share a sum.
 _SHARED_WEIGHT = (
@@ -118,8 +331,6 @@ class RowRatio(Normaliser):
         return Over(rule_of(self.args[0], i, j), Total(score, index, size))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineQuotient, LineSum
-
         matrix, axis = self.args
         return LineQuotient(self._less_mean(upstream, value), LineSum(matrix, axis), axis)
 
@@ -204,6 +415,7 @@ class SinkSoftmax(_OneMore):
     Matrix([[1/4, 1/4]])
     """
 
+    sink = Matrix()
     source: ClassVar[str] = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
     word: ClassVar[str] = "softmax"
     rule_name: ClassVar[str] = "softmax with a sink"
@@ -212,13 +424,10 @@ class SinkSoftmax(_OneMore):
         "passes nothing on."
     )
 
-    def __new__(cls, matrix: Any, sink: Any, axis: Any = 1) -> Self:
-        one = as_matrix(sink, cls.__name__)
-        if tuple(one.shape) != (1, 1):
-            rows, columns = one.shape
+    def _check(self) -> None:
+        rows, columns = self.sink.shape
+        if (rows, columns) != (1, 1):
             raise ShapeError(f"sink: is {rows} × {columns}; give a single number, 1 × 1")
-        scores = as_matrix(matrix, cls.__name__)
-        return super(Normaliser, cls).__new__(cls, scores, one, sympy.Integer(axis))
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return self._below(i, j, Exp(rule_of(self.args[1], 0, 0)))
@@ -226,9 +435,6 @@ class SinkSoftmax(_OneMore):
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         if place == 0:
             return super()._adjoint(place, upstream, value)
-        from symattn.nodes.exponential import LineSum
-        from symattn.nodes.spread import Filled
-
         axis = self.args[-1]
         kept = LineSum(value, axis)
         taken = sympy.MatAdd(Filled(*kept.shape, 1), sympy.MatMul(-1, kept))
@@ -273,8 +479,6 @@ class Sigmoid(Normaliser):
         yield Definition(t.equation(t.call(t.Ident("σ"), x), (t.EQUALS, value)))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.spread import Filled
-
         rest = sympy.MatAdd(Filled(*self.shape, 1), sympy.MatMul(-1, value))
         return sympy.HadamardProduct(upstream, value, rest)
 
@@ -314,8 +518,6 @@ class Unnormalised(Normaliser):
         return speller.matrix(self.args[0])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.masks import Kept
-
         return Kept(upstream, self.args[0])
 
     @classmethod

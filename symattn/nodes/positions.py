@@ -1,333 +1,404 @@
-"""Masks that follow from positions alone: the base class, causal, padding, prefix, documents."""
+"""How a token's position enters a vector: sinusoids, rotations and their adjoint.
+
+Positions count from 0 in every formula, as in the papers' code, whatever the index base: the row
+that is written i is at position i − 1 where indices start at 1.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.exact import filled
+from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, shown
-from symattn.nodes.base import Definition, Node, as_scalar, told
-from symattn.nodes.rule import Cases, Condition, Const, Index, Named, Nth, Ordinal, Rule
+from symattn.nodes.arguments import NEEDED, Argument, Matrix, Scalar, Size, as_matrix, as_scalar
+from symattn.nodes.base import Definition, Node, shape_of, told
+from symattn.nodes.rule import (
+    Apply,
+    Cases,
+    Const,
+    Index,
+    Named,
+    Ordinal,
+    Over,
+    Plus,
+    Rule,
+    Times,
+    minus,
+    rule_of,
+)
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
-#: The largest number, and the longest list of numbers, that a mask takes.
-MOST, LONGEST = 1_000_000, 1024
+_MOST = 1_000_000
 
-#: What a mask adds to a score that may be seen, and to one that may not.
-SEEN, HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
+#: The letter that numbers pairs of columns, counted as the reader counts.
+_PAIR = sympy.Symbol("t", integer=True)
+
+#: What makes a rule once it is needed.
+Made: TypeAlias = Callable[[], Rule]
+
+#: The names of the ways to pair columns, by their number in ONNX (``interleaved``).
+PAIRINGS = ("half", "interleaved")
 
 
-class Mask(Node):
-    """A mask that follows from positions alone: args are rows, columns, its parameters, `start`.
+class Number(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
+    """A number made of indices in an `Ordinal` or an index, and how it is written: i − 1, θ_t.
 
-    Row 0 is the query at position `start` and column 0 the key at position 0: with p keys from
-    before (a cache), `start` is p. A subclass says by `_at` (an entry rule) and by `_seen`
-    (arrays) which positions may see which, and need not know where its rows start.
+    Once the indices are known it is its value. The speller adds the index base to an index to
+    count as the reader does. A number is not counted and drops that, unless it is `counted`.
     """
 
-    #: Its name in a spec and in formulas.
-    word: ClassVar[str] = ""
-    reason: ClassVar[str] = ""
-    #: What to say where a spec gives no parameter; empty if there is nothing to give.
-    needs: ClassVar[str] = ""
+    is_commutative = True
 
-    def __new__(cls, rows: Any, columns: Any, *parameters: Any) -> Self:
-        """The mask of this size; the last parameter is `start`, 0 if there is none."""
-        *own, start = parameters or (0,)
-        return super().__new__(cls, *sizes_of(rows, columns), *own, count(start, cls.word))
+    def __new__(cls, value: sympy.Expr, written: sympy.Expr, counted: Any = 0) -> sympy.Expr:
+        """The value itself where it is known."""
+        if value.is_number:
+            return value
+        return super().__new__(cls, value, written, sympy.Integer(counted))
 
-    @classmethod
-    def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
-        """The mask of this size from what a spec says: True, or the value of its parameter."""
-        if parameter is True and cls.needs:
-            raise SymattnError(f'mask "{cls.word}": {cls.needs}')
-        if parameter is True:
-            return cls(rows, columns, start)
-        if not cls.needs:
-            raise SymattnError(f'mask "{cls.word}": has no parameter; write mask = "{cls.word}"')
-        return cls(rows, columns, parameter, start=start)  # type: ignore[call-arg]  # they have it
+    def __add__(self, other: Any) -> sympy.Expr:
+        return self.args[1] + other if self.args[2] else self.args[1]
 
-    @classmethod
-    def part(cls, parameter: Any, before: int, keys: int) -> Any:
-        """The parameter for a later part of the queries, `before` of them having gone before.
+    def _eval_is_integer(self) -> bool | None:
+        return self.args[0].is_integer  # type: ignore[no-any-return]
 
-        `keys` is how many keys there are by then.
-        """
-        return parameter
+    def _sympystr(self, printer: Any) -> str:
+        return str(printer._print(self.args[0]))
 
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return self.args[0], self.args[1]
 
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return None
+class Placed(Node):
+    """A node whose entries are made of the positions of row and column."""
+
+    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+        return (
+            super()
+            ._entry(i, j, **kwargs)
+            .replace(lambda part: isinstance(part, Number), lambda part: part.args[0])
+        )
+
+
+def number(value: Any, written: Any = None) -> Rule:
+    """A number made of indices, written as its value unless something else is given."""
+    expr = sympy.sympify(value, strict=True)
+    found = Number(expr, expr if written is None else written)
+    return Ordinal(found) if isinstance(found, Number) else Const(found)
+
+
+def index_of(expr: sympy.Expr) -> Index:
+    """An index as rules hold it: a whole number is Python's."""
+    return int(expr) if expr.is_Integer else expr
+
+
+def at_most(j: Index, most: Any, value: Made, otherwise: Made) -> Rule:
+    """`value` if j ≤ most, else `otherwise`; where both are numbers only one of them is made."""
+    left, right = (sympy.sympify(side, strict=True) for side in (j, most))
+    if left.is_Integer and right.is_Integer:
+        return value() if left <= right else otherwise()
+    return Cases(Ordinal(left), "≤", Ordinal(right), value(), otherwise())
+
+
+def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
+    """What holds for columns 2t and 2t + 1, from 0; written j = 2t − 1 where indices start at 1."""
+    if column.is_Integer:
+        return entry(bool(column % 2 == 0))
+    even = Ordinal(Number(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
+    return Cases(Ordinal(column), "=", Plus((even,)), entry(True), entry(False))
+
+
+def _pair_of(speller: Speller, column: Index, half: Any = None) -> Definition:
+    """Which pair a column is in: t = ⌈j/2⌉ of neighbours, (j − 1) mod (d/2) + 1 of halves."""
+    if half is None:
+        pair = speller.index(sympy.floor(sympy.sympify(column, strict=True) / 2))
+    else:
+        place, size = speller.rule(number(column)), t.inline(speller.scalar(half))
+        left, right = (t.bracketed(side, t.ATOM) for side in (place, size))
+        pair = t.row(left, t.Text(" mod "), right)
+        pair = t.plus([pair, t.Num("1")]) if speller.notation.index_base else pair
+    return Definition(t.equation(speller.scalar(_PAIR), (t.EQUALS, pair)))
+
+
+def power_of(
+    speller: Speller, base: Any, factor: int, place: Tree, over: Any, negative: bool = True
+) -> Tree:
+    """A power that falls (or grows) with the place: base^(−factor place / over)."""
+    above = t.times([t.Num(str(factor)), place])
+    exponent = t.inline(t.Frac(above, speller.scalar(sympy.sympify(over, strict=True))))
+    base_tree = speller.scalar(sympy.sympify(base, strict=True))
+    return t.power(base_tree, t.row(t.MINUS, exponent) if negative else exponent)
+
+
+def _positions(arithmetic: Arithmetic, rows: int, start: Any) -> Array:
+    """The positions of the rows as a column."""
+    return arithmetic.array(row(range(int(start), int(start) + rows)).reshape(-1, 1))
+
+
+def row(numbers: Iterable[Any]) -> Array:
+    """Exact numbers as a row."""
+    entries = [sympy.sympify(entry, strict=True) for entry in numbers]
+    return filled((len(entries),), entries)
+
+
+def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
+    """Refuse widths that do not divide into pairs, as soon as they are known."""
+    odd = dims.is_Integer and (dims % 2 or dims < 2)
+    if odd or (dims.is_Integer and columns.is_Integer and dims > columns):
+        raise SymattnError(
+            f"Rotary: {dims} of {columns} columns cannot turn in pairs; give an even number of "
+            "them: dims = 2"
+        )
+
+
+class Base(Argument):
+    """The base of the wavelengths: a positive number, a decimal being what it spells."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        found = read_number(value, f"{owner}: base")
+        if not found.is_positive or found.is_infinite:
+            raise SymattnError(f"{owner}: base {shown(value)}: give a positive number")
+        return found
+
+
+class Whole(Argument):
+    """A whole number from `least` on, or a symbol for one."""
+
+    def __init__(self, default: Any = NEEDED, least: int = 0) -> None:
+        super().__init__(default)
+        self.least = least
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return whole(value, owner, self.name, self.least)
+
+
+def whole(value: Any, owner: str, name: str, least: int = 0) -> sympy.Expr:
+    """A whole number, or a symbol for one."""
+    found = None if isinstance(value, bool | MatrixExpr) else as_scalar(value, owner)
+    if found is not None and found.is_number:
+        good = isinstance(found, sympy.Integer) and least <= found <= _MOST
+    else:
+        good = found is not None and found.is_integer is not False
+    if not good:
+        raise SymattnError(
+            f"{owner}: {name} = {shown(value)}: give a whole number from {least} to {_MOST}"
+        )
+    return found
+
+
+class Sinusoidal(Placed):
+    """Sines and cosines: p_{i,2t} = sin(i / b^{2t/d}), p_{i,2t+1} = cos(i / b^{2t/d}).
+
+    Indices and positions count from 0 in this formula; row 0 is at position `start`, which may be
+    below 0 where positions are distances. With an odd number d of columns the last one is a sine.
+
+    Shapes: n × d. Raises `SymattnError` if `base` is not positive or `start` no whole number.
+    Source: Vaswani et al. 2017, section 3.5; its pos is our i, its i our t, its d_model our d.
+
+    >>> Sinusoidal(2, 4).as_explicit()
+    Matrix([
+    [     0,      1,          0,          1],
+    [sin(1), cos(1), sin(1/100), cos(1/100)]])
+    """
+
+    source: ClassVar[str] = "Vaswani et al. 2017, section 3.5"
+    reason: ClassVar[str] = "Each position gets its own pattern of waves, from fast to slow."
+
+    rows, columns, base, start = Size(), Size(), Base(10000), Whole(0, least=-_MOST)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return self._at(i + self.args[-1], j)
+        _, width, base, start = self.args
+        column = sympy.sympify(j, strict=True)
+        pair = sympy.floor(column / 2)
+        angle = Over(number(i + start), number(base ** (2 * pair / width)))
+        named = Named("psi", (i, _PAIR), angle)
+        return _by_pair(column, lambda first: Apply("sin" if first else "cos", named))
 
-    def _at(self, i: Index, j: Index) -> Rule:
-        """The entry for the query at position i and the key at position j, both from 0."""
-        raise NotImplementedError
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """ψ_it = (i − 1) / b^{2 (t − 1)/d}, with t the pair of column j."""
+        _, width, base, start = self.args
+        position, place = number(i + start), speller.rule(number(_PAIR))
+        below = power_of(speller, base, 2, place, width, negative=False)
+        angle = t.Frac(speller.rule(position), below)
+        left = speller.rule(Named("psi", (i, _PAIR), position))
+        yield _pair_of(speller, j)
+        yield Definition(t.equation(left, (t.EQUALS, angle)))
 
     def _spell(self, speller: Speller) -> Tree:
-        return self._called(speller, *map(speller.scalar, self.args[2:-1]))
-
-    def _called(self, speller: Speller, *parameters: Tree) -> Tree:
-        """The word with sizes, these parameters and the start: window(n, m, 2, start = p)."""
-        sizes = map(speller.scalar, self.args[:2])
-        begun = told(speller, ("start", self.args[-1], 0))
-        return t.call(t.Ident(self.word, roman=True), *sizes, *parameters, *begun)
+        *sizes, base, start = self.args
+        extra = told(speller, ("base", base, 10000), ("start", start, 0))
+        return t.call(t.Ident("sinusoid", roman=True), *map(speller.scalar, sizes), *extra)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        rows, columns, start = int(args[0]), int(args[1]), int(args[-1])
-        queries, keys = np.arange(start, start + rows)[:, None], np.arange(columns)[None, :]
-        seen = cls._seen(queries, keys, *map(_plain, args[2:-1]))
-        everywhere = np.broadcast_to(seen, (rows, columns))
-        return arithmetic.where(everywhere, arithmetic.zero, arithmetic.minus_infinity)
-
-    @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        """Whether the query at a position (from 0) may see the key at a position.
-
-        A parameter is a whole number, ∞ (no limit) or a list of whole numbers.
-        """
-        raise NotImplementedError
+        rows, columns, base, start = args
+        count, width = int(rows), int(columns)
+        powers = [base ** sympy.Rational(2 * pair, width) for pair in range((width + 1) // 2)]
+        angles = arithmetic.divide(
+            _positions(arithmetic, count, start), arithmetic.array(row(powers))
+        )
+        out = np.empty((count, width), dtype=angles.dtype)
+        out[:, 0::2] = arithmetic.apply("sin", angles)
+        if width > 1:  # otherwise there are no cosines
+            out[:, 1::2] = arithmetic.apply("cos", angles[:, : width // 2])
+        return out
 
 
-class Causal(Mask):
-    """Each query sees the keys up to its own position: m_ij = 0 if j ≤ i + start, else −∞.
+class Rotary(Placed):
+    """Rotary positions: each pair of columns turned by the angle (position · θ_t).
 
-    Top-left aligned; with p keys from before (a cache, or a spec's ``{causal = p}``), query i sees
-    keys up to p + i.
+    For the pair (x, x′) of columns number t in the row at position p:
+    (x cos pθ_t − x′ sin pθ_t, x′ cos pθ_t + x sin pθ_t), θ_t = base^{−2t/dims}, with t and p from
+    0; row 0 is at position `start`. A pair is two neighbours (``interleaved``) or columns t and
+    t + dims/2 (``half``). Columns from `dims` on stay as they are (all turn if it is None).
 
-    Shapes: n × m. Raises `SymattnError` if p is negative or no whole number.
-    Source: Vaswani et al. 2017, section 3.2.3.
+    Shapes: n × d in and out. Raises `SymattnError` if `dims` is odd, below 2 or more than the
+    columns, `base` is not positive, `start` is no whole number, or the pairing is unknown.
+    Source: Su et al., *RoFormer* (2021), section 3.2.2 and equation 34, which counts pairs and
+    positions from 1 and 0: its θ_i = 10000^{−2(i−1)/d}. Half-split: Black et al., *GPT-NeoX-20B*
+    (2022), and ONNX, operator RotaryEmbedding with ``interleaved = 0``; part of the columns:
+    GPT-NeoX-20B, which turns a quarter.
 
-    >>> Causal(2, 3).as_explicit()
-    Matrix([
-    [0, -oo, -oo],
-    [0,   0, -oo]])
+    >>> print(Rotary(sympy.Matrix([[1, 0], [1, 0]])).doit())
+    Matrix([[1, 0], [cos(1), sin(1)]])
     """
 
-    source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.3"
-    word: ClassVar[str] = "causal"
-    reason: ClassVar[str] = "No query may look at a later key."
+    source: ClassVar[str] = "Su et al. 2021, section 3.2.2"
+    reason: ClassVar[str] = (
+        "Turning each pair of columns by an angle that grows with the position makes a score "
+        "depend on how far apart query and key are."
+    )
+    adjoint_because: ClassVar[str] = "A gradient is turned back by the angle its row was turned by."
+    forwards: ClassVar[bool] = True  # or back: see `RotaryBack`
 
-    def __new__(cls, rows: Any, columns: Any, start: Any = 0) -> Self:
-        return super().__new__(cls, rows, columns, start)
+    matrix, base, dims, interleaved, start = Matrix(), Base(), Whole(), Scalar(), Whole()
 
-    @classmethod
-    def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
-        """The mask from ``causal``, or from ``{causal = p}``, which says itself where it starts."""
-        return cls(rows, columns, start if parameter is True else parameter)
+    def __new__(
+        cls, matrix: Any, base: Any = 10000, dims: Any = None, pairing: Any = "interleaved",
+        start: Any = 0,
+    ) -> Self:  # fmt: skip
+        turned = shape_of(as_matrix(matrix, "Rotary"))[1] if dims is None else dims
+        code = {"half": 0, "interleaved": 1, 0: 0, 1: 1}.get(pairing)
+        if code is None:
+            raise SymattnError(
+                f'Rotary: pairing {shown(pairing)}: choose "interleaved" (columns 1 and 2) or '
+                '"half" (column 1 and the first of the second half)'
+            )
+        return super().__new__(cls, matrix, base, turned, code, start)
 
-    @classmethod
-    def part(cls, parameter: Any, before: int, keys: int) -> Any:
-        """A start that is said moves with the queries."""
-        return parameter if parameter is True else parameter + before
+    def _check(self) -> None:
+        _check_dims(self.dims, shape_of(self.matrix)[1])
 
-    def _at(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(j), "≤", Ordinal(i)))
+    @property
+    def pairing(self) -> str:
+        """Which columns make a pair: ``interleaved`` or ``half``."""
+        return PAIRINGS[int(self.interleaved)]
 
-    @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray(keys <= queries)
+    def _rule(self, i: Index, j: Index) -> Rule:
+        matrix, base, dims, interleaved, start = self.args
+        half, column = dims / 2, sympy.sympify(j, strict=True)
+        away = sympy.S.One if interleaved else half
 
+        def turned(first: bool) -> Rule:
+            """What becomes of the first or of the second column of a pair."""
+            ahead = column if first else column - half
+            pair = sympy.floor(column / 2) if interleaved else ahead
+            partner = index_of(column + away if first else column - away)
+            value = Times((number(i + start), number(base ** (-2 * pair / dims))))
+            angle = Named("psi", (i, _PAIR), value)
+            along = Times((rule_of(matrix, i, j), Apply("cos", angle)))
+            across = Times((rule_of(matrix, i, partner), Apply("sin", angle)))
+            return Plus((along, minus(across) if first == self.forwards else across))
 
-class Padding(Mask):
-    """Only the first keys are real, the rest is padding: m_ij = 0 if j ≤ length, else −∞.
+        def within(turning: Made) -> Rule:
+            """What becomes of a column that turns; those from `dims` on stay."""
+            if dims == self.shape[1]:
+                return turning()
+            return at_most(column, dims - 1, turning, lambda: rule_of(matrix, i, j))
 
-    Shapes: n × m. Raises `SymattnError` if the length is negative or no whole number.
-    Source: PyTorch, nn.MultiheadAttention, ``key_padding_mask`` (there True is masked); ONNX,
-    operator Attention, input ``nonpad_kv_seqlen``.
-
-    >>> Padding(2, 3, 2).as_explicit()
-    Matrix([
-    [0, 0, -oo],
-    [0, 0, -oo]])
-    """
-
-    source: ClassVar[str] = "PyTorch, nn.MultiheadAttention, key_padding_mask"
-    word: ClassVar[str] = "padding"
-    reason: ClassVar[str] = "Keys past the end of the text are padding and must not be seen."
-    needs: ClassVar[str] = "say how many keys are real: {padding = 3}"
-
-    def __new__(cls, rows: Any, columns: Any, length: Any, start: Any = 0) -> Self:
-        # keys alone decide, wherever the queries start
-        return super().__new__(cls, rows, columns, count(length, "padding"), 0)
-
-    def _at(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(j), "≤", Ordinal(self.args[2] - 1)))
-
-    @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray((keys < parameters[0]) | (queries < 0))
-
-
-class Prefix(Mask):
-    """Every query sees the first p keys, and the others causally: m_ij = 0 if j ≤ p or j ≤ i.
-
-    Shapes: n × m. Raises `SymattnError` if p is negative or no whole number.
-    Source: Raffel et al., *T5* (2020), section 3.2.1 ("causal with prefix").
-
-    >>> Prefix(3, 3, 2).as_explicit()
-    Matrix([
-    [0, 0, -oo],
-    [0, 0, -oo],
-    [0, 0,   0]])
-    """
-
-    source: ClassVar[str] = "Raffel et al. 2020, section 3.2.1"
-    word: ClassVar[str] = "prefix"
-    reason: ClassVar[str] = "Every query sees the whole prefix; past it, no later key."
-    needs: ClassVar[str] = "say how many keys every query sees: {prefix = 3}"
-
-    def __new__(cls, rows: Any, columns: Any, length: Any, start: Any = 0) -> Self:
-        return super().__new__(cls, rows, columns, count(length, "prefix"), start)
-
-    def _at(self, i: Index, j: Index) -> Rule:
-        causal = when((Ordinal(j), "≤", Ordinal(i)))
-        return when((Ordinal(j), "≤", Ordinal(self.args[2] - 1)), otherwise=causal)
-
-    @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray((keys < parameters[0]) | (keys <= queries))
-
-
-class Documents(Mask):
-    """A token sees only its own document: m_ij = 0 if ω_i = ω_j, else −∞, ω numbering documents.
-
-    For several texts packed into one sequence; block-diagonal where each stays in one piece.
-
-    Shapes: n × (start + n), with as many numbers in ω as there are keys. Raises `SymattnError` if
-    ω is no list of whole numbers or does not number every query and key.
-    Source: Grattafiori et al., *The Llama 3 Herd of Models* (2024), section 3.2.
-
-    >>> Documents(3, 3, [1, 1, 2]).as_explicit()
-    Matrix([
-    [  0,   0, -oo],
-    [  0,   0, -oo],
-    [-oo, -oo,   0]])
-    """
-
-    source: ClassVar[str] = "Grattafiori et al. 2024, section 3.2"
-    word: ClassVar[str] = "documents"
-    reason: ClassVar[str] = "A token may look only at tokens of its own document."
-    needs: ClassVar[str] = "say which document each token is from: {documents = [1, 1, 2]}"
-
-    def __new__(cls, rows: Any, columns: Any, numbers: Any, start: Any = 0) -> Self:
-        listed = counts(numbers, "documents")
-        made = super().__new__(cls, rows, columns, listed, start)
-        for size, what in ((made.args[0] + made.args[-1], "queries"), (made.args[1], "keys")):
-            if isinstance(size, sympy.Integer) and size != len(listed):
-                raise SymattnError(
-                    f'mask "documents": {len(listed)} numbers for {size} {what}; '
-                    "give each token the number of its document"
-                )
-        return made
-
-    @classmethod
-    def part(cls, parameter: Any, before: int, keys: int) -> Any:
-        """The numbers of the keys that there are."""
-        return parameter[:keys]
-
-    def _spell(self, speller: Speller) -> Tree:
-        return self._called(speller, speller.listed(map(speller.scalar, self.args[2])))
-
-    def _at(self, i: Index, j: Index) -> Rule:
-        one, other = (Named("omega", (k,), Ordinal(Nth(self.args[2], k))) for k in (i, j))
-        return when((one, "=", other))
+        if interleaved:
+            return within(lambda: _by_pair(column, turned))
+        rest = partial(within, partial(turned, False))
+        return at_most(column, half - 1, partial(turned, True), rest)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        """ω, which numbers the document of each token."""
-        numbers = speller.listed(map(speller.scalar, self.args[2]))
-        yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
+        """ψ_it = (i − 1) θ_t and θ_t = b^{−2 (t − 1)/dims}, with t the pair of column j."""
+        _, base, dims, interleaved, start = self.args
+        theta = Named("theta", (_PAIR,), number(base ** (-2 * _PAIR / dims)))
+        angle = Times((number(i + start), theta))
+        power = power_of(speller, base, 2, speller.rule(number(_PAIR)), dims)
+        yield _pair_of(speller, j, None if interleaved else dims / 2)
+        for named, right in (
+            (Named("psi", (i, _PAIR), angle), speller.rule(angle)),
+            (theta, power),
+        ):
+            family = (theta, _PAIR, dims / 2) if named is theta else None
+            yield Definition(t.equation(speller.rule(named), (t.EQUALS, right)), family)
+
+    def _spell(self, speller: Speller) -> Tree:
+        matrix, base, dims, interleaved, start = self.args
+        extra = told(
+            speller, ("base", base, 10000), ("dims", dims, self.shape[1]), ("start", start, 0)
+        )
+        name: Tree = t.Ident("rope", roman=True)
+        name = name if interleaved else t.Script(name, t.Ident("half", roman=True))
+        name = name if self.forwards else speller.notation.transposed(name)
+        return t.call(name, speller.matrix(matrix), *extra)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        numbers = np.array(parameters[0])
-        last = int(queries.max()) + 1
-        if last != numbers.size or keys.size != numbers.size:
-            raise SymattnError(
-                f'mask "documents": {numbers.size} numbers for {last} queries and '
-                f"{keys.size} keys; give one for each token"
-            )
-        return np.asarray(numbers[queries] == numbers[keys])
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, base, dims, interleaved, start = args
+        _check_dims(dims, sympy.Integer(matrix.shape[-1]))
+        count = int(dims)
+        thetas = [base ** sympy.Rational(-2 * pair, count) for pair in range(count // 2)]
+        angles = arithmetic.multiply(
+            _positions(arithmetic, matrix.shape[-2], start), arithmetic.array(row(thetas))
+        )
+        cos, sin = arithmetic.apply("cos", angles), arithmetic.apply("sin", angles)
+        sin = sin if cls.forwards else -sin
+        return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)])
 
 
-def when(*conditions: Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) -> Rule:
-    """`then` (0) where all of the conditions hold, else `otherwise` (−∞)."""
-    out = then
-    for left, sign, right in reversed(conditions):
-        out = Cases(left, sign, right, out, otherwise)
+def rotated(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array, pairing: str) -> Array:
+    """Pairs of columns turned by angles of which the cosines and sines are given.
+
+    Shapes: x (…, n, d), cos and sin (…, n, r/2) with r ≤ d; columns from r on stay. This is ONNX's
+    operator RotaryEmbedding, with its caches at hand.
+    """
+    half = cos.shape[-1]
+    if pairing == "interleaved":
+        one, other = slice(0, 2 * half, 2), slice(1, 2 * half, 2)
+    else:
+        one, other = slice(0, half), slice(half, 2 * half)
+    first, second = x[..., one], x[..., other]
+    out = np.array(x)
+    out[..., one] = arithmetic.add(
+        arithmetic.multiply(first, cos), arithmetic.multiply(second, -sin)
+    )
+    out[..., other] = arithmetic.add(
+        arithmetic.multiply(second, cos), arithmetic.multiply(first, sin)
+    )
     return out
 
 
-def sizes_of(rows: Any, columns: Any) -> tuple[sympy.Expr, sympy.Expr]:
-    """How many queries and keys, as SymPy scalars."""
-    return as_scalar(rows, "mask"), as_scalar(columns, "mask")
+class RotaryBack(Rotary):
+    """Rotary positions undone: each pair of columns turned back by its angle.
 
+    A rotation is orthogonal, so that this is its transpose, which turns gradients.
 
-def count(value: Any, name: str, least: int = 0) -> sympy.Expr:
-    """A parameter that counts; a symbol is taken too. Raises `SymattnError` for anything else."""
-    whole = isinstance(value, int | sympy.Expr) and not isinstance(value, bool | MatrixExpr)
-    number = as_scalar(value, name) if whole else None
-    if number is not None and not number.is_number and number.is_nonnegative is not True:
-        raise SymattnError(
-            f'mask "{name}": {picture(value)} may be negative; '
-            f'give sympy.Symbol("{picture(value)}", integer=True, positive=True)'
-        )
-    if number is None or not _may_count(number, least):
-        raise SymattnError(
-            f'mask "{name}": {picture(value)} is not a count; '
-            f"give a whole number from {least} to {MOST}"
-        )
-    return number
+    Shapes: n × d in and out. Raises as `Rotary` does. Source: Su et al. 2021, section 3.2.2.
 
+    >>> print(RotaryBack(sympy.Matrix([[1, 0], [1, 0]])).doit())
+    Matrix([[1, 0], [cos(1), -sin(1)]])
+    """
 
-def counts(values: Any, name: str, least: int = 0) -> sympy.Tuple:
-    """A parameter that is a list of whole numbers. Raises `SymattnError` for anything else."""
-    if not isinstance(values, list | tuple | sympy.Tuple):
-        raise SymattnError(
-            f'mask "{name}": {picture(values)} is not a list; give whole numbers: [1, 2]'
-        )
-    if not 0 < len(values) <= LONGEST:
-        raise SymattnError(
-            f'mask "{name}": a list of {len(values)} numbers; give from 1 to {LONGEST}'
-        )
-    numbers = [count(value, name, least) for value in values]
-    for number in numbers:
-        if not isinstance(number, sympy.Integer):
-            raise SymattnError(f'mask "{name}": {picture(number)} in a list; give whole numbers')
-    return sympy.Tuple(*numbers)
-
-
-def picture(value: Any) -> str:
-    """A wrong parameter in a message; Python refuses to write a number of many digits."""
-    if isinstance(value, int | sympy.Integer) and int(value).bit_length() > 256:
-        return "a number of very many digits"
-    return shown(value)
-
-
-def _may_count(number: sympy.Expr, least: int) -> bool:
-    """Whether a number is whole and within the bounds, or a symbol may stand for one."""
-    if number.is_number:
-        return isinstance(number, sympy.Integer) and least <= int(number) <= MOST
-    return number.is_integer is not False and not number.is_negative
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as Python numbers: whole, ∞ or a list."""
-    if isinstance(value, Iterable):
-        return [int(number) for number in value]
-    return float("inf") if value == sympy.oo else int(value)
+    forwards: ClassVar[bool] = False

@@ -1,13 +1,14 @@
-"""Scores of distances put at the keys that are so far away: Shaw et al. and Transformer-XL.
+"""Scores by distance, put at the keys that are so far away: Shaw et al. and Transformer-XL.
 
-A matrix has a row for each query and a column for each distance; the nodes here pick, for each
-query and key, the column of their distance.
+A matrix has a row for each query and a column for each distance. `RelativeShift` and
+`ClippedShift` pick, for each query and key, the column of their distance; `ShiftSum`, the adjoint
+of both, adds up the entries of each distance.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
@@ -15,9 +16,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of, told
-from symattn.nodes.encodings import at_most, index_of
-from symattn.nodes.rule import Index, Rule, rule_of
+from symattn.nodes.arguments import Matrix, Scalar
+from symattn.nodes.base import Node, shape_of, told
+from symattn.nodes.positions import Number, Placed, at_most, index_of
+from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, Total, dummy, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -39,39 +41,36 @@ class RelativeShift(Node):
     [6, 5]])
     """
 
+    matrix, columns = Matrix(), Scalar()
     source: ClassVar[str] = "Dai et al. 2019, section 3.3"
 
     adjoint_because: ClassVar[str] = (
         "Each distance gathers the gradients of the places that it was put at."
     )
 
-    def __new__(cls, matrix: Any, columns: Any) -> Self:
-        body, count = as_matrix(matrix, "RelativeShift"), as_scalar(columns, "RelativeShift")
-        rows, wide = shape_of(body)
-        surplus = sympy.expand(wide - (rows + count - 1))
+    def _check(self) -> None:
+        (rows, wide), keys = shape_of(self.matrix), self.columns
+        surplus = sympy.expand(wide - (rows + keys - 1))
         if surplus != 0 and not surplus.free_symbols:
             raise ShapeError(
-                f"RelativeShift: {rows} queries and {count} keys have {rows + count - 1} "
+                f"RelativeShift: {rows} queries and {keys} keys have {rows + keys - 1} "
                 f"distances, not {wide}"
             )
-        return super().__new__(cls, body, count)
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """Queries × keys."""
-        return shape_of(self.args[0])[0], self.args[1]
+        return shape_of(self.matrix)[0], self.columns
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, count = self.args
         return rule_of(matrix, i, index_of(sympy.sympify(i, strict=True) - j + count - 1))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("shift", roman=True), speller.matrix(self.args[0]))
+        return t.call(t.Ident("shift", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.shifts import ShiftSum
-
-        return ShiftSum(upstream, shape_of(self.args[0])[1])
+        return ShiftSum(upstream, shape_of(self.matrix)[1])
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -97,28 +96,26 @@ class ClippedShift(Node):
     [4, 5, 6, 6]])
     """
 
+    matrix, columns, start = Matrix(), Scalar(), Scalar(0)
     source: ClassVar[str] = "Shaw et al. 2018, section 3.2"
 
     adjoint_because: ClassVar[str] = (
         "Each distance gathers the gradients of the places that it was put at."
     )
 
-    def __new__(cls, matrix: Any, columns: Any, start: Any = 0) -> Self:
-        body = as_matrix(matrix, "ClippedShift")
-        count, first = as_scalar(columns, "ClippedShift"), as_scalar(start, "ClippedShift")
-        wide = shape_of(body)[1]
+    def _check(self) -> None:
+        wide, start = shape_of(self.matrix)[1], self.start
         if wide.is_Integer and wide % 2 == 0:
             raise ShapeError(
                 f"ClippedShift: {wide} columns; distances from −k to k are an odd number"
             )
-        if first.is_number and not (first.is_Integer and first >= 0):
-            raise SymattnError(f"ClippedShift: start = {first}: give a whole number from 0")
-        return super().__new__(cls, body, count, first)
+        if start.is_number and not (start.is_Integer and start >= 0):
+            raise SymattnError(f"ClippedShift: start = {start}: give a whole number from 0")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """Queries × keys."""
-        return shape_of(self.args[0])[0], self.args[1]
+        return shape_of(self.matrix)[0], self.columns
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, _, start = self.args
@@ -135,9 +132,7 @@ class ClippedShift(Node):
         return t.call(name, speller.matrix(matrix), *told(speller, ("start", start, 0)))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.shifts import ShiftSum
-
-        return ShiftSum(upstream, shape_of(self.args[0])[1], self.args[2])
+        return ShiftSum(upstream, shape_of(self.matrix)[1], self.start)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -145,3 +140,73 @@ class ClippedShift(Node):
         far = matrix.shape[-1] // 2
         rows, keys = np.arange(matrix.shape[-2])[:, None], np.arange(m)[None, :]
         return np.asarray(matrix[..., rows, np.clip(keys - rows - start, -far, far) + far])
+
+
+class ShiftSum(Placed):
+    """Each row's entries added up by the column they came from: c_ic = Σ_j u_ij, j at c.
+
+    This is `RelativeShift` read backwards or, with a `start` from 0 on, `ClippedShift`, whose last
+    distances are shared by all keys beyond them.
+
+    Shapes: n × m becomes n × columns. Raises `SymattnError` if `matrix` is no matrix.
+    Source: Dai et al. 2019, section 3.3; Shaw et al. 2018, section 3.2.
+
+    >>> print(ShiftSum(sympy.Matrix([[1, 2], [3, 4]]), 3).doit())
+    Matrix([[2, 1, 0], [0, 4, 3]])
+    >>> print(ShiftSum(sympy.Matrix([[1, 2, 3]]), 3, 0).doit())
+    Matrix([[0, 1, 5]])
+    """
+
+    matrix, columns, start = Matrix(), Scalar(), Scalar(-1)
+    source: ClassVar[str] = "Dai et al. 2019, section 3.3"
+    adjoint_because: ClassVar[str] = "Each place has the gradient of the distance it was added to."
+
+    @property
+    def _clipped(self) -> bool:
+        return bool(self.start != -1)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """A column for each distance."""
+        return shape_of(self.matrix)[0], self.columns
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        matrix, columns, start = self.args
+        index = dummy(i, j)
+        count = shape_of(matrix)[1]
+        column: Rule = Ordinal(sympy.sympify(i, strict=True) - index + count - 1)
+        if self._clipped:
+            far = (columns - 1) / 2
+            place = sympy.Min(sympy.Max(index - i - start, -far), far) + far
+            letter = sympy.Symbol(f"c_{i}{index}", positive=True)
+            column = Plus((Ordinal(Number(place, letter, counted=1)),))
+        body = Cases(Ordinal(j), "=", column, rule_of(matrix, i, index), Const(sympy.S.Zero))
+        return Total(body, index, count)
+
+    def _spell(self, speller: Speller) -> Tree:
+        name: Tree = t.Ident("clip" if self._clipped else "shift", roman=True)
+        matrix, _, start = self.args
+        told = [] if start in (0, -1) else [speller.scalar(start)]
+        return t.call(speller.notation.transposed(name), speller.matrix(matrix), *told)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        matrix, _, start = self.args
+        count = shape_of(matrix)[1]
+        if self._clipped:
+            return ClippedShift(upstream, count, start)
+        return RelativeShift(upstream, count)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, columns, start = args[0], int(args[1]), int(args[2])
+        n, m = matrix.shape[-2:]
+        rows, keys = np.arange(n)[:, None], np.arange(m)[None, :]
+        places = rows - keys + m - 1
+        if start >= 0:
+            far = columns // 2
+            places = np.clip(keys - rows - start, -far, far) + far
+        out = [
+            arithmetic.row_sum(arithmetic.where(places == column, matrix, arithmetic.zero))
+            for column in range(columns)
+        ]
+        return np.concatenate(out, axis=-1)

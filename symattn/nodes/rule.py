@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -175,6 +175,20 @@ Rule: TypeAlias = (
     | Cases
 )
 
+#: The fields of each kind of rule that hold rules; the others have none.
+_CHILDREN: Mapping[type, tuple[str, ...]] = {
+    Named: ("value",),
+    Plus: ("terms",),
+    Times: ("factors",),
+    Over: ("num", "den"),
+    Total: ("body",),
+    Exp: ("body",),
+    Apply: ("body",),
+    Power: ("body",),
+    OfRow: ("terms",),
+    Cases: ("left", "right", "value", "otherwise"),
+}
+
 #: A condition of an entry rule: left, sign, right.
 Condition: TypeAlias = tuple[Rule, str, Rule]
 
@@ -255,60 +269,48 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             if isinstance(matrix, sympy.MatrixBase) and _within(matrix, i, j):
                 return Const(matrix[i, j])
             return Entry(_of_head(matrix, indices, sizes), i, j)
-        case Const():
-            return rule
         case Ordinal(index):
             return Const(sympy.sympify(_index(index, indices, sizes), strict=True))
         case Named(_, _, value):
             return at(value, indices, sizes)
-        case Plus(terms, empty):
-            return Plus(tuple(at(term, indices, sizes) for term in terms), empty)
-        case Times(factors):
-            return Times(tuple(at(factor, indices, sizes) for factor in factors))
-        case Over(num, den, empty):
-            return Over(at(num, indices, sizes), at(den, indices, sizes), empty)
         case Total(body, index, size):
             count = int(sympy.sympify(size, strict=True).subs(sizes))
             return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in range(count)))
-        case Exp(body):
-            return Exp(at(body, indices, sizes))
-        case Apply(name, body):
-            return Apply(name, at(body, indices, sizes))
-        case Power(body, exponent):
-            return Power(at(body, indices, sizes), exponent)
-        case OfRow(name, terms, index, size):
-            if index is None:
-                return OfRow(name, tuple(at(term, indices, sizes) for term in terms))
+        case OfRow(name, (body,), index, size) if index is not None:
             count = int(sympy.sympify(size, strict=True).subs(sizes))
-            told = ({**indices, index: k} for k in range(count))
-            return OfRow(name, tuple(at(terms[0], place, sizes) for place in told))
+            places = ({**indices, index: k} for k in range(count))
+            return OfRow(name, tuple(at(body, place, sizes) for place in places))
         case Cases(left, sign, right, value, otherwise):
             one, other = at(left, indices, sizes), at(right, indices, sizes)
             if not any(isinstance(part, Entry) for side in (one, other) for part in parts(side)):
                 sides = (to_sympy(side).subs(sizes) for side in (one, other))
                 holds = SIGNS[sign](*sides) == sympy.true
                 return at(value if holds else otherwise, indices, sizes)
-            branches = at(value, indices, sizes), at(otherwise, indices, sizes)
-            return Cases(one, sign, other, *branches)
+    return rebuilt(rule, lambda part: at(part, indices, sizes))
+
+
+def children(rule: Rule) -> tuple[Rule, ...]:
+    """The rules that a rule is directly made of, in the order in which they are read."""
+    found: list[Rule] = []
+    for name in _CHILDREN.get(type(rule), ()):
+        value = getattr(rule, name)
+        found += value if isinstance(value, tuple) else (value,)
+    return tuple(found)
+
+
+def rebuilt(rule: Rule, change: Callable[[Rule], Rule]) -> Rule:
+    """The same kind of rule, made of what its children are changed to."""
+    changes: dict[str, Any] = {}
+    for name in _CHILDREN.get(type(rule), ()):
+        value = getattr(rule, name)
+        changes[name] = tuple(map(change, value)) if isinstance(value, tuple) else change(value)
+    return replace(rule, **changes) if changes else rule
 
 
 def parts(rule: Rule) -> Iterator[Rule]:
     """The rule and all that it is made of, the top first."""
     yield rule
-    match rule:
-        case Plus(inside, _) | Times(inside) | OfRow(_, inside, _, _):
-            children = inside
-        case Over(num, den, _):
-            children = (num, den)
-        case Exp(body) | Apply(_, body) | Power(body, _) | Total(body, _, _):
-            children = (body,)
-        case Cases(left, _, right, value, otherwise):
-            children = (left, right, value, otherwise)
-        case Named(_, _, value):
-            children = (value,)
-        case _:
-            children = ()
-    for child in children:
+    for child in children(rule):
         yield from parts(child)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.arguments import Matrix, Scalar
+from symattn.nodes.base import Node
 from symattn.nodes.rule import Const, Index, Over, Rule, Times, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -28,28 +29,19 @@ class Quotient(Node):
     S/√2
     """
 
+    matrix, divisor = Matrix(), Scalar()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "Vaswani et al. 2017, section 3.2.1"
     adjoint_because: ClassVar[str] = "What was divided by a number has its gradient divided by it."
 
-    def __new__(cls, matrix: Any, divisor: Any) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "Quotient"), as_scalar(divisor, "Quotient"))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
-
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Over(rule_of(self.args[0], i, j), Const(self.args[1]))
+        return Over(rule_of(self.matrix, i, j), Const(self.divisor))
 
     def _spell(self, speller: Speller) -> Tree:
-        return t.Frac(speller.matrix(self.args[0]), speller.scalar(self.args[1]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return Quotient(flip(self.args[0]), self.args[1])
+        return t.Frac(speller.matrix(self.matrix), speller.scalar(self.divisor))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return Quotient(upstream, self.args[1])
+        return Quotient(upstream, self.divisor)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -72,18 +64,11 @@ class PowerTimes(Node):
     Matrix([[3*sqrt(2)/2]])
     """
 
+    matrix, base, exponent = Matrix(), Scalar(), Scalar()
+    transposes: ClassVar[bool] = True
     source: ClassVar[str] = "ONNX, operator Attention"
 
     adjoint_because: ClassVar[str] = "What was multiplied by a number has its gradient multiplied."
-
-    def __new__(cls, matrix: Any, base: Any, exponent: Any) -> Self:
-        scalars = as_scalar(base, "PowerTimes"), as_scalar(exponent, "PowerTimes")
-        return super().__new__(cls, as_matrix(matrix, "PowerTimes"), *scalars)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, base, exponent = self.args
@@ -98,9 +83,6 @@ class PowerTimes(Node):
         matrix, base, exponent = self.args
         factor = sympy.Pow(base, exponent, evaluate=False)
         return t.times([speller.scalar(factor), speller.matrix(matrix)])
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return PowerTimes(flip(self.args[0]), *self.args[1:])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return PowerTimes(upstream, *self.args[1:])

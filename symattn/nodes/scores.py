@@ -1,6 +1,7 @@
-"""Ways to score a query against a key beside the dot product: cosine, additive, distance.
+"""Ways to score a query against a key beside the dot product: additive, distance.
 
-The dot product itself is SymPy's own matrix product, Q Kᵀ, and the general score Q W Kᵀ.
+The dot product itself is SymPy's own matrix product, Q Kᵀ, and the general score Q W Kᵀ; the cosine
+is the product of `UnitVectors`. `PairSum` is what the additive score is differentiated to.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.base import Node, as_matrix, shape_of
+from symattn.nodes.arguments import Matrix, Scalar, Word
+from symattn.nodes.base import Node, shape_of
+from symattn.nodes.lines import Filled, LineProduct, LineSum
 from symattn.nodes.rule import (
     Apply,
+    Const,
     Index,
-    Over,
     Plus,
     Power,
     Rule,
@@ -32,82 +35,6 @@ from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
 
-class UnitVectors(Node):
-    """Every vector over its length: u_ij = q_ij / √(Σ_l q_il²); vectors are rows with `axis` 1.
-
-    Dot products of these are cosines. A vector of length 0 has no direction.
-
-    Shapes: n × d in and out. Raises `SymattnError` for a zero vector, when evaluated.
-    Source: Graves, Wayne, Danihelka, *Neural Turing Machines* (2014), section 3.3.1, eq. 6.
-
-    >>> print(UnitVectors(sympy.Matrix([[3, 4]])).doit())
-    Matrix([[3/5, 4/5]])
-    """
-
-    source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
-    partial: ClassVar[bool] = True
-
-    adjoint_because: ClassVar[str] = (
-        "Only the part of the gradient across the vector turns it; the part along it is taken off, "
-        "and a long vector turns less."
-    )
-
-    def __new__(cls, matrix: Any, axis: Any = 1) -> Self:
-        return super().__new__(cls, as_matrix(matrix, "UnitVectors"), sympy.Integer(axis))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the matrix."""
-        return shape_of(self.args[0])
-
-    def _rule(self, i: Index, j: Index) -> Rule:
-        matrix, axis = self.args
-        index = dummy(i, j)
-        if axis == 1:
-            along, size = rule_of(matrix, i, index), matrix.shape[1]
-        else:
-            along, size = rule_of(matrix, index, j), matrix.shape[0]
-        length = Apply("√", Total(Power(along, 2), index, size))
-        return Over(rule_of(matrix, i, j), length)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("unit", roman=True), speller.matrix(self.args[0]))
-
-    def _flip(self, flip: Any) -> MatrixExpr:
-        return UnitVectors(flip(self.args[0]), 1 - self.args[1])
-
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineQuotient, LineSum
-        from symattn.nodes.spread import Lengths, LineProduct
-
-        matrix, axis = self.args
-        along = LineSum(sympy.HadamardProduct(value, upstream), axis)
-        across = sympy.MatAdd(upstream, sympy.MatMul(-1, LineProduct(value, along, axis)))
-        return LineQuotient(across, Lengths(matrix, axis), axis)
-
-    @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, axis = args
-        if axis == 0:
-            turned = cls._compute(arithmetic, arithmetic.transpose(matrix), 1)
-            return arithmetic.transpose(turned)
-        scaled, _ = arithmetic.in_range(matrix)  # a direction does not depend on the length
-        squares = arithmetic.row_sum(arithmetic.multiply(scaled, scaled))
-        if arithmetic.vanishing(squares).any():
-            raise SymattnError(_no_direction(arithmetic))
-        return arithmetic.divide(scaled, arithmetic.apply("√", squares))
-
-
-def _no_direction(arithmetic: Arithmetic) -> str:
-    dtype = getattr(arithmetic, "dtype", None)
-    if dtype is None:
-        return "scores: a zero vector has no direction, so it has no cosine"
-    return (
-        f"scores: a vector whose numbers are all 0 in {dtype} has no direction, so it has no "
-        "cosine; if they are only small, multiply them all by the same number"
-    )
-
-
 class Distance(Node):
     """Minus the squared distance: s_ij = −Σ_l (q_il − k_jl)².
 
@@ -118,6 +45,7 @@ class Distance(Node):
     (1964).
     """
 
+    queries, keys = Matrix(), Matrix()
     source: ClassVar[str] = "Nadaraya 1964; Watson 1964"
 
     adjoint_because: ClassVar[str] = (
@@ -125,15 +53,13 @@ class Distance(Node):
         "difference, added over all partners."
     )
 
-    def __new__(cls, queries: Any, keys: Any) -> Self:
-        left, right = as_matrix(queries, "Distance"), as_matrix(keys, "Distance")
-        _same_width(left, right, "Distance")
-        return super().__new__(cls, left, right)
+    def _check(self) -> None:
+        _same_width(self.queries, self.keys, "Distance")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """Queries × keys."""
-        return shape_of(self.args[0])[0], shape_of(self.args[1])[0]
+        return shape_of(self.queries)[0], shape_of(self.keys)[0]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys = self.args
@@ -146,9 +72,6 @@ class Distance(Node):
         return t.row(t.MINUS, t.call(name, *map(speller.matrix, self.args)))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineSum
-        from symattn.nodes.spread import LineProduct
-
         one, other = self.args if place == 0 else self.args[::-1]
         turned = upstream if place == 0 else sympy.Transpose(upstream)
         towards = sympy.MatMul(turned, other)
@@ -173,6 +96,7 @@ class Additive(Node):
     Translate* (2015), section A.1.2; its W_a s_{i−1} and U_a h_j are our rows of Q W_a and K U_a.
     """
 
+    queries, keys, vector = Matrix(), Matrix(), Matrix()
     source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
 
     adjoint_because: ClassVar[str] = (
@@ -180,18 +104,16 @@ class Additive(Node):
         "weight of each hidden unit; a unit's own weight gathers tanh itself."
     )
 
-    def __new__(cls, queries: Any, keys: Any, vector: Any) -> Self:
-        left, right = as_matrix(queries, "Additive"), as_matrix(keys, "Additive")
-        weights = as_matrix(vector, "Additive")
-        _same_width(left, right, "Additive")
-        if weights.shape[0] != left.shape[1] or weights.shape[1] != 1:
-            raise ShapeError(f"Additive: the vector has to be {left.shape[1]} × 1")
-        return super().__new__(cls, left, right, weights)
+    def _check(self) -> None:
+        _same_width(self.queries, self.keys, "Additive")
+        width = self.queries.shape[1]
+        if tuple(self.vector.shape) != (width, 1):
+            raise ShapeError(f"Additive: the vector has to be {width} × 1")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """Queries × keys."""
-        return shape_of(self.args[0])[0], shape_of(self.args[1])[0]
+        return shape_of(self.queries)[0], shape_of(self.keys)[0]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys, vector = self.args
@@ -204,10 +126,6 @@ class Additive(Node):
         return t.call(t.Ident("additive", roman=True), *map(speller.matrix, self.args))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.exponential import LineSum
-        from symattn.nodes.pairs import PairSum
-        from symattn.nodes.spread import Filled, LineProduct
-
         queries, keys, vector = self.args
         ones = Filled(*shape_of(queries if place == 1 else keys), 1)
         left = "keys" if place == 1 else "queries"
@@ -231,3 +149,133 @@ def _same_width(left: MatrixExpr, right: MatrixExpr, owner: str) -> None:
             f"{owner}: queries have {left.shape[1]} columns, keys {right.shape[1]}; "
             "give them equally many"
         )
+
+
+#: What a sum over pairs runs through, by what it leaves: an n × m, an n × d or an m × d matrix.
+_LEFT = ("pairs", "queries", "keys")
+
+
+class PairSum(Node):
+    """Sums of u_ij w_il x_jl f(q_il + k_jl) over one of i, j and l; f is tanh or a derivative.
+
+    U is n × m, W n × d, X m × d, Q n × d and K m × d. What is left out of the product decides what
+    is left of the sum: ``pairs`` Σ_l w_il x_jl f (n × m), ``queries`` Σ_j u_ij x_jl f (n × d),
+    ``keys`` Σ_i u_ij w_il f (m × d). With f = tanh and ``pairs`` this is the additive score, and
+    every derivative of one of them is another. `one` and `other` are the two factors that are
+    kept, in the order U, W, X; `order` says which derivative of tanh f is, 0 to 3.
+
+    Shapes: as above. Raises `ShapeError` where they do not fit and `SymattnError` for an unknown
+    sum or a higher derivative.
+    Source: Bahdanau, Cho, Bengio 2015, appendix A.1.2, differentiated.
+    """
+
+    source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
+    adjoint_because: ClassVar[str] = "Each pair of query and key has its part in the sum."
+
+    left, one, other = Word("sum", _LEFT), Matrix(), Matrix()
+    queries, keys, order = Matrix(), Matrix(), Scalar()
+
+    def __new__(cls, left: Any, one: Any, other: Any, queries: Any, keys: Any, order: Any) -> Self:
+        if str(left) not in _LEFT:
+            raise SymattnError(f"PairSum: {left}: choose one of {', '.join(_LEFT)}")
+        if not 0 <= int(order) <= 3:
+            raise SymattnError(f"PairSum: derivative {order} of tanh: give 0, 1, 2 or 3")
+        return super().__new__(cls, left, one, other, queries, keys, int(order))
+
+    def _check(self) -> None:
+        left, *parts, _ = self.args
+        (n, d), (m, width) = shape_of(parts[2]), shape_of(parts[3])
+        shapes = {"pairs": ((n, d), (m, d)), "queries": ((n, m), (m, d)), "keys": ((n, m), (n, d))}
+        if width != d or tuple(map(shape_of, parts[:2])) != shapes[left.name]:
+            raise ShapeError("PairSum: " + ", ".join(str(x.shape) for x in parts) + " do not fit")
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """What is left of queries × keys × width."""
+        left, _, _, queries, keys, _ = self.args
+        (n, d), (m, _) = shape_of(queries), shape_of(keys)
+        return {"pairs": (n, m), "queries": (n, d), "keys": (m, d)}[left.name]
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        left, one, other, queries, keys, order = self.args
+        index = dummy(i, j)
+        query, key, width = {
+            "pairs": (i, j, index), "queries": (i, index, j), "keys": (index, i, j)
+        }[left.name]  # fmt: skip
+        places = {"U": (query, key), "W": (query, width), "X": (key, width)}
+        kept = {"pairs": "WX", "queries": "UX", "keys": "UW"}[left.name]
+        size = {"pairs": queries.shape[1], "queries": keys.shape[0], "keys": queries.shape[0]}
+        factors = [
+            rule_of(matrix, *places[name]) for name, matrix in zip(kept, (one, other), strict=True)
+        ]
+        factors = [factor for factor in factors if factor != Const(sympy.S.One)]
+        inside = Plus((rule_of(queries, query, width), rule_of(keys, key, width)))
+        return Total(Times((*factors, *_bend(inside, int(order)))), index, size[left.name])
+
+    def _spell(self, speller: Speller) -> Tree:
+        left, one, other, queries, keys, order = self.args
+        name: Tree = t.Script(t.Ident("additive", roman=True), t.Ident(left.name, roman=True),
+                              t.row(*[t.Op("′")] * int(order)) if order else None)  # fmt: skip
+        ones = [x for x in (one, other) if not isinstance(x, Filled)]
+        return t.call(name, *map(speller.matrix, (*ones, queries, keys)))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        left, one, other, queries, keys, order = self.args
+        factors = dict(zip(_OF[left.name], (one, other), strict=True))
+        factors[_MISSING[left.name]] = upstream
+
+        def part(missing: str, order: int) -> PairSum:
+            one, other = (factors[name] for name in "UWX" if name != missing)
+            return PairSum(_SUMS[missing], one, other, queries, keys, order)
+
+        if place in (1, 2):
+            return part(_OF[left.name][place - 1], int(order))
+        name = "W" if place == 3 else "X"
+        return sympy.HadamardProduct(factors[name], part(name, int(order) + 1))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        left, one, other, queries, keys, order = args
+        added = arithmetic.add(queries[..., :, None, :], keys[..., None, :, :])
+        bent = _bent(arithmetic, arithmetic.apply("tanh", added), int(order))  # (…, n, m, d)
+        if str(left) == "pairs":
+            first, second, along = one[..., :, None, :], other[..., None, :, :], -1
+        elif str(left) == "queries":
+            first, second, along = one[..., None], other[..., None, :, :], -2
+        else:
+            first, second, along = one[..., None], other[..., :, None, :], -3
+        terms = arithmetic.multiply(arithmetic.multiply(first, second), bent)
+        return np.asarray(arithmetic.row_sum(np.moveaxis(terms, along, -1))[..., 0])
+
+
+_OF = {"pairs": "WX", "queries": "UX", "keys": "UW"}
+_MISSING = {"pairs": "U", "queries": "W", "keys": "X"}
+_SUMS = {missing: left for left, missing in _MISSING.items()}
+
+
+def _bend(inside: Rule, order: int) -> tuple[Rule, ...]:
+    """tanh, 1 − tanh², −2 tanh (1 − tanh²), 2 (3 tanh² − 1)(1 − tanh²), as factors."""
+    one, tanh = Const(sympy.S.One), Apply("tanh", inside)
+    slope = Plus((one, minus(Power(tanh, 2))))
+    two, three = Const(sympy.Integer(2)), Const(sympy.Integer(3))
+    third = Plus((Times((three, Power(tanh, 2))), Const(sympy.S.NegativeOne)))
+    return ((tanh,), (slope,), (Const(sympy.Integer(-2)), tanh, slope), (two, third, slope))[order]
+
+
+def _bent(arithmetic: Arithmetic, tanh: Array, order: int) -> Array:
+    """The same from the values of tanh."""
+    if order == 0:
+        return tanh
+    one = arithmetic.scalar(sympy.S.One)
+    square = arithmetic.multiply(tanh, tanh)
+    slope = arithmetic.add(one, -square)
+    if order == 1:
+        return slope
+    if order == 2:
+        twice = arithmetic.multiply(tanh, arithmetic.scalar(sympy.Integer(-2)))
+        return arithmetic.multiply(twice, slope)
+    three = arithmetic.multiply(square, arithmetic.scalar(sympy.Integer(3)))
+    inner = arithmetic.add(three, -np.asarray(one))
+    return arithmetic.multiply(
+        arithmetic.multiply(inner, arithmetic.scalar(sympy.Integer(2))), slope
+    )

@@ -33,8 +33,9 @@ from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
-from symattn.nodes.exponential import Exponential, LineQuotient, LineSum
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.entrywise import Exponential
+from symattn.nodes.lines import LineQuotient, LineSum
+from symattn.nodes.normalise import Normaliser
 from symattn.step import Input
 from symattn.worksheet.styles import MORE, Style, styles_that_differ
 

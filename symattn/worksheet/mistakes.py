@@ -12,7 +12,8 @@ import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.base import Node, as_matrix, as_scalar, shape_of
+from symattn.nodes.arguments import Bound, Matrix, Scalar, as_matrix
+from symattn.nodes.base import Node, shape_of
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -26,13 +27,7 @@ class Inverted(Node):
 
     word: ClassVar[str] = "not"
 
-    def __new__(cls, mask: Any) -> Self:
-        return super().__new__(cls, as_matrix(mask, "Inverted"))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the mask."""
-        return shape_of(self.args[0])
+    mask = Matrix()
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Cases(rule_of(self.args[0], i, j), "=", _HIDDEN, _SEEN, _HIDDEN)
@@ -50,14 +45,7 @@ class Inverted(Node):
 class MaskedTo(Node):
     """Scores with a finite number where −∞ belongs: leftover weight on masked keys."""
 
-    def __new__(cls, scores: Any, mask: Any, value: Any = 0) -> Self:
-        parts = as_matrix(scores, "MaskedTo"), as_matrix(mask, "MaskedTo")
-        return super().__new__(cls, *parts, as_scalar(value, "MaskedTo"))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of the scores."""
-        return shape_of(self.args[0])
+    scores, mask, value = Matrix(), Matrix(), Scalar(0)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         scores, mask, value = self.args
@@ -86,24 +74,13 @@ class _OfHeads(Node):
 
     word: ClassVar[str] = ""
 
-    def __new__(cls, matrix: Any, index: Any, count: Any) -> Self:
-        body = as_matrix(matrix, cls.__name__)
-        return super().__new__(cls, body, index, as_scalar(count, cls.__name__))
+    matrix, index, heads = Matrix(), Bound(), Scalar()
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """The heads side by side."""
         rows, columns = shape_of(self.args[0])
         return rows, self.args[2] * columns
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """All symbols but the head index, which belongs to the node."""
-        body, index, count = self.args
-        return (body.free_symbols - {index}) | count.free_symbols  # type: ignore[no-any-return]
-
-    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
-        return self if old == self.args[1] else None
 
     def _entry_of(self, head: Any, i: Any, j: Any) -> Rule:
         body, index, _ = self.args

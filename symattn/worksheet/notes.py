@@ -13,7 +13,7 @@ import sympy
 from symattn.arithmetic.base import Array
 from symattn.derivation import Evaluation, Step
 from symattn.errors import counted
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.normalise import Normaliser
 from symattn.worksheet.claims import Policy
 from symattn.worksheet.mark import EntryMark, StepMark
 from symattn.worksheet.misconceptions.inventing import full_rows, row_sum, sums_to_one

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from symattn.documents.code.fit import PRETTIER
-from symattn.documents.code.spell import Language
+from symattn.documents.code.language import Language
 
 
 def _functions(file: str, begin: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Array
-from symattn.nodes.positions import HIDDEN, SEEN
+from symattn.nodes.masks import HIDDEN, SEEN
 from symattn.nodes.rule import Const, Ordinal, Plus, Rule, branches, rule_of
 
 #: A row and a column, counted from 0, in conditions and tables.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 
+from symattn.documents.code.language import Language
 from symattn.documents.code.made import (
     COLUMN,
     ROW,
@@ -23,9 +24,6 @@ from symattn.errors import CannotSpell
 from symattn.nodes.spell import Speller
 from symattn.notation.options import SIZES
 from symattn.notation.text import line
-
-if TYPE_CHECKING:
-    from symattn.documents.code.spell import Language
 
 #: A condition on grids longer than this gets a line of its own.
 _LONG = 40

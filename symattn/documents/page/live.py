@@ -9,8 +9,8 @@ from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.spell import spelled
 from symattn.documents.code.trace import traced
 from symattn.documents.page.frame import scripts
-from symattn.nodes.exponential import Exponential
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.entrywise import Exponential
+from symattn.nodes.normalise import Normaliser
 
 #: Steps that a reader may set by hand, as if they were given.
 _FREE = ("mask",)

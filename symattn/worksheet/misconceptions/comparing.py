@@ -10,8 +10,8 @@ from typing import Any
 
 import sympy
 
+from symattn.nodes.lines import UnitVectors
 from symattn.nodes.scale import Quotient
-from symattn.nodes.scores import UnitVectors
 from symattn.worksheet.misconceptions.steps import (
     DOT_PRODUCT,
     Change,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symattn.nodes.exponential import LineQuotient
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.lines import LineQuotient
+from symattn.nodes.normalise import Normaliser
 from symattn.step import Input, Step
 from symattn.worksheet.mark import EntryMark, StepMark
 

@@ -11,9 +11,8 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.nodes.elementwise import SoftCap
-from symattn.nodes.masks import Kept, Masked
-from symattn.nodes.positions import Causal, Padding
+from symattn.nodes.entrywise import SoftCap
+from symattn.nodes.masks import Causal, Kept, Masked, Padding
 from symattn.worksheet.misconceptions.steps import (
     REPORTED,
     Change,

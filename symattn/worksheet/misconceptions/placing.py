@@ -11,8 +11,8 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.nodes.encodings import Rotary, Sinusoidal
 from symattn.nodes.heads import Concat, Head
+from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.step import HEAD, Step
 from symattn.worksheet.misconceptions.steps import (
     REPORTED,

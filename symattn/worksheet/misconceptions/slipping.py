@@ -15,7 +15,7 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
-from symattn.nodes.exponential import LineQuotient
+from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Softmax
 from symattn.nodes.rule import Entry, parts
 from symattn.worksheet.evidence import LEAST_BITS, Field, weighed

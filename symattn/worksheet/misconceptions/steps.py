@@ -12,11 +12,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.derivation import Derivation
 from symattn.nodes.base import shape_of
-from symattn.nodes.exponential import Exponential, LineDifference, LineQuotient
+from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Head
+from symattn.nodes.lines import LineDifference, LineQuotient
 from symattn.nodes.masks import Kept, Masked
-from symattn.nodes.normalise import Softmax
-from symattn.nodes.normaliser import Normaliser
+from symattn.nodes.normalise import Normaliser, Softmax
 from symattn.step import Step
 
 #: Where a misconception is known from, if from many places.

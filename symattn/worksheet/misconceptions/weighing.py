@@ -10,15 +10,9 @@ from collections.abc import Callable
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.nodes.exponential import (
-    Exponential,
-    LineDifference,
-    LineQuotient,
-    LineSum,
-    RowMax,
-)
-from symattn.nodes.normalise import RowRatio, Softmax
-from symattn.nodes.simplex import Hardmax
+from symattn.nodes.entrywise import Exponential
+from symattn.nodes.lines import LineDifference, LineQuotient, LineSum
+from symattn.nodes.normalise import Hardmax, RowMax, RowRatio, Softmax
 from symattn.worksheet.misconceptions.comparing import scores_from
 from symattn.worksheet.misconceptions.steps import (
     DOT_PRODUCT,

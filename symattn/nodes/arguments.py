@@ -1,0 +1,119 @@
+"""What a node is made of: the arguments that its class names, read and checked when it is made.
+
+``matrix, sums, axis = Matrix(), Matrix(), Axis()`` in the body of a node's class says what its
+constructor takes, in this order; on the node itself each is the value that was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from inspect import Parameter
+from typing import Any, ClassVar
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arguments import wrong
+from symattn.errors import SymattnError, nearest, shown
+
+#: Stands for the default of an argument that has to be given.
+NEEDED: Any = Parameter.empty
+
+
+class Argument:
+    """One argument of a node; `default` is taken where it is not given."""
+
+    #: Whether it has letters that something may be put in for.
+    has_letters: ClassVar[bool] = True
+
+    def __init__(self, default: Any = NEEDED) -> None:
+        self.default = default
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        """What was given for it; of the class, the argument itself."""
+        return self if node is None else node.args[owner.places[self.name]]
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        """What is given as the node keeps it. Raises `SymattnError`, naming the node."""
+        raise NotImplementedError
+
+    def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
+        """What it becomes in the transposed node: a matrix is transposed, an axis is the other."""
+        return value
+
+
+class Matrix(Argument):
+    """A matrix expression."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return as_matrix(value, owner)
+
+    def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
+        return flip(value)
+
+
+class Scalar(Argument):
+    """A number or a symbol for one."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return as_scalar(value, owner)
+
+
+class Size(Scalar):
+    """How many rows, or columns, the node has."""
+
+
+class Bound(Scalar):
+    """The index of a head that the node runs through: nothing is put in for it from outside."""
+
+    has_letters = False
+
+
+class Axis(Argument):
+    """1 where the lines of a matrix are its rows, 0 where they are its columns."""
+
+    def __init__(self, default: int = 1) -> None:
+        super().__init__(default)
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return sympy.Integer(value)
+
+    def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
+        return 1 - value
+
+
+class Word(Argument):
+    """One of a few words, such as the name of a function, kept as a symbol; `what` it names."""
+
+    has_letters = False
+
+    def __init__(self, what: str, known: Collection[str], default: Any = NEEDED) -> None:
+        super().__init__(default)
+        self.what, self.known = what, known
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        name = str(value)
+        if name not in self.known:
+            raise SymattnError(f'{self.what} "{name}" is not known{nearest(name, self.known)}')
+        return sympy.Symbol(name)
+
+
+def as_matrix(value: Any, owner: str) -> MatrixExpr:
+    """The argument as a matrix expression, or an error that names the node."""
+    if isinstance(value, sympy.MatrixBase):
+        return sympy.ImmutableDenseMatrix(value)
+    if not isinstance(value, MatrixExpr):
+        raise wrong(value, owner, "a matrix expression, such as a MatrixSymbol")
+    return value
+
+
+def as_scalar(value: Any, owner: str) -> sympy.Expr:
+    """The argument as a SymPy scalar; a string is refused, since SymPy would run it."""
+    try:
+        return sympy.sympify(value, strict=True)
+    except sympy.SympifyError:
+        raise SymattnError(f"{owner}: {shown(value)} is not a number or a symbol") from None

@@ -1,0 +1,443 @@
+"""Lines of a matrix, which are its rows (or its columns), and a number or a vector for all of them.
+
+Sums of lines, lines less, over or times a number of their own, a vector added to every line, and
+what these are differentiated to: a number spread along its line, lengths, matrices of one number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.exact import filled
+from symattn.errors import ShapeError, SymattnError
+from symattn.nodes.arguments import Axis, Matrix, Scalar, Size
+from symattn.nodes.base import Node, shape_of
+from symattn.nodes.rule import (
+    Apply,
+    Const,
+    Index,
+    Over,
+    Plus,
+    Power,
+    Rule,
+    Times,
+    Total,
+    dummy,
+    minus,
+    rule_of,
+)
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.tree import Tree
+
+_REVERSE = "Griewank and Walther 2008, section 3.2"
+_SOFTMAX = "Vaswani et al. 2017, section 3.2.1"
+_SHIFTED = "Blanchard, Higham, Higham 2021, equation 1.3"
+
+
+class OfLines(Node):
+    """A node that does the same to each line of a matrix: rows with `axis` 1, columns with 0."""
+
+    matrix, axis = Matrix(), Axis()
+
+    def _along(self, i: Index, j: Index, index: sympy.Symbol) -> tuple[Rule, sympy.Expr]:
+        """The entry at `index` of the line through (i, j), and how long that line is."""
+        rows, columns = shape_of(self.matrix)
+        if self.axis == 1:
+            return rule_of(self.matrix, i, index), columns
+        return rule_of(self.matrix, index, j), rows
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        *matrices, axis = args
+        if axis == 1:
+            return cls._rows(arithmetic, *matrices)
+        return arithmetic.transpose(cls._rows(arithmetic, *map(arithmetic.transpose, matrices)))
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
+        """The value where lines are rows, each on its own."""
+        raise NotImplementedError
+
+
+class NumberOfLines(OfLines):
+    """One number for each line: a column for the rows, a row for the columns."""
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """One number for each row (or column)."""
+        rows, columns = shape_of(self.matrix)
+        return (rows, sympy.S.One) if self.axis == 1 else (sympy.S.One, columns)
+
+
+def number_of_line(numbers: MatrixExpr, i: Index, j: Index, axis: sympy.Integer) -> Rule:
+    """The number that belongs to the line through (i, j)."""
+    return rule_of(numbers, i, 0) if axis == 1 else rule_of(numbers, 0, j)
+
+
+class Filled(Node):
+    """The same number everywhere: ones, or zeros.
+
+    Shapes: rows × columns. Raises `SymattnError` if the number is no number.
+    Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2: a sum's gradient.
+
+    >>> print(Filled(1, 2, 1).doit(), Filled(2, 2, 0))
+    Matrix([[1, 1]]) 0
+    """
+
+    rows, columns, number = Size(), Size(), Scalar()
+    source: ClassVar[str] = _REVERSE
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return Const(self.number)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return speller.scalar(self.number)
+
+    def _flip(self, flip: Any) -> MatrixExpr:
+        rows, columns, number = self.args
+        return Filled(columns, rows, number)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        rows, columns, number = args
+        return arithmetic.array(filled((int(rows), int(columns)), [number] * int(rows * columns)))
+
+
+class Spread(Node):
+    """A column's numbers, each along its whole row: c_ij = r_i, R = r 1ᵀ; a row's with `axis` 0.
+
+    Shapes: n × 1 becomes n × size (with `axis` 0: 1 × m becomes size × m). Raises `ShapeError` if
+    the vector is not that. Source: Griewank and Walther 2008, section 3.2: what a row sum's
+    gradient is.
+
+    >>> print(Spread(sympy.Matrix([[1], [2]]), 2).doit())
+    Matrix([[1, 1], [2, 2]])
+    """
+
+    vector, size, axis = Matrix(), Scalar(), Axis()
+    source: ClassVar[str] = _REVERSE
+    adjoint_because: ClassVar[str] = "Each number was used along a whole row: their gradients add."
+
+    def _check(self) -> None:
+        _check_vector(self.vector, None, self.axis, "Spread")
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """The vector's length and the size."""
+        vector, size, axis = self.args
+        rows, columns = shape_of(vector)
+        return (rows, size) if axis == 1 else (size, columns)
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return number_of_line(self.vector, i, j, self.axis)
+
+    def _spell(self, speller: Speller) -> Tree:
+        vector, _, axis = self.args
+        ones: Tree = t.Num("1")
+        if axis == 1:
+            ones = speller.notation.transposed(ones)
+            return t.times([speller.matrix(vector), ones])
+        return t.times([ones, speller.matrix(vector)])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return LineSum(upstream, self.axis)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        vector, size, axis = args
+        return np.repeat(vector, int(size), axis=-1 if axis == 1 else -2)
+
+
+class LineProduct(Node):
+    """Each row times its own number: c_ij = r_i a_ij, which is diag(r) A; columns with `axis` 0.
+
+    Shapes: n × m and n × 1 give n × m (with `axis` 0: 1 × m in place of n × 1). Raises
+    `ShapeError` if the vector is not that. Source: Griewank and Walther 2008, section 3.2.
+
+    >>> print(LineProduct(sympy.Matrix([[1, 1], [1, 2]]), sympy.Matrix([[3], [4]])).doit())
+    Matrix([[3, 3], [4, 8]])
+    """
+
+    matrix, vector, axis = Matrix(), Matrix(), Axis()
+    source: ClassVar[str] = _REVERSE
+    adjoint_because: ClassVar[str] = "In a product, each factor's gradient is weighed by the other."
+
+    def _check(self) -> None:
+        _check_vector(self.vector, self.matrix, self.axis, "LineProduct")
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        number = number_of_line(self.vector, i, j, self.axis)
+        return Times((number, rule_of(self.matrix, i, j)))
+
+    def _spell(self, speller: Speller) -> Tree:
+        matrix, vector, axis = self.args
+        numbers = vector.arg if isinstance(vector, sympy.Transpose) else vector
+        diagonal = t.call(t.Ident("diag", roman=True), speller.matrix(numbers))
+        body = speller.matrix(matrix)
+        return t.times([diagonal, body] if axis == 1 else [body, diagonal])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        matrix, vector, axis = self.args
+        if place == 0:
+            return LineProduct(upstream, vector, axis)
+        return LineSum(sympy.HadamardProduct(upstream, matrix), axis)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        return arithmetic.multiply(args[1], args[0])
+
+
+class Lengths(NumberOfLines):
+    """The length of each row: ‖q_i‖ = √(Σ_l q_il²); of each column with `axis` 0.
+
+    Shapes: n × d becomes n × 1 (with `axis` 0: 1 × d). Raises `SymattnError` if its argument is no
+    matrix. Source: Graves et al. 2014, section 3.3.1, the denominator of the cosine.
+
+    >>> print(Lengths(sympy.Matrix([[3, 4]])).doit())
+    Matrix([[5]])
+    """
+
+    source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
+    adjoint_because: ClassVar[str] = "A vector gets longer the fastest along itself."
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        index = dummy(i, j)
+        along, size = self._along(i, j, index)
+        return Apply("√", Total(Power(along, 2), index, size))
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("lengths", roman=True), speller.matrix(self.matrix))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return LineProduct(UnitVectors(*self.args), upstream, self.axis)
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
+        scaled, power = arithmetic.in_range(matrix)
+        squares = arithmetic.row_sum(arithmetic.multiply(scaled, scaled))
+        lengths = arithmetic.apply("√", squares)
+        return lengths if power is None else arithmetic.multiply(lengths, power)
+
+
+def _check_vector(vector: MatrixExpr, matrix: MatrixExpr | None, axis: Any, owner: str) -> None:
+    """Refuse what is not a column with a number for each row (or a row, for each column)."""
+    across, along = (1, 0) if axis == 1 else (0, 1)
+    found = shape_of(vector)
+    fits = found[across] == 1
+    if matrix is not None:
+        fits = fits and sympy.expand(found[along] - shape_of(matrix)[along]) == 0
+    if not fits:
+        kind = "a column" if axis == 1 else "a row"
+        raise ShapeError(f"{owner}: {found[0]} × {found[1]} does not fit; give {kind} of numbers")
+
+
+class PlusVector(Node):
+    """The same vector added to every row: q_ij = m_ij + b_j; to every column with `axis` 0.
+
+    Shapes: n × d and 1 × d give n × d. Raises `ShapeError` if the widths differ.
+    Source: PyTorch, nn.MultiheadAttention (bias=True); Vaswani et al. 2017 has none.
+    """
+
+    matrix, vector, axis = Matrix(), Matrix(), Axis()
+    source: ClassVar[str] = "PyTorch, nn.MultiheadAttention"
+
+    adjoint_because: ClassVar[str] = (
+        "A sum passes its gradient to both parts; the vector was added to every row, so that it "
+        "gathers the gradients of all of them."
+    )
+
+    def _check(self) -> None:
+        wanted = (1, self.matrix.shape[1]) if self.axis == 1 else (self.matrix.shape[0], 1)
+        if tuple(self.vector.shape) != wanted:
+            raise ShapeError(f"PlusVector: the vector has to be {wanted[0]} × {wanted[1]}")
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        added = number_of_line(self.vector, i, j, 1 - self.axis)
+        return Plus((rule_of(self.matrix, i, j), added))
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.plus([speller.matrix(self.matrix), speller.matrix(self.vector)])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return upstream if place == 0 else LineSum(upstream, 1 - self.axis)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        return arithmetic.add(args[0], args[1])
+
+
+class UnitVectors(OfLines):
+    """Every vector over its length: u_ij = q_ij / √(Σ_l q_il²); vectors are rows with `axis` 1.
+
+    Dot products of these are cosines. A vector of length 0 has no direction.
+
+    Shapes: n × d in and out. Raises `SymattnError` for a zero vector, when evaluated.
+    Source: Graves, Wayne, Danihelka, *Neural Turing Machines* (2014), section 3.3.1, eq. 6.
+
+    >>> print(UnitVectors(sympy.Matrix([[3, 4]])).doit())
+    Matrix([[3/5, 4/5]])
+    """
+
+    source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
+    partial: ClassVar[bool] = True
+
+    adjoint_because: ClassVar[str] = (
+        "Only the part of the gradient across the vector turns it; the part along it is taken off, "
+        "and a long vector turns less."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        index = dummy(i, j)
+        along, size = self._along(i, j, index)
+        length = Apply("√", Total(Power(along, 2), index, size))
+        return Over(rule_of(self.matrix, i, j), length)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.call(t.Ident("unit", roman=True), speller.matrix(self.matrix))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        matrix, axis = self.args
+        along = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        across = sympy.MatAdd(upstream, sympy.MatMul(-1, LineProduct(value, along, axis)))
+        return LineQuotient(across, Lengths(matrix, axis), axis)
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
+        scaled, _ = arithmetic.in_range(matrix)  # a direction does not depend on the length
+        squares = arithmetic.row_sum(arithmetic.multiply(scaled, scaled))
+        if arithmetic.vanishing(squares).any():
+            raise SymattnError(_no_direction(arithmetic))
+        return arithmetic.divide(scaled, arithmetic.apply("√", squares))
+
+
+def _no_direction(arithmetic: Arithmetic) -> str:
+    dtype = getattr(arithmetic, "dtype", None)
+    if dtype is None:
+        return "scores: a zero vector has no direction, so it has no cosine"
+    return (
+        f"scores: a vector whose numbers are all 0 in {dtype} has no direction, so it has no "
+        "cosine; if they are only small, multiply them all by the same number"
+    )
+
+
+class LineDifference(Node):
+    """Each row less its own number: d_ij = z_ij − ρ_i; −∞ stays −∞ whatever is subtracted.
+
+    So a row of −∞ alone, whose maximum is −∞, is left as it is.
+
+    Shapes: n × m and n × 1 give n × m; with ρ a row 1 × m (`axis` 0), columns are lowered instead.
+    Raises `ShapeError` if the second argument is not that. Source: Blanchard, Higham, Higham 2021,
+    equation 1.3.
+
+    >>> print(LineDifference(sympy.Matrix([[1, 3], [2, 2]]), sympy.Matrix([3, 2])).doit())
+    Matrix([[-2, 0], [0, 0]])
+    """
+
+    matrix, numbers, axis = Matrix(), Matrix(), Axis()
+    source: ClassVar[str] = _SHIFTED
+
+    adjoint_because: ClassVar[str] = (
+        "A difference passes its gradient on; the number was taken from a whole row, whose "
+        "gradients add up with a minus."
+    )
+
+    def _check(self) -> None:
+        wanted = (self.matrix.shape[0], 1) if self.axis == 1 else (1, self.matrix.shape[1])
+        if tuple(self.numbers.shape) != wanted:
+            raise ShapeError(f"LineDifference: the numbers have to be {wanted[0]} × {wanted[1]}")
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        below = number_of_line(self.numbers, i, j, self.axis)
+        terms = rule_of(self.matrix, i, j), minus(below)
+        return Plus(terms, empty=sympy.S.NegativeInfinity)
+
+    def _spell(self, speller: Speller) -> Tree:
+        matrix, numbers, axis = self.args
+        spread = Spread(numbers, shape_of(matrix)[int(axis)], axis)
+        return t.plus([speller.matrix(matrix), t.negated(speller.matrix(spread))])
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        if place == 0:
+            return upstream
+        return sympy.MatMul(-1, LineSum(upstream, self.axis))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, numbers, _ = args
+        none = arithmetic.hidden(numbers)
+        safe = arithmetic.where(none, arithmetic.zero, numbers)
+        return arithmetic.add(matrix, np.asarray(-safe))
+
+
+class LineSum(NumberOfLines):
+    """The sum of each row as a column, r_i = Σ_l f_il; with `axis` 0 of each column, as a row.
+
+    Shapes: n × m becomes n × 1. Raises `SymattnError` if its argument is no matrix.
+    Source: Vaswani et al. 2017, section 3.2.1 (the denominator of the softmax).
+    """
+
+    source: ClassVar[str] = _SOFTMAX
+
+    adjoint_because: ClassVar[str] = (
+        "Every entry of a row has the same part in its sum, so that all have its gradient."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        index = dummy(i if self.axis == 1 else j)
+        entry, size = self._along(i, j, index)
+        return Total(entry, index, size)
+
+    def _spell(self, speller: Speller) -> Tree:
+        word = "rowsum" if self.axis == 1 else "colsum"
+        return t.call(t.Ident(word, roman=True), speller.matrix(self.matrix))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        matrix, axis = self.args
+        return Spread(upstream, shape_of(matrix)[int(axis)], axis)
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
+        return arithmetic.row_sum(matrix)
+
+
+class LineQuotient(Node):
+    """Each row over its own number: a_ij = f_ij / r_i; where r_i is 0 the row is 0.
+
+    Shapes: n × m and n × 1 give n × m; with r a row 1 × m, columns are divided instead. Raises
+    `SymattnError` if an argument is no matrix. Source: Vaswani et al. 2017, section 3.2.1.
+    """
+
+    matrix, sums, axis = Matrix(), Matrix(), Axis()
+    source: ClassVar[str] = _SOFTMAX
+
+    adjoint_because: ClassVar[str] = (
+        "A share grows with its own part, and shrinks in proportion to itself as the sum grows."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        below = number_of_line(self.sums, i, j, self.axis)
+        return Over(rule_of(self.matrix, i, j), below, empty=sympy.S.Zero)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return t.Frac(speller.matrix(self.matrix), speller.matrix(self.sums))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        _, sums, axis = self.args
+        if place == 0:
+            return LineQuotient(upstream, sums, axis)
+        told = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        return sympy.MatMul(-1, LineQuotient(told, sums, axis))
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        matrix, sums, _ = args
+        nothing = arithmetic.equals(sums, 0)
+        safe = arithmetic.where(nothing, arithmetic.scalar(sympy.S.One), sums)
+        quotient = arithmetic.divide(matrix, safe)
+        return arithmetic.where(nothing, arithmetic.zero, quotient)

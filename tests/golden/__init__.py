@@ -1,0 +1,257 @@
+"""What is printed, kept: one digest a row, and a few whole texts for those who read the changes.
+
+A row is a variant (or a file, or the catalogue of identities), what is made of it, a format and a
+view. `digests.txt` has one line for each; `texts/` has the whole output of some of them.
+
+- ``python -m tests.golden``: prints every row again and lists those that have changed;
+- ``python -m tests.golden causal t5``: only those rows whose keys hold one of these words;
+- ``python -m tests.golden --write``: takes what is printed now for right;
+- ``python -m tests.golden --show "causal values text all"``: what has changed in that row since the
+  last commit, or since another with ``--since REVISION``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from symattn import Notation
+from symattn.attention.example import small_example
+from symattn.attention.variants import VARIANTS
+from symattn.cli import main
+from symattn.derivation import Derivation, Evaluation
+from symattn.documents.job import CODE, PICTURES, Job, document_of
+from symattn.errors import SymattnError
+
+ROOT = Path(__file__).parent.parent.parent
+HERE = ROOT / "tests" / "golden"
+DIGESTS = HERE / "digests.txt"
+
+#: The formats of a derivation that are texts and need no numbers.
+TEXTS = ("text", "latex", "mathml", "json", "md", "html", "tex", "ipynb")
+
+#: Pages with claims: every format of ``check`` is printed for each.
+PAGES = ("examples/*.toml", "examples/*.md", "docs/*.md")
+REPORTS = ("text", "md", "html", "json", "github")
+
+#: How long something took is no part of what is kept.
+_TIMES = re.compile(r'\b\d+(\.\d+)? ?m?s\b|("(?:ms|seconds|time)": )[\d.]+')
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that is printed: what of, what is made of it, its format and its view."""
+
+    of: str
+    made: str
+    form: str
+    view: str
+    printed: Callable[[], str]
+
+    @property
+    def key(self) -> str:
+        """The row's name in `digests.txt`."""
+        return f"{self.of} {self.made} {self.form} {self.view}"
+
+    @property
+    def text(self) -> str:
+        """What is printed, or the one line that says why there is nothing to print."""
+        try:
+            return _TIMES.sub(r"\2", self.printed())
+        except SymattnError as error:
+            return f"{error}\n"
+
+
+def digest(text: str) -> str:
+    """What stands in `digests.txt` for a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+#: The rows whose whole texts are kept.
+WHOLE = (
+    "scaled-dot-product symbolic text all",
+    "causal values text all",
+    "rotary symbolic latex entry",
+    "t5 values text worked",
+    "off-by-one backward text all",
+    "causal program numpy all",
+    "examples/checked_hand_calculation.toml check text all",
+    "catalogue prove text all",
+)
+
+
+def path_of(key: str) -> Path:
+    """Where the whole text of a row is kept."""
+    return HERE / "texts" / (re.sub(r"[^\w.-]+", "_", key) + ".txt")
+
+
+def kept() -> dict[str, str]:
+    """The digests as they were written last."""
+    if not DIGESTS.exists():
+        return {}
+    lines = DIGESTS.read_text(encoding="utf-8").splitlines()
+    pairs = (line.rpartition(" ") for line in lines)
+    return {key: found for key, _, found in pairs}
+
+
+def changed(rows: Iterable[Row], known: Mapping[str, str]) -> list[str]:
+    """The keys of the rows that are not printed as they were."""
+    return [row.key for row in rows if known.get(row.key) != digest(row.text)]
+
+
+def matches(key: str, words: list[str]) -> bool:
+    """Whether a row was asked for."""
+    return not words or any(word in key.split() for word in words)
+
+
+def of_group(task: tuple[str, list[str]]) -> list[tuple[str, str]]:
+    """The digests of one group's rows, where they were asked for."""
+    name, words = task
+    rows = groups()[name]()
+    return [(row.key, digest(row.text)) for row in rows if matches(row.key, words)]
+
+
+# ---- all rows ----------------------------------------------------------------------------------
+
+
+def groups() -> dict[str, Callable[[], Iterator[Row]]]:
+    """Rows by what they are of, which share what is made of it."""
+    found: dict[str, Callable[[], Iterator[Row]]] = {}
+    for variant in VARIANTS:
+        found[variant.name] = partial(_of_variant, variant.name)
+    for pattern in PAGES:
+        for path in sorted(ROOT.glob(pattern)):
+            name = str(path.relative_to(ROOT))
+            found[name] = partial(_of_page, name)
+    found["catalogue"] = _of_catalogue
+    return found
+
+
+def rows() -> Iterator[Row]:
+    """Every row."""
+    for group in groups().values():
+        yield from group()
+
+
+def _of_variant(name: str) -> Iterator[Row]:
+    """A variant by letters and by numbers, forwards and backwards, and as a program."""
+    spec = next(row.spec for row in VARIANTS if row.name == name)
+
+    @cache
+    def symbolic(backward: bool) -> Derivation:
+        derivation = spec.derivation(title=name)
+        return derivation.gradient(None) if backward else derivation
+
+    @cache
+    def example(backward: bool, counted: bool = True) -> tuple[Derivation, Evaluation]:
+        gradient = () if backward else None
+        return small_example(spec, title=name, gradient=gradient, counted=counted)
+
+    def document(form: str, job: Job) -> str:
+        if job.evaluation is not None:
+            job.check = job.evaluation.check()
+        made = document_of(form, [job])
+        assert isinstance(made, str)
+        return made
+
+    def letters(form: str, view: str = "all", backward: bool = False, **changes: Any) -> str:
+        job = Job(symbolic(backward), None, Notation().but(**changes), code="derivation = …")
+        job.views = job.views if view == "all" else (view,)
+        return document(form, job)
+
+    def numbers(
+        form: str, view: str = "all", backward: bool = False, picture: str = "heat",
+        **changes: Any,
+    ) -> str:  # fmt: skip
+        job = Job(*example(backward), Notation().but(**changes), picture=picture)
+        job.code = "derivation, values = …"
+        job.views = job.views if view == "all" else (view,)
+        return document(form, job)
+
+    def program(language: str) -> str:
+        return document(language, Job(*example(False, counted=False), Notation()))
+
+    for form in TEXTS:
+        yield Row(name, "symbolic", form, "all", partial(letters, form))
+        yield Row(name, "values", form, "all", partial(numbers, form))
+    for form, view in product(("text", "latex", "mathml"), ("formula", "entry")):
+        yield Row(name, "symbolic", form, view, partial(letters, form, view))
+    for form, view in product(("text", "latex"), ("worked", "value")):
+        yield Row(name, "values", form, view, partial(numbers, form, view))
+    for view, changes in _NOTATIONS.items():
+        yield Row(name, "symbolic", "text", view, partial(letters, "text", **changes))
+    yield Row(name, "values", "text", "exact", partial(numbers, "text", exact=True))
+    yield Row(name, "values", "text", "falk", partial(numbers, "text", "value", layout="falk"))
+    for form, picture in product(("svg", "tikz"), PICTURES):
+        yield Row(name, "values", form, picture, partial(numbers, form, picture=picture))
+    for language in CODE:
+        yield Row(name, "program", language, "all", partial(program, language))
+    for form in ("text", "latex", "json"):
+        yield Row(name, "gradient", form, "all", partial(letters, form, backward=True))
+    columns = partial(letters, "text", backward=True, convention="columns")
+    yield Row(name, "gradient", "text", "columns", columns)
+    for form in ("text", "json"):
+        yield Row(name, "backward", form, "all", partial(numbers, form, backward=True))
+
+
+#: The reader's choices that change every formula.
+_NOTATIONS: Mapping[str, Mapping[str, Any]] = {
+    "from-0": {"index_base": 0},
+    "columns": {"convention": "columns"},
+}
+
+
+def _of_page(name: str) -> Iterator[Row]:
+    """A worksheet or a page, marked; a worksheet derived, too."""
+    for form in REPORTS:
+        yield Row(name, "check", form, "all", partial(told, "check", name, "--format", form))
+    if name.endswith(".toml"):
+        for form in ("text", "latex", "json", "ipynb"):
+            yield Row(name, "derive", form, "all", partial(told, "derive", name, "--format", form))
+
+
+def _of_catalogue() -> Iterator[Row]:
+    """Every identity and false belief decided, and what else is listed."""
+    from symattn.algebra import identity, printed
+    from symattn.algebra.identities import IDENTITIES, prove
+
+    @cache
+    def proofs() -> tuple[identity.Proof, ...]:
+        return tuple(prove(row) for row in IDENTITIES)
+
+    def lines(one: Callable[[identity.Proof], str]) -> str:
+        return "\n".join(map(one, proofs()))
+
+    def text(proof: identity.Proof) -> str:
+        return "\n".join(line for _, line in printed.text_lines(proof, "unicode"))
+
+    def data(proof: identity.Proof) -> str:
+        return json.dumps(printed.data(proof), ensure_ascii=False, indent=2)
+
+    spelled = {"text": text, "latex": printed.latex_lines, "mathml": printed.mathml_lines,
+               "json": data}  # fmt: skip
+    for form, one in spelled.items():
+        yield Row("catalogue", "prove", form, "all", partial(lines, one))
+    for command in ("variants", "ladder", "jacobian"):
+        yield Row("catalogue", command, "text", "all", partial(told, command))
+
+
+def told(*arguments: str) -> str:
+    """What a command prints, and its status."""
+    before = Path.cwd()
+    os.chdir(ROOT)  # files are named as they are given
+    try:
+        result = CliRunner().invoke(main, arguments)
+    finally:
+        os.chdir(before)
+    return f"{result.output}exit status {result.exit_code}\n"
