@@ -884,8 +884,9 @@ def test_standard_streams_that_are_closed_lend_their_numbers_to_no_other_file(
     sheet = "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\n[claims]\nweights=[[1]]\n"
     (tmp_path / "sheet.toml").write_text(sheet, encoding="utf-8")
     command = f'"$0" -m symattn check sheet.toml --isolated {output} {closed}'
-    done = subprocess.run(  # noqa: S603
-        ["/bin/sh", "-c", command, sys.executable], cwd=tmp_path, capture_output=True, text=True,
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == status, done.stderr
     if output:
@@ -901,9 +902,23 @@ def test_a_document_that_is_cut_off_on_standard_output_is_no_success(
     form: str, unbuffered: str, tmp_path: Path
 ) -> None:
     command = f'ulimit -f 2; "$0" -m symattn derive causal --format {form} > document'
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         ["/bin/sh", "-c", command, sys.executable],
-        cwd=tmp_path, capture_output=True, text=True,
+        cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (2, "symattn: cannot write: file too large\n")
+
+
+@pytest.mark.parametrize("words", [("check", "--fix"), ("check",), ("render",)])
+def test_an_empty_name_is_not_the_folder_of_the_command(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("```symattn\n[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\n```\n", encoding="utf-8")
+    before = page.read_text(encoding="utf-8")
+    result = CliRunner().invoke(main, [*words, ""])
+    assert result.exit_code == 2
+    assert "the name is empty; give a file or a folder" in result.stderr
+    assert (result.stdout, page.read_text(encoding="utf-8")) == ("", before)
