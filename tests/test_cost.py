@@ -115,6 +115,11 @@ def test_examples_are_let_through(path: Path) -> None:
             admit_document(form, [made], checked=True)
 
 
+def test_a_program_holds_no_exact_values() -> None:
+    made = job("multi-head", 48, Notation(exact=True))
+    assert cost_of("numpy", [made], checked=True).operations < 1_000_000
+
+
 def test_the_estimate_takes_milliseconds() -> None:
     made = job("deepseek", 64)
     started = time.process_time()

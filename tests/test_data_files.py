@@ -394,6 +394,10 @@ WELL: dict[str, tuple[bytes, list[list[Any]]]] = {
     ),
     "mark.csv": ("\ufeff1,0.50\r\n2,-3\r\n".encode(), [["1", "0.50"], ["2", "-3"]]),
     "semicolon.csv": (b"1;0,5\n2;-3\n", [["1", "0,5"], ["2", "-3"]]),
+    "excel.csv": (b"1,5;0\n0;2,25\n", [["1,5", "0"], ["0", "2,25"]]),
+    "powers.csv": (b"1,5E-05;0\n-2e3;e^2\n", [["1,5E-05", "0"], ["-2e3", "e^2"]]),
+    "marked.csv": (b"\xef\xbb\xbfsep=;\r\n1;0\r\n", [["1", "0"]]),
+    "masked.csv": (b"0,-inf\nsqrt(2),1/2\n", [["0", "-inf"], ["sqrt(2)", "1/2"]]),
     "tab.csv": (b"1\t0.5\n\n2\t-3\n", [["1", "0.5"], ["2", "-3"]]),
     "quotes.csv": (b'"1","1/2"\n,,,\n2, -3 ', [["1", "1/2"], ["2", "-3"]]),
     "old.csv": (b"1,2\r3,4\r", [["1", "2"], ["3", "4"]]),
@@ -434,6 +438,40 @@ def test_matrices_are_bounded_together(tmp_path: Path, monkeypatch: pytest.Monke
     heads = "".join(f'"W_Q[{head}]" = "w.npy"\n' for head in range(1, 99))
     with pytest.raises(ReadError, match="too large together"):
         worksheet_of(f"[given]\n{heads}", str(tmp_path / "sheet.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a,b\n1,0\n", 'q.csv: row 1 has "a" in place 1, no number; leave names of columns'),
+        (",0,1\n0,1.0,0.0\n", "q.csv: row 1 has nothing in place 1; leave names of columns"),
+        ("1,2\nthe,2\n", 'q.csv: row 2 has "the" in place 1, no number; leave names'),
+        ("# Q\n1,0\n", 'row 1 has "# Q" in place 1'),
+        ("1,0,\n0,2,\n", "q.csv: row 1 has nothing in place 3; give a number in every place"),
+        ("1.0e+00 0.0e+00\n0 2\n", "row 1 has spaces between numbers; put commas there"),
+    ],
+)
+def test_tables_as_programs_write_them_are_told_what_to_leave_out(
+    text: str, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "q.csv").write_text(text, encoding="utf-8")
+    assert told in refusal("q.csv", tmp_path)
+
+
+@pytest.mark.parametrize("cell", ["nan", "NA", "TRUE", "-inf", "1,5E-05", "sqrt(2)", "e^0,5"])
+def test_a_cell_that_is_no_name_is_left_to_those_who_read_numbers(
+    cell: str, tmp_path: Path
+) -> None:
+    (tmp_path / "q.csv").write_text(f"{cell};1\n{cell};2\n", encoding="utf-8")
+    assert read_matrix("q.csv", tmp_path) == [[cell, "1"], [cell, "2"]]
+
+
+def test_bytes_and_empty_archives_are_called_what_they_are(tmp_path: Path) -> None:
+    np.save(tmp_path / "brain.npy", np.zeros((2, 2), "V2"))
+    assert "raw bytes, as bfloat16 is saved" in refusal("brain.npy", tmp_path)
+    with zipfile.ZipFile(tmp_path / "torch.npz", "w") as archive:
+        archive.writestr("archive/data.pkl", b"")
+    assert "holds no matrix" in refusal("torch.npz", tmp_path)
 
 
 def test_a_name_that_the_file_does_not_use_is_not_passed_over(tmp_path: Path) -> None:

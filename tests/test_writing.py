@@ -871,3 +871,53 @@ def test_a_report_in_the_folder_is_replaced_by_the_next_one(folder: Path) -> Non
 
 def test_what_is_no_file_may_be_read_and_written() -> None:
     assert Destination.of("/dev/null", ["/dev/null"]).kind == "stream"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no shell that closes descriptors")
+@pytest.mark.parametrize(
+    ("closed", "output", "status"), [(">&-", "", 2), ("<&- >&- 2>&-", "-o report.txt", 0)]
+)
+def test_standard_streams_that_are_closed_lend_their_numbers_to_no_other_file(
+    closed: str, output: str, status: int, tmp_path: Path
+) -> None:
+    sheet = "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\n[claims]\nweights=[[1]]\n"
+    (tmp_path / "sheet.toml").write_text(sheet, encoding="utf-8")
+    command = f'"$0" -m symattn check sheet.toml --isolated {output} {closed}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == status, done.stderr
+    if output:
+        assert "weights  ✓ 1 right" in (tmp_path / "report.txt").read_text(encoding="utf-8")
+    else:
+        assert done.stderr == "symattn: cannot write: standard output is closed\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no limit on files")
+@pytest.mark.parametrize("form", ["text", "tex"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_document_that_is_cut_off_on_standard_output_is_no_success(
+    form: str, unbuffered: str, tmp_path: Path
+) -> None:
+    command = f'ulimit -f 2; "$0" -m symattn derive causal --format {form} > document'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "symattn: cannot write: file too large\n")
+
+
+@pytest.mark.parametrize("words", [("check", "--fix"), ("check",), ("render",)])
+def test_an_empty_name_is_not_the_folder_of_the_command(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("```symattn\n[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\n```\n", encoding="utf-8")
+    before = page.read_text(encoding="utf-8")
+    result = CliRunner().invoke(main, [*words, ""])
+    assert result.exit_code == 2
+    assert "the name is empty; give a file or a folder" in result.stderr
+    assert (result.stdout, page.read_text(encoding="utf-8")) == ("", before)

@@ -5,6 +5,10 @@ How it ends is a `Status`. Adding a command is adding a file and a row of `COMMA
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -69,6 +73,8 @@ class OneLine(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line and leave; see `click.Command.main`."""
+        _occupy_closed()
+        _write_whole()
         try:
             ended = super().main(*args, **{**kwargs, "standalone_mode": False})
             status = Status(ended or Status.AGREES)
@@ -86,6 +92,35 @@ class OneLine(click.Group):
         except BaseException as error:  # outside of every command, as --version is
             status = _failed(error)
         sys.exit(_flushed(status))
+
+
+def _occupy_closed() -> None:
+    """Let no file that is opened later take the number of a standard stream that is closed.
+
+    What is opened instead fails as the closed one did: it cannot be used in its direction.
+    """
+    for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
+        try:
+            os.fstat(number)
+        except OSError as error:
+            if error.errno == errno.EBADF:
+                with contextlib.suppress(OSError):  # the lowest number that is free: this one
+                    os.set_inheritable(os.open(os.devnull, flags), True)
+
+
+def _write_whole() -> None:
+    """Buffer standard output where Python does not, as with ``PYTHONUNBUFFERED``.
+
+    Without a buffer what is written is cut off where a disk is full, and nothing is said.
+    """
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=sys.stdout.encoding,
+            errors=sys.stdout.errors,
+            line_buffering=True,
+        )
 
 
 def _failed(error: BaseException) -> Status:

@@ -13,7 +13,7 @@ import click
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, named
 from symattn.doors import Failure, failure
 from symattn.printable import printable
 from symattn.status import Status, worst
@@ -26,7 +26,7 @@ _FORMATS = ("text", "md", "html", "json", "github")
 
 
 @click.command(epilog=END_OF_HELP)
-@click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True)
+@click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True, callback=named)
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
 @click.option(
     "--full", is_flag=True, help="Show every table whole, and every number that is not accepted."

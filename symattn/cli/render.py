@@ -13,7 +13,7 @@ import click
 
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, print_lines
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, named, print_lines
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
 
@@ -27,7 +27,7 @@ _PAGES = (".md", ".markdown", ".qmd")
 
 
 @click.command(epilog=END_OF_HELP)
-@click.argument("paths", metavar="PAGE|FOLDER…", nargs=-1, required=True)
+@click.argument("paths", metavar="PAGE|FOLDER…", nargs=-1, required=True, callback=named)
 @click.option("--flavor", default="github", show_default=True, metavar="NAME",
               help="How formulas are written: github, katex, quarto or sphinx.")  # fmt: skip
 @click.option("--check", is_flag=True, help="Write nothing; a page that would change is a failure.")

@@ -82,6 +82,13 @@ def can_show_unicode() -> bool:
     return True
 
 
+def named(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> Any:
+    """The paths of a command line; an empty one, as of a variable that is not set, is none."""
+    if "" in paths:
+        raise click.BadParameter("the name is empty; give a file or a folder", context, option)
+    return paths
+
+
 def is_folder(path: str | Path) -> bool:
     """Whether a path is a folder; one that no system takes is none."""
     try:

@@ -82,7 +82,7 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
             lines = min(lines, left)
             left -= lines
         found.append((name, "matrices", cells * _CELL.get(form, max(_CELL.values())) * finer))
-        if job.notation.exact and work.kind != Kind.RATIONAL:
+        if job.notation.exact and form not in CODE and work.kind != Kind.RATIONAL:
             found.append((name, "exact values", (cells + lines) * _length(work) * _NODE))
         limit = job.notation.limit
         terms = min(work.terms, limit) if limit and form != "html" else work.terms

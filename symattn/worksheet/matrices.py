@@ -24,7 +24,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.reading import MAX_ENTRIES
+from symattn.arithmetic.reading import MAX_ENTRIES, read_number
 from symattn.errors import ReadError, nearest, shown
 from symattn.worksheet.files import named_file, open_regular, reason, told
 
@@ -277,7 +277,9 @@ def _csv(file: BinaryIO, name: str) -> list[list[str]]:
         raise ReadError(f"more than {MAX_CSV_BYTES:,} bytes are too many")
     if b"\0" in raw:
         raise ReadError(_NOT_TEXT)
-    mark = ";" if raw.count(b";") > raw.count(b",") else "\t" if b"\t" in raw else ","
+    # no number has a semicolon in it, and many have a comma
+    mark = ";" if b";" in raw else "\t" if b"\t" in raw else ","
+    raw = _SEPARATOR_LINE.sub(b"", raw)
     rows: list[list[str]] = []
     try:
         for cells in csv.reader(_lines(raw, mark), delimiter=mark, strict=True):
@@ -285,7 +287,9 @@ def _csv(file: BinaryIO, name: str) -> list[list[str]]:
             if not any(row):
                 continue
             rows.append(row)
-            if len(row) != len(rows[0]):
+            if len(rows) == 1 or len(row) == len(rows[0]):
+                _check_row(row, len(rows))
+            else:
                 raise ReadError(
                     f"row {len(rows)} has {len(row)} entries where row 1 has {len(rows[0])}; "
                     "make all rows equally long"
@@ -297,6 +301,33 @@ def _csv(file: BinaryIO, name: str) -> list[list[str]]:
     if not rows:
         raise ReadError("is empty; give a row of numbers a line")
     return rows
+
+
+def _check_row(row: Sequence[str], number: int) -> None:
+    """Refuse places without a number, and names of rows and columns, as tables have them."""
+    if len(row) == 1 and _SPACED.fullmatch(row[0]):
+        raise ReadError(
+            f"row {number} has spaces between numbers; put commas there, as "
+            "numpy.savetxt(file, matrix, delimiter=',') does"
+        )
+    for place, cell in enumerate(row, 1):
+        if not cell:
+            mend = _NO_NAMES if number == place == 1 else "give a number in every place"
+            raise ReadError(f"row {number} has nothing in place {place}; {mend}")
+        if (number == 1 or place == 1) and _is_name(cell):
+            found = shown(told(cell))
+            raise ReadError(f"row {number} has {found} in place {place}, no number; {_NO_NAMES}")
+
+
+def _is_name(cell: str) -> bool:
+    """Whether a cell is a name, or a comment; what a program writes for no number is neither."""
+    if not _WORD.search(cell) or cell.strip("+-").lower() in _NO_NUMBERS:
+        return False
+    try:
+        read_number(cell.replace(",", "."), "")
+    except ReadError:
+        return True
+    return False
 
 
 def _lines(raw: bytes, mark: str) -> Iterator[str]:
@@ -322,6 +353,8 @@ def _unnamed(name: str) -> None:
 
 def _chosen(name: str, names: Sequence[str]) -> int:
     """Which array is meant; the only one needs no name."""
+    if not names:
+        raise ReadError("holds no matrix; save one with numpy.savez, or safetensors")
     if not name and len(names) == 1:
         return 0
     if name in names:
@@ -379,6 +412,17 @@ _BLOCK = 1 << 20
 
 #: Bytes of the last record of an archive, with the longest comment.
 _END_OF_ARCHIVE = 22 + (1 << 16)
+
+#: What spreadsheets write first to say which sign is between the cells.
+_SEPARATOR_LINE = re.compile(rb"\A((?:\xef\xbb\xbf)?)sep=[,;\t]\r?\n")
+
+#: A comment, or a letter that is not that of a power of ten.
+_WORD = re.compile(r"#|(?<![0-9.])[^\W\d_]")
+_NO_NUMBERS = ("nan", "na", "null", "none", "inf", "infinity", "true", "false")
+_SPACED = re.compile(r"[-+]?[0-9][-+0-9.eE]*(?:\s+[-+]?[0-9][-+0-9.eE]*)+", re.ASCII)
+_NO_NAMES = (
+    "leave names of columns and rows out, as pandas' to_csv(file, header=False, index=False) does"
+)
 _NOT_TEXT = "not UTF-8 text; save the file as UTF-8"
 
 #: What `zipfile` raises for an archive that is broken, or has what it does not know.
@@ -410,8 +454,8 @@ _HEADER_ENTRY = re.compile(
 _RECORDS = re.compile(r"['\"]descr['\"]\s*:\s*[\[(]")
 _TYPE = re.compile(r"[<>=|]?([A-Za-z?])[0-9]{0,12}(?:\[[^\]]{0,20}\])?")
 _OTHERS = {
-    "O": "Python objects", "U": "text", "S": "text", "a": "text", "V": "records",
-    "c": "complex numbers", "M": "dates", "m": "spans of time",
+    "O": "Python objects", "U": "text", "S": "text", "a": "text", "c": "complex numbers",
+    "M": "dates", "m": "spans of time", "V": "raw bytes, as bfloat16 is saved",
 }  # fmt: skip
 
 #: What safetensors calls the types that can be read, and how NumPy reads their bytes.
