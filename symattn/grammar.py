@@ -103,6 +103,8 @@ def sides(text: str) -> list[str]:
     >>> sides("softmax(S) 1 = 1")
     ['softmax(S) 1', '1']
     """
+    if len(text) > 2 * MAX_LENGTH + len("=="):
+        raise _too_long(text)
     opened: list[int] = []
     signs: list[tuple[int, int]] = []
     inside: tuple[int, int] | None = None  # an = in brackets, and the bracket
@@ -154,6 +156,10 @@ class _Wrong(Exception):
         return why
 
 
+def _too_long(text: str) -> ReadError:
+    return ReadError(f"{len(text)} characters are too many; write {MAX_LENGTH} at most")
+
+
 def _refused(text: str, place: int, why: str) -> ReadError:
     """The one line that says where a text stops being one, quoting what stands there."""
     at = len(text) - len(text[place:].lstrip())
@@ -164,7 +170,7 @@ def _refused(text: str, place: int, why: str) -> ReadError:
 
 def _read(text: str, declared: Collection[str], closed: bool) -> Tree:
     if len(text) > MAX_LENGTH:
-        raise ReadError(f"{len(text)} characters are too many; write {MAX_LENGTH} at most")
+        raise _too_long(text)
     plain, origin = _plain(text)
     try:
         tokens = _tokens(plain, declared, closed)

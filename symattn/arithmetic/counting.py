@@ -36,6 +36,8 @@ class Counting(Arithmetic):
 
     def __init__(self) -> None:
         self.operations: Counter[Kind] = Counter()
+        #: How many terms the longest sum has, or whatever else is made of a whole row.
+        self.longest = 1
 
     def scalar(self, value: sympy.Expr) -> Any:
         return np.float64(_kind_of(value))
@@ -117,6 +119,7 @@ class Counting(Arithmetic):
         """What comes of these operands, each of its entries in so many operations."""
         kind = max(least, *map(kind_of, operands))
         self.operations[kind] += prod(shape) * terms
+        self.longest = max(self.longest, terms)
         return array_of(shape, kind)
 
 

@@ -74,6 +74,7 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
         found.append((name, "proven digits", proven_operations(work, checked) * finer))
         if exactly:
             found.append((name, "exact values", exact_operations(work) * _deeper(job)))
+    lengths = _lengths(works)
     left = _PAGE_LINES if form == "html" else None
     for work in shown:
         name = work.item.name
@@ -83,7 +84,8 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
             left -= lines
         found.append((name, "matrices", cells * _CELL.get(form, max(_CELL.values())) * finer))
         if job.notation.exact and form not in CODE and work.kind != Kind.RATIONAL:
-            found.append((name, "exact values", (cells + lines) * _length(work) * _NODE))
+            written = (cells + lines) * lengths[work.item.letter]
+            found.append((name, "exact values", written * _NODE))
         limit = job.notation.limit
         terms = min(work.terms, limit) if limit and form != "html" else work.terms
         found.append((name, "worked lines", lines * (_LINE + terms * _TERM) * finer))
@@ -116,9 +118,17 @@ def _deeper(job: Job) -> int:
     return _WRITTEN_OUT if job.notation.exact else 1
 
 
-def _length(work: Work) -> int:
-    """About how many parts an exact value has that is no fraction: a sum over a row or two."""
-    return work.terms + sum(work.shape[-2:])
+def _lengths(works: Sequence[Work]) -> dict[str, int]:
+    """By letter, about how many parts an exact value has when it is written out.
+
+    A fraction has one; a sum has those of each of its terms, so that lengths multiply.
+    """
+    found: dict[str, int] = {}
+    for work in works:
+        read = [found[letter] for letter in getattr(work.item, "operands", ())]
+        inside = sum(read) if work.longest > 1 else sum(read) + work.terms
+        found[work.item.letter] = 1 if work.kind == Kind.RATIONAL else work.longest * max(inside, 1)
+    return found
 
 
 def _cells(form: str, job: Job, work: Work) -> int:

@@ -22,12 +22,14 @@ class Work:
     """One matrix: its shape with heads and batches, and the scalar operations that it takes.
 
     `operations` are counted by the kind of numbers that come out; `kind` is that of its entries.
+    `longest` is how many terms the longest sum on the way to an entry has.
     """
 
     item: Input
     shape: tuple[int, ...]
     operations: Counter[Kind]
     kind: Kind
+    longest: int
 
     @property
     def entries(self) -> int:
@@ -52,7 +54,7 @@ def work_of(values: Values) -> tuple[Work, ...]:
     counting = Counting()
     for item in values.inputs:
         arrays[item.letter] = counting.array(values.given[item.letter])
-        found.append(_work(item, arrays[item.letter], Counter()))
+        found.append(_work(item, arrays[item.letter], Counting()))
     for step in values.steps:
         counting = Counting()
         try:
@@ -62,12 +64,12 @@ def work_of(values: Values) -> tuple[Work, ...]:
                 raise  # it has no value in any arithmetic
             value = _unknown(values, step, arrays, counting)
         arrays[step.letter] = value
-        found.append(_work(step, value, counting.operations))
+        found.append(_work(step, value, counting))
     return tuple(found)
 
 
-def _work(item: Input, value: Array, operations: Counter[Kind]) -> Work:
-    return Work(item, value.shape, operations, kind_of(value))
+def _work(item: Input, value: Array, counting: Counting) -> Work:
+    return Work(item, value.shape, counting.operations, kind_of(value), counting.longest)
 
 
 def _unknown(values: Values, step: Step, arrays: Mapping[str, Array], counting: Counting) -> Array:
@@ -78,6 +80,7 @@ def _unknown(values: Values, step: Step, arrays: Mapping[str, Array], counting: 
     made = array_of((*lead, rows, columns), Kind.TRANSCENDENTAL)
     longest = max((max(x.shape[-2:]) for x in read), default=1)
     counting.operations[Kind.TRANSCENDENTAL] += made.size * longest
+    counting.longest = longest
     return made
 
 

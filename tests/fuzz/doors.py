@@ -31,7 +31,7 @@ from tests.fuzz.targets import OUTCOMES, TARGETS, Target, Tried, tried
 from tests.fuzz.watch import MEMORY, SECONDS, place_of_its_own
 
 #: Seconds on the wall after which a process is ended; machines are busy with other things too.
-WALL = 4 * SECONDS
+WALL = 2 * SECONDS
 
 #: Memory, in bytes, that a process may ask for at all.
 _ADDRESSES = 16_000_000_000

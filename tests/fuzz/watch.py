@@ -27,7 +27,7 @@ import symattn
 SECRET = "73197319"
 
 #: An input that takes longer, in seconds of the processor, is a finding.
-SECONDS = 10.0
+SECONDS = 60.0
 
 #: What a terminal acts on, and what ends a text in C.
 SIGNS = "\x00\x07\x08\x1b\x9b"
