@@ -18,13 +18,20 @@ from symattn.errors import SymattnError
 #: exact numbers have little in common.
 MOST = 20_000_000
 
+#: How many times as much all calculations of one file, or one page, may take together.
+TOGETHER = 3
 
-@dataclass(frozen=True)
+
+@dataclass
 class Limit:
-    """How many operations are let through, and what allows more: ``--allow-large``."""
+    """How many operations a calculation may take, and what allows more: ``--allow-large``.
+
+    `admitted` are the operations of all that was let through since the limit was set.
+    """
 
     most: int
     instead: str
+    admitted: int = 0
 
 
 class TooLarge(SymattnError):
@@ -58,13 +65,21 @@ def admit(operations: int, most_of_it: str, leave_out: str) -> None:
     `most_of_it` names what would be too much, `leave_out` what to do without. Raises `TooLarge`.
     """
     limit = _LIMIT.get()
-    if limit is None or operations <= limit.most:
+    if limit is None:
         return
-    raise TooLarge(
-        f"{most_of_it}: too much work: about {_about(operations)} operations "
-        f"({_as_time(operations)}), {_about(limit.most)} at most; {leave_out}, or allow it with "
-        f"{limit.instead}"
-    )
+    if operations > limit.most:
+        raise TooLarge(
+            f"{most_of_it}: too much work: about {_about(operations)} operations "
+            f"({_as_time(operations)}), {_about(limit.most)} at most; {leave_out}, or allow it "
+            f"with {limit.instead}"
+        )
+    limit.admitted += operations
+    if limit.admitted > TOGETHER * limit.most:
+        raise TooLarge(
+            f"{most_of_it}: too much work together with what stands before it: about "
+            f"{_about(limit.admitted)} operations, {_about(TOGETHER * limit.most)} at most; "
+            f"divide the file, or allow it with {limit.instead}"
+        )
 
 
 def _about(operations: int) -> str:

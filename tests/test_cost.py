@@ -15,7 +15,7 @@ from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.counting import Counting, Kind
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS, Variant
-from symattn.budget import MOST, TooLarge, admit, limited
+from symattn.budget import MOST, TOGETHER, TooLarge, admit, limited
 from symattn.cli import main
 from symattn.derivation import Evaluation
 from symattn.documents.cost import admit_document, cost_of
@@ -180,3 +180,15 @@ def test_a_message_says_how_much_and_for_how_long() -> None:
         admit(7_200_000_000, "worked lines", "leave them out")
     with limited("--allow-large", allow_large=True):
         admit(41_000_000, "worked lines", "leave them out")
+
+
+def test_what_a_file_takes_together_is_limited_too() -> None:
+    with limited("--allow-large"):
+        for _ in range(TOGETHER):
+            admit(MOST, "20 numbers", "give fewer tokens")
+        with pytest.raises(
+            TooLarge, match=r"together .* divide the file, or allow it with --allow"
+        ):
+            admit(1, "1 numbers", "give fewer tokens")
+    with limited("--allow-large"):  # the next file
+        admit(MOST, "20 numbers", "give fewer tokens")

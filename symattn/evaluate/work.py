@@ -99,20 +99,25 @@ def exact_operations(work: Work) -> float:
     return sum(_EXACT[kind] * count for kind, count in work.operations.items())
 
 
-def admit_values(values: Values, claimed: int = 0, explained: bool = False) -> None:
+def admit_values(
+    values: Values, claimed: int = 0, explained: bool = False, quoted: int = 0, lines: int = 0
+) -> None:
     """Refuse values, and `claimed` numbers held against them, that would be too much work.
 
-    `explained`: mistakes are looked for behind the numbers. Raises `TooLarge`.
+    So many others are `quoted` in prose, or end worked `lines` there. `explained`: mistakes are
+    looked for behind the numbers. Raises `TooLarge`.
     """
     if not is_limited():
         return
     works = work_of(values)
     once = sum(proven_operations(work, checked=True) for work in works)
+    held = claimed * _CLAIM + quoted * _QUOTED + lines * _LINE
+    claimed += quoted + lines
     tries = _TRIES if explained and claimed else 1
     told = "give fewer tokens or heads, or claim fewer numbers" if claimed else "give fewer tokens"
     most = max(works, key=lambda work: proven_operations(work, checked=True)).item.name
-    admit(int(once * tries + claimed * _CLAIM), f"{claimed or 'proven'} numbers, above all of "
-          f"{most}", told)  # fmt: skip
+    what = f"{claimed or 'proven'} numbers, above all of {most}"
+    admit(int(once * tries) + held + _SHEET, what, told)
 
 
 #: An entry in proven digits, and each operation in it; how much more the check takes.
@@ -128,3 +133,6 @@ _EXACT: Mapping[Kind, float] = {
 
 #: A claimed number; how often everything is evaluated again to explain one that is wrong.
 _CLAIM, _TRIES = 200, 4
+
+#: A claimed number in prose, one that ends a worked line there, and a worksheet by itself.
+_QUOTED, _LINE, _SHEET = 1_000, 5_000, 50_000

@@ -346,8 +346,9 @@ class _Sheet:
         """
         form = prepared(self.sheet)
         evaluation = form.evaluate(self.sheet)
-        claimed_here = count_claimed(self.sheet.claims) + len(self.anchors)
-        admit_values(evaluation, claimed_here, explain)
+        lines_here = sum(1 for anchor in self.anchors if anchor.line)
+        quoted = len(self.anchors) - lines_here
+        admit_values(evaluation, count_claimed(self.sheet.claims), explain, quoted, lines_here)
         lines: list[Line] = []
         before = len(self.problems or ())
         claims = self._own_claims(evaluation, lines)
