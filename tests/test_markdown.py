@@ -158,6 +158,7 @@ def test_line_ends_are_kept() -> None:
         (PAGE.replace("digits=2", "entry=weights[3,1]"), r"page\.md:14: .*weights is 2 × 2"),
         (PAGE.replace("Q = [[1", "Q = [[x"), r"page\.md:\d"),
         ("<!-- value weights[1,1] --><!-- /value -->", "page.md:1: no worksheet stands"),
+        (f"Text.\n\n```symattn\n{SHEET}", r"page\.md:3: this block of code is not closed"),
     ],
 )
 def test_what_cannot_be_filled_in_is_one_line(changed: str, complaint: str) -> None:

@@ -34,6 +34,8 @@ _MARK = re.compile(
     r"(?P<code>(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
     r"|<!-- (?P<end>/?)(?P<kind>symattn|value)(?P<told>(?: [^>]*)?) -->"
 )
+#: How a block of code ends that does not end with the page.
+_CLOSED = re.compile(r"\n[^\n`~]*(?:`{3,}|~{3,})\s*\Z")
 _ENTRY = re.compile(r"\s*[A-Za-z_]+\[")
 _OPTIONS = ("steps", "view", "digits", "level", "layout", "entry", "batch")
 
@@ -63,6 +65,9 @@ def rendered(text: str, name: str, flavor: str = "github") -> str:
         out.append(text[start:end])
         sheet = sheet_of_block(name, text, found)
         if not re.match(r"\s*<!-- symattn", text[end:]):
+            if not _CLOSED.search(text, start, end):  # what is filled in would be a part of it
+                place = f"{name}:{line_of(text, start)}"
+                raise ReadError(f"{place}: this block of code is not closed; write ``` after it")
             body = _derivation(sheet, "", flavor).replace("\n", newline)
             lead = "" if text[:end].endswith("\n") else newline
             out.append(f"{lead}{newline}<!-- symattn -->{body}<!-- /symattn -->{newline}")
