@@ -7,6 +7,7 @@ with every other byte of the file as it was.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -164,6 +165,11 @@ def _found(text: str, name: str) -> Sequence[Found]:
         raise ReadError(f"{name}:{error}") from None
 
 
+def is_page(name: str) -> bool:
+    """Whether a file is a page of prose, by the end of its name, rather than one worksheet."""
+    return Path(name).suffix.lower() in SYNTAXES
+
+
 def holds_something(path: Path) -> bool:
     """Whether a file has a worksheet or a claim, or cannot be read, so that one does not know."""
     try:
@@ -221,7 +227,7 @@ def _checked(
     What cannot be used is a problem of the page. It is raised where the file is one worksheet
     `alone`, and where the page holds nothing else.
     """
-    alone = Path(name).suffix.lower() not in SYNTAXES
+    alone = not is_page(name)
     markings: list[Marking] = []
     sheets: list[Worksheet] = []
     read: list[Worksheet] = []
@@ -300,7 +306,16 @@ def sheet_of_block(
     line = place_of(text, block.start)[0]
     if block.file:
         return _from_file(name, line, block.file, site)
-    return worksheet_of(block.text, name, line, site.roots if site else (), refused)
+    try:
+        return worksheet_of(block.text, name, line, site.roots if site else (), refused)
+    except Undecided:
+        raise
+    except SymattnError as error:
+        words = str(error)
+        if not is_page(name) or re.match(r"[0-9]+:", words.removeprefix(f"{name}:")):
+            raise
+        told = words.removeprefix(f"{name}: ")  # of a worksheet as a whole: where it begins
+        raise type(error)(f"{name}:{line}: {told}") from None
 
 
 def _from_file(page: str, line: int, file: str, site: Site | None) -> Worksheet:
