@@ -240,7 +240,7 @@ LOST = {
 def test_a_worksheet_that_is_none_is_told_and_takes_its_claims_along(
     row: tuple[str, str, str],
 ) -> None:
-    """What is meant as a worksheet is never prose: the claims after it are none of the one before."""
+    """The claims after it are not marked against the worksheet before it."""
     name, block, told = row
     role = "{claim}" if name == "a.md" else ":claim:"
     text = f"x\n\n{block}\n\n{role}`weights[1,1] = 0.99`\n"
@@ -252,7 +252,7 @@ def test_a_worksheet_that_is_none_is_told_and_takes_its_claims_along(
         assert "1 claim after it is not marked" in str(caught.value)
 
 
-def test_an_admonition_is_no_worksheet() -> None:
+def test_an_admonition_that_names_us_is_no_worksheet() -> None:
     for name, text in (("a.md", "```{attention}\nMind the symattn.\n```\n"),
                        ("a.rst", ".. attention::\n\n   Mind the symattn.\n")):  # fmt: skip
         assert check_text(text, name) is None
