@@ -8,12 +8,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from numbers import Number
 
 from symattn.printable import printable, shortened
 
 #: The most characters of a message.
 _LONGEST = 800
+
+#: The most characters of a list of names in a message; a name is not cut.
+_LISTED = 240
 
 
 class SymattnError(ValueError):
@@ -107,7 +111,9 @@ def nearest(word: object, known: Iterable[str]) -> str:
     names = list(known)
     if isinstance(word, str) and (close := close_to(word, names)):
         return f'; did you mean "{close}"?'
-    few = names if len(names) <= 30 else [*names[:30], "…"]
+    ends = accumulate(len(name) + 2 for name in names)
+    few = [name for name, end in zip(names, ends, strict=True) if end <= _LISTED]
+    few += ["…"] if len(few) < len(names) else []
     return f"; known: {', '.join(few)}" if names else ""
 
 

@@ -131,7 +131,10 @@ class Worker:
             if wait([process.answers], _START) and process.answers.recv() is None:
                 return process
         process.kill()
-        raise SymattnError("no process that keeps to limits could be started")
+        raise SymattnError(
+            "no process could be started to work within the limits; leave out --timeout and "
+            "--isolated"
+        )
 
     def _stop(self, patience: float = 0.0) -> int | None:
         """Kill the process, if there is one; see `_Process.kill`."""
@@ -143,7 +146,7 @@ class Worker:
     def _too_slow(self, name: str) -> Failure:
         self._stop()
         told = f"not finished in {self.limits.seconds:g} s"
-        more = "leave something out, or give --timeout more"
+        more = "leave something out, or allow more time with --timeout"
         return _told(Status.UNSETTLED, name, f"{told}; {more}")
 
     def _died(self, name: str) -> Failure:
@@ -151,10 +154,10 @@ class Worker:
         if number == getattr(signal, "SIGXCPU", None):
             told = "not finished in the processor time allowed; leave something out"
             return _told(Status.UNSETTLED, name, told)
-        told = "the process that worked on it ended by itself"
+        told = "its process ended without an answer"
         if number is not None:
             why = _SIGNALS.get(number, "")
-            told = f"the process that worked on it was killed by signal {number}{why}"
+            told = f"its process was killed by signal {number}{why}"
         return _told(Status.INTERNAL, name, told)
 
 
@@ -176,7 +179,10 @@ def _outcome(
     except MemoryError as error:
         if memory is None:
             return failure(error, name, debug)
-        told = f"needs more than {memory:,} MiB of memory; leave something out, or --isolated"
+        told = (
+            f"needs more than {memory:,} MiB of memory; leave something out, or try it without "
+            "--isolated"
+        )
         return _told(Status.UNUSABLE, name, told)
     except SystemExit as error:  # nothing below a door leaves on purpose
         return defect(error, name, debug)

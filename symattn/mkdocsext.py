@@ -65,9 +65,11 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                     told += checked.problems
                 filled = rendered(_plain(text), name)
         except BaseException as error:
-            told.append(failure(error, name).line)
+            failed = failure(error, name).line
+            if not any(printable(line).startswith(failed) for line in told):  # refused by both
+                told.append(failed)
             filled = text
-        for line in dict.fromkeys(map(printable, told)):  # a worksheet is refused by both
+        for line in map(printable, told):
             _log.warning(line)
         return filled[before:]
 

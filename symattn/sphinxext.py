@@ -45,7 +45,7 @@ from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.files import Site, site_file
 from symattn.worksheet.naming import entry_name
 from symattn.worksheet.pages import SYNTAXES
-from symattn.worksheet.pages.page import anchor
+from symattn.worksheet.pages.page import anchor, holds_worksheet
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.quote import entries_named, quoted
 from symattn.worksheet.read import Worksheet, worksheet_of
@@ -150,7 +150,10 @@ class Holds(_Holding):
         try:
             sheet = self.worksheet()
             if sheet is None:
-                raise SymattnError("symattn: give a worksheet in the body, or its file")
+                raise SymattnError(
+                    "symattn: give a worksheet in the body, after a blank line, or the name of its "
+                    "file, which ends in .toml"
+                )
             with _limited(self.env.config):
                 self.hold(sheet)
         except BaseException as error:
@@ -202,7 +205,7 @@ class Shows(_Holding):
 
     def _is_admonition(self) -> bool:
         text = "\n".join(self.content)
-        if "[given]" in text or "[attention]" in text:
+        if holds_worksheet(text):
             return False
         argument = self.arguments[0].strip() if self.arguments else ""
         if argument.endswith(".toml") and Path(self.env.relfn2path(argument)[1]).is_file():

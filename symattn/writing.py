@@ -357,7 +357,9 @@ def _check_replaceable(name: str, path: str, old: os.stat_result | None) -> None
         raise _refused(name, "is marked read-only; write to another file")
     os.close(os.open(path, _WRITABLE))  # as it would have been opened to write in it
     if path in _mounted():
-        raise _refused(name, "is mounted by itself, and cannot be replaced; write to another file")
+        raise _refused(
+            name, "is a mount point of its own and cannot be replaced; write to another file"
+        )
 
 
 def _mounted() -> Iterator[str]:

@@ -455,3 +455,41 @@ def test_a_terminal_without_unicode(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.isascii()
     assert done.stderr == b""
+
+
+KINDS = {
+    b"PK\x03\x04\x14\xff": "a zip archive, as of Word; save the document as plain text",
+    b"\xd0\xcf\x11\xe0\xa1": "a document of an old Word",
+    b"%PDF-1.7\n\xe2\xe3": "a PDF",
+    "[given]".encode("utf-16"): "UTF-16; save the file as UTF-8",
+}
+
+
+@pytest.mark.parametrize("raw", KINDS)
+@pytest.mark.parametrize("suffix", [".toml", ".md", ".ipynb"])
+def test_a_file_of_another_kind_is_called_what_it_is(
+    raw: bytes, suffix: str, tmp_path: Path
+) -> None:
+    from symattn.errors import ReadError
+    from symattn.worksheet.prose import check_file
+
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(raw)
+    with pytest.raises(ReadError, match=f"this is {KINDS[raw]}"):
+        check_file(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("chek", 'no command is called "chek"; did you mean "check"?'),
+        ("derive causal --digits x", "'x' is no whole number"),
+        ("jacobian -1,2", "put -- before an argument that begins with -"),
+        ("jacobian x", "logits: 1 number; give 2 to 64"),
+        ("prove nope", "mask-deletes, mask-then-renormalise, two-tiles, …"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_told_with_its_remedy(words: str, told: str) -> None:
+    result = CliRunner().invoke(main, words.split())
+    assert result.exit_code == 2 and result.stdout == ""
+    assert result.stderr.count("\n") == 1 and told in result.stderr

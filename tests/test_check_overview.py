@@ -162,3 +162,42 @@ def test_what_nothing_decides_is_a_warning(tmp_path: Path) -> None:
     result = checked(path, "--format", "github")
     assert result.exit_code == 4
     assert result.stdout.startswith("::warning file=")
+
+
+def test_no_file_of_a_folder_is_dropped_in_silence(folder: Path) -> None:
+    odd = {"d: 3.toml": SLIP.replace("0.43", "x.y"), "e\n:7: f.toml": "[given", "empty.toml": "",
+           "html.md": "<p>x</p>", "none.ipynb": "[]", "cut.ipynb": '{"symattn'}  # fmt: skip
+    for name, text in odd.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    said = "3 files could not be used; 3 files without claims"
+    data = json.loads(checked(folder, "--format", "json").stdout)
+    assert [Path(name).name for name in data["skipped"]] == ["empty.toml", "html.md", "none.ipynb"]
+    assert len(data["files"]) + len(data["problems"]) + len(data["skipped"]) == 4 + len(odd)
+    assert data["conclusion"].endswith(said)
+    report = folder.parent / "report"
+    for form in ("text", "md", "html"):
+        shown = checked(folder, "--format", form).stdout
+        assert said in " ".join(shown.split()) and "Without claims" in shown
+        assert "none.ipynb" in shown
+        checked(folder, "--format", form, "-o", report)
+        assert "not a notebook" in report.read_text(encoding="utf-8")
+    notes = checked(folder, "--format", "github").stdout.splitlines()
+    assert said in notes[-1]
+    warned = [read(line)[1] for line in notes if line.startswith("::warning")]
+    files = {Path(told["file"]).name: told.get("line") for told in warned}
+    assert set(files) == {"d: 3.toml", "e\n:7: f.toml", "cut.ipynb"}
+    assert files["cut.ipynb"] == "1"
+
+
+def test_a_single_worksheet_among_other_files_is_not_told_as_if_it_were_alone(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.toml").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "b.toml").write_text("", encoding="utf-8")
+    result = checked(tmp_path)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == "1 file, 1 number: 1 right; 1 file without claims"
+    many = [f"{k:02}.toml" for k in range(20)]
+    for name in many:
+        (tmp_path / name).write_text("", encoding="utf-8")
+    assert "and 9 more" in " ".join(checked(tmp_path).stdout.split())

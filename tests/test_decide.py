@@ -176,3 +176,17 @@ def test_precision_is_put_back() -> None:
         assert flint.ctx.prec == 500
         raise ZeroDivisionError
     assert flint.ctx.prec == before
+
+
+@pytest.mark.parametrize("power", [40, 400])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_power_of_ten_is_as_right_as_the_digits(power: int, sign: int) -> None:
+    """e^(10^400) is some 10^(4·10^399): its logarithm has more digits than the usual precision."""
+    found = digits_of(E(sign * sympy.Integer(10) ** power), 4, tiny=2)
+    if found.text == "0.0000":  # right as well, where the logarithm is not known to its last digit
+        assert (power, sign) == (400, -1)
+        return
+    with mpmath.workdps(power + 30):
+        size = sign * mpmath.mpf(10) ** power / mpmath.ln(10)
+        mantissa = mpmath.mpf(10) ** (size - mpmath.floor(size))
+        assert found.text == f"{mpmath.nstr(mantissa, 5)}e{int(mpmath.floor(size))}"

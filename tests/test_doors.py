@@ -279,10 +279,12 @@ def test_every_failure_in_mkdocs(monkeypatch: pytest.MonkeyPatch, caplog: Any) -
 
     shown: Any = SimpleNamespace(abs_src_path="/docs/a\n.md", content_string=CLAIMING)
     page: Any = SimpleNamespace(file=shown)
+    plugin = mkdocsext.Fills()
+    plugin.load_config({})
     for error, _, told in INSIDE:
         caplog.clear()
         monkeypatch.setattr(mkdocsext, "rendered", raising(error))
-        assert mkdocsext.Fills().on_page_markdown(CLAIMING, page=page) == CLAIMING
+        assert plugin.on_page_markdown(CLAIMING, page=page) == CLAIMING
         wrong, record = (one.getMessage() for one in caplog.records)
         assert "weights[1,1]: you wrote 0.4" in wrong  # what was found before is still said
         assert told in record and record.isprintable() and wrong.isprintable()

@@ -237,7 +237,9 @@ def test_what_cannot_be_used_hides_no_number(
     assert all(told in str(marks) for told in checked.problems)
     if name.endswith(".md"):
         shown: Any = SimpleNamespace(abs_src_path=name, content_string=text)
-        mkdocsext.Fills().on_page_markdown(text, page=SimpleNamespace(file=shown))  # type: ignore[arg-type]
+        plugin = mkdocsext.Fills()
+        plugin.load_config({})
+        plugin.on_page_markdown(text, page=SimpleNamespace(file=shown))  # type: ignore[arg-type]
         warned = [record.getMessage() for record in caplog.records]
         assert all(any(told in line for line in warned) for told in checked.problems)
     fixed = run("check", "--fix", name)

@@ -219,3 +219,48 @@ def test_all_files_that_were_read_are_known(tmp_path: Path) -> None:
         path.resolve() for path in (page, tmp_path / "sheet.toml", tmp_path / "data" / "q.csv")
     }
     assert read_worksheet(tmp_path / "sheet.toml").files == ((tmp_path / "data/q.csv").resolve(),)
+
+
+LOST = {
+    "no table that is known": ("a.md", "```symattn\n[Given]\nQ = [[2]]\n```", '4: "Given" is not'),
+    "in MyST": ("a.md", "```{symattn}\n:digits: 3\n\n[givn]\nQ = [[2]]\n```", '6: "givn" is not'),
+    "empty": ("a.md", "```{symattn}\n```", "4: given: nothing is given"),
+    "a file of another kind": ("a.md", "```{symattn} sheet.txt\n```", "4: given: nothing is given"),
+    "only claims": ("a.md", "```symattn\n[claims]\nQ = [[7]]\n```", "4: given: nothing is given"),
+    "attention": ("a.md", "```{attention}\n[claims]\nQ = [[7]]\n```", "4: given: nothing is given"),
+    "in reStructuredText": (
+        "a.rst",
+        ".. symattn::\n\n   [Given]\n   Q = [[2]]",
+        '5: "Given" is not',
+    ),
+}
+
+
+@pytest.mark.parametrize("row", LOST.values(), ids=LOST)
+def test_a_worksheet_that_is_none_is_told_and_takes_its_claims_along(
+    row: tuple[str, str, str],
+) -> None:
+    """The claims after it are not marked against the worksheet before it."""
+    name, block, told = row
+    role = "{claim}" if name == "a.md" else ":claim:"
+    text = f"x\n\n{block}\n\n{role}`weights[1,1] = 0.99`\n"
+    for before in ("", FENCE if name == "a.md" else RST):
+        with pytest.raises(ReadError) as caught:
+            check_text(before + text, name)
+        expected = f"{name}:{int(told[0]) + before.count(chr(10))}{told[1:]}"
+        assert str(caught.value).startswith(expected)
+        assert "1 claim after it is not marked" in str(caught.value)
+
+
+def test_an_admonition_that_names_us_is_no_worksheet() -> None:
+    for name, text in (("a.md", "```{attention}\nMind the symattn.\n```\n"),
+                       ("a.rst", ".. attention::\n\n   Mind the symattn.\n")):  # fmt: skip
+        assert check_text(text, name) is None
+
+
+def test_a_claim_that_is_not_finished_is_told_in_its_own_words() -> None:
+    with pytest.raises(ReadError, match=r"'weights\[1,2 = 0.33' is not a claim"):
+        check_text(RST + ":claim:`weights[1,2 = 0.33`\n", "a.rst")
+    with pytest.raises(ReadError, match=r"\\claim lacks its number"):
+        check_text(TEX + "\\claim{weights[1,1]}\n", "a.tex")
+    assert check_text("\\newcommand{\\claim}[1]{#1} \\claim{All is well.}\n", "a.tex") is None

@@ -740,7 +740,7 @@ def test_what_is_mounted_by_itself_is_refused(
     path.write_bytes(OLD)
     assert "/" in writing._mounted()
     monkeypatch.setattr(writing, "_mounted", lambda: iter([str(path)]))
-    with pytest.raises(SymattnError, match="is mounted by itself"):
+    with pytest.raises(SymattnError, match="is a mount point of its own"):
         Destination.of(path)
 
 

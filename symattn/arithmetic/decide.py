@@ -153,15 +153,20 @@ def _attempt(
 
 
 def _scientific(value: Any, size: int, digits: int) -> Digits | None:
-    """An astronomically large or small number, by its logarithm: 10^size is never written out."""
+    """An astronomically large or small number, by its logarithm: 10^size is never written out.
+
+    None where that is too coarse: for the digits, or even for the power of ten.
+    """
     with precision(BITS[1] + 8 * digits + size.bit_length()):
         mantissa = (abs(value).log() - size * arb(10).log()).exp()
         half = mantissa * 10**digits + arb(0.5)
         units = half.floor().unique_fmpz()
         if units is None or half.contains_integer():
             return None
-    if units >= 10 ** (digits + 1):
-        return _scientific(value, size + 1, digits)
+    if not 10**digits <= units < 10 ** (digits + 1):
+        one_off = -1 if units < 10**digits else 1
+        near = mantissa > 0.5 if one_off < 0 else mantissa < 20
+        return _scientific(value, size + one_off, digits) if near else None
     minus = "-" if value < 0 else ""
     return Digits(f"{minus}{_fixed(units, digits)}e{size}", False)
 

@@ -236,7 +236,8 @@ def read_array(
         raise ReadError(f"{name}: the matrix is empty; give at least one row and one column")
     if len(shape) not in levels:
         found = {0: "a single value", 1: "a single list"}.get(len(shape), f"{len(shape)} levels")
-        wanted = " or ".join(map(str, levels))
+        *others, last = map(str, levels)
+        wanted = f"{', '.join(others)} or {last}" if others else last
         raise ReadError(
             f"{name}: {found}, where {wanted} levels of brackets are needed; "
             "write a matrix as [[1, 2], [3, 4]]"

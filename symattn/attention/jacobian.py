@@ -25,7 +25,7 @@ from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.reading import read_number
 from symattn.attention.plan import m
 from symattn.derivation import Derivation, Input, Step
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, counted
 from symattn.nodes.entrywise import Diagonal, Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.notation.options import MAX_DIGITS, SYMBOLS
@@ -160,7 +160,9 @@ def read_row(logits: Sequence[Any]) -> list[sympy.Expr]:
     """
     instance(logits, Sequence, "logits", "2 to 64 numbers in a list")
     if not 2 <= len(logits) <= _MOST:
-        raise SymattnError(f"logits: {len(logits)} numbers; give 2 to {_MOST}, e.g. 2,1,0")
+        raise SymattnError(
+            f"logits: {counted(len(logits), 'number')}; give 2 to {_MOST}, e.g. 2,1,0"
+        )
     row = [read_number(logit, "logits") for logit in logits]
     if any(logit.is_infinite for logit in row):
         raise SymattnError("logits: a key at −∞ is not there; leave it out")

@@ -17,7 +17,7 @@ from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.decide import decide
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
-from symattn.errors import SymattnError, nearest
+from symattn.errors import SymattnError, nearest, shown
 from symattn.notation.numbers import number
 from symattn.notation.text import line
 
@@ -46,7 +46,7 @@ def climbed(name: str) -> Rung:
     for rung in LADDER:
         if rung.name == name:
             return rung
-    raise SymattnError(f"no rung is called {name!r}{nearest(name, [r.name for r in LADDER])}")
+    raise SymattnError(f"no rung is called {shown(name)}{nearest(name, [r.name for r in LADDER])}")
 
 
 def _of(spec: Attention, **given: Any) -> Made:

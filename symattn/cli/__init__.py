@@ -18,6 +18,7 @@ import click
 
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, drop_output
 from symattn.doors import DEBUG, Failure, defect, failure, leaves
+from symattn.errors import nearest, shown
 from symattn.status import Status, worst
 from symattn.writing import reader_may_leave
 
@@ -46,6 +47,15 @@ class OneLine(click.Group):
             return None
         command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; a name that is none is told with the one that is near."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = nearest(args[0], sorted(COMMANDS))
+            raise click.UsageError(f"no command is called {shown(args[0])}{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments; see `click.Command.make_context`."""
@@ -79,7 +89,7 @@ class OneLine(click.Group):
             ended = super().main(*args, **{**kwargs, "standalone_mode": False})
             status = Status(ended or Status.AGREES)
         except click.ClickException as error:
-            complain(" ".join(error.format_message().split()))
+            complain(_usage(error))
             status = Status.UNUSABLE
         except (click.Abort, KeyboardInterrupt):
             complain("interrupted")
@@ -121,6 +131,15 @@ def _write_whole() -> None:
             errors=sys.stdout.errors,
             line_buffering=True,
         )
+
+
+def _usage(error: click.ClickException) -> str:
+    """What was wrong on the command line, and how to mend it, on one line."""
+    told = " ".join(error.format_message().split()).removesuffix(".")
+    if isinstance(error, click.NoSuchOption) and not error.possibilities:
+        command = error.ctx.command_path if error.ctx is not None else "symattn"
+        told += f"; {command} --help lists them; put -- before an argument that begins with -"
+    return told.replace("is not a valid integer range", "is no whole number")
 
 
 def _failed(error: BaseException) -> Status:

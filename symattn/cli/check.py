@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -62,21 +63,28 @@ def check(
         destination.refuse_inputs(_inputs(paths))
     failures: list[Failure] = []
     mends = options["diff"] or options["fix"]
+    told = not options["no_explain"], options["full"], mends, options["allow_large"]
     asked = [
-        Asked(name, must, not options["no_explain"], options["full"], mends, options["allow_large"])
-        for name, must in _names(paths, failures, options["if_any"])
+        one if isinstance(one, Failure) else Asked(*one, *told)
+        for one in _names(paths, options["if_any"])
     ]
     with (
         Progress("marking").watched() as shown,
         runs(timeout, isolated, "symattn.cli.marking") as run,
     ):
         marked: list[Marked] = []
+        skipped: list[str] = []
         for number, one in enumerate(asked, 1):
+            if isinstance(one, Failure):
+                failures.append(one)
+                continue
             shown.at(f"marking {number} of {len(asked)}: {one.shown_name}")
             found = run(mark, one, one.shown_name)
             if isinstance(found, Failure):
                 failures.append(found)
-            elif found is not None:
+            elif found is None:
+                skipped.append(one.shown_name)
+            else:
                 destination.refuse_inputs(found.files)
                 marked.append(found)
     statuses = [status for one in marked for status in one.statuses]
@@ -86,7 +94,8 @@ def check(
     elif mends:
         statuses = _mend(marked, failures, options["diff"], options["fix"], destination)
     else:
-        _show(_overview(marked, failures), form, options["full"], destination)
+        names = [one.shown_name for one in asked if isinstance(one, Asked)]
+        _show(_overview(marked, failures, skipped, names), form, options["full"], destination)
     failures += [Failure(Status.UNUSABLE, told) for one in marked for told in one.problems]
     for failed in failures:
         complain(failed.line)
@@ -114,12 +123,10 @@ def _is_folder(path: str) -> bool:
     return path != "-" and is_folder(path)
 
 
-def _names(
-    paths: tuple[str, ...], failures: list[Failure], if_any: bool
-) -> Iterator[tuple[str, bool]]:
+def _names(paths: tuple[str, ...], if_any: bool) -> Iterator[tuple[str, bool] | Failure]:
     """Every file to mark, and whether it has to hold claims: those named do.
 
-    Folders that cannot be read are among the failures.
+    Between them stands, for what is not read in a folder, why.
     """
     from symattn.worksheet.prose import files_in
 
@@ -128,18 +135,23 @@ def _names(
             yield path, not if_any
             continue
         problems: list[str] = []
-        yield from ((str(name), False) for name in files_in(path, problems))
-        failures += [Failure(Status.UNUSABLE, problem) for problem in problems]
+        for name in chain(files_in(path, problems), (None,)):
+            yield from (Failure(Status.UNUSABLE, problem) for problem in problems)
+            problems.clear()
+            if name is not None:
+                yield str(name), False
 
 
-def _overview(marked: list[Marked], failures: list[Failure]) -> Overview:
-    """All files that were marked, and a line for each of the others."""
+def _overview(
+    marked: list[Marked], failures: list[Failure], skipped: list[str], names: list[str]
+) -> Overview:
+    """All files that were marked, a line for each that could not be, and those without claims."""
     from symattn.worksheet.overview import Overview
 
     unfinished = [one.line for one in failures if one.status == Status.UNSETTLED]
     problems = [one.line for one in failures if one.status != Status.UNSETTLED]
     files = tuple(one.report for one in marked if one.report is not None)
-    return Overview(files, tuple(problems), tuple(unfinished))
+    return Overview(files, tuple(problems), tuple(unfinished), tuple(skipped), tuple(names))
 
 
 def _show(found: Overview, form: str, full: bool, destination: Destination) -> None:
@@ -170,7 +182,7 @@ def _show(found: Overview, form: str, full: bool, destination: Destination) -> N
             plain = not destination.is_screen or can_show_unicode()
             charset: Literal["unicode", "ascii"] = "unicode" if plain else "ascii"
             lines = (
-                styled_overview(found, charset, full)
+                styled_overview(found, charset, full, listed=not destination.is_screen)
                 if alone is None
                 else styled_report(alone, charset)
             )

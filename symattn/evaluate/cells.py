@@ -118,7 +118,7 @@ def _names(names: tuple[str, ...], shown: Kept, gap: str) -> tuple[str, ...]:
 
 
 def is_long(grid: t.Grid) -> bool:
-    """Whether a cell is too long for a matrix; only exact values are."""
+    """Whether a cell is too long for a matrix: exact values are, and huge powers of ten."""
     return any(len(line(cell)) > _LONG_ENTRY for cells in grid.rows for cell in cells)
 
 

@@ -25,7 +25,7 @@ def value_view(
     """The matrix of a step or an input, ``A ≈ [0.3040 …]``; `head` counts from 0.
 
     One tree: with ``layout = "falk"`` that of Falk's scheme, where the step is a product of two
-    matrices. Of exact entries too long for a matrix, one for each entry. `entry`, a place in the
+    matrices. Of entries too long for a matrix, one for each entry. `entry`, a place in the
     array, is boxed. Raises `SymattnError` where there are more axes than heads, rows and columns.
     """
     instance(evaluation, Values, "evaluation", "an Evaluation")
@@ -52,12 +52,15 @@ def value_view(
         return tuple(
             t.equation(
                 speller.rule(rule_of(symbol, i, j)),
-                (t.EQUALS, t.Picked(cell) if (i, j) == chosen else cell),
+                (
+                    t.EQUALS if is_exact else t.APPROX,
+                    t.Picked(cell) if (i, j) == chosen else cell,
+                ),
             )
             for i in rows
             for j in columns
             if i is not None and j is not None
-            for cell in (cells.cell(i, j)[0],)
+            for cell, is_exact in (cells.cell(i, j),)
         )
     if chosen is not None:
         grid = picked(grid, rows, columns, *chosen, boxed=True)

@@ -8,7 +8,7 @@ https://docs.github.com/actions/reference/workflows-and-actions/workflow-command
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from symattn.errors import counted
 from symattn.printable import printable
@@ -18,10 +18,11 @@ from symattn.worksheet.report import PHRASES
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
-#: The file, line and column that a problem begins with.
+#: The file, line and column that a problem begins with; the file may be one that is not known.
 _PLACE = re.compile(
     r"(?P<file>[^\n]+?)(?::(?P<line>[0-9]+))?(?::(?P<col>[0-9]+))?: (?P<told>.*)\Z", re.S
 )
+_BEHIND = re.compile(r"(?::(?P<line>[0-9]+))?(?::(?P<col>[0-9]+))?: (?P<told>.*)\Z", re.S)
 
 
 def github_annotations(found: Overview) -> str:
@@ -31,8 +32,9 @@ def github_annotations(found: Overview) -> str:
     Then a line with the totals.
     """
     lines = [line for one in found.files for line in _of_file(one)]
-    lines += [_problem(problem, "could not be used") for problem in found.unused]
-    lines += [_problem(problem, "not finished") for problem in found.unfinished]
+    names = sorted({*found.names, *(one.name for one in found.files)}, key=len, reverse=True)
+    lines += [_problem(problem, "could not be used", names) for problem in found.unused]
+    lines += [_problem(problem, "not finished", names) for problem in found.unfinished]
     return "\n".join([*lines, found.conclusion]) + "\n"
 
 
@@ -66,12 +68,23 @@ def _at(one: FileReport, placed: Placed) -> dict[str, str]:
     return at | ({"endColumn": str(placed.end)} if placed.end is not None else {})
 
 
-def _problem(problem: str, title: str) -> str:
-    match = _PLACE.match(problem)
-    if match is None or match["file"] == "<stdin>":
+def _problem(problem: str, title: str, names: Sequence[str]) -> str:
+    """A warning where the problem is: in the file of these names that it begins with, the longest.
+
+    A name may hold a colon, and is printable in the problem.
+    """
+    for name in names:
+        shown = printable(name)
+        match = _BEHIND.match(problem, len(shown)) if problem.startswith(shown) else None
+        if match is not None:
+            break
+    else:
+        match = _PLACE.match(problem)
+        name = match["file"] if match is not None else "<stdin>"
+    if match is None or name == "<stdin>":
         return _command("warning", {}, title, problem)
-    at = {key: match[key] for key in ("file", "line", "col") if match[key]}
-    return _command("warning", at, title, match["told"])
+    at = {key: match[key] for key in ("line", "col") if match[key]}
+    return _command("warning", {"file": name} | at, title, match["told"])
 
 
 def _command(kind: str, at: dict[str, str], title: str, message: str) -> str:

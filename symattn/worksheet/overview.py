@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from symattn.errors import counted
 from symattn.worksheet import report as sheet_report
 from symattn.worksheet.naming import without_tex
-from symattn.worksheet.pages import SYNTAXES
-from symattn.worksheet.prose import Checked
+from symattn.worksheet.prose import Checked, is_page
 from symattn.worksheet.report import (
     PHRASES,
     LineReport,
@@ -66,7 +64,7 @@ class FileReport:
     @property
     def is_page(self) -> bool:
         """Whether its worksheets stand in a page of prose."""
-        return Path(self.name).suffix.lower() in SYNTAXES
+        return is_page(self.name)
 
     @property
     def failing(self) -> tuple[Placed, ...]:
@@ -132,6 +130,10 @@ class Overview:
     files: tuple[FileReport, ...]
     problems: tuple[str, ...] = ()
     unfinished: tuple[str, ...] = ()
+    #: The names of files that hold no claims.
+    skipped: tuple[str, ...] = ()
+    #: The names of all files that were asked for, by which lines about them begin.
+    names: tuple[str, ...] = ()
 
     @property
     def passes(self) -> bool:
@@ -146,7 +148,8 @@ class Overview:
     @property
     def several(self) -> bool:
         """Whether there is more than one file."""
-        return len(self.files) + len(self.problems) + len(self.unfinished) > 1
+        others = len(self.problems) + len(self.unfinished) + len(self.skipped)
+        return len(self.files) + others > 1
 
     @property
     def unused(self) -> tuple[str, ...]:
@@ -179,6 +182,8 @@ class Overview:
             words += f"; {counted(len(self.problems), 'file')} could not be used"
         if self.unfinished:
             words += f"; {counted(len(self.unfinished), 'file')} not finished"
+        if self.skipped:
+            words += f"; {counted(len(self.skipped), 'file')} without claims"
         if parts := sum(len(one.problems) for one in self.files):
             words += f"; {counted(parts, 'part')} of the text could not be used"
         return words
@@ -236,7 +241,7 @@ def _placed(one: Checked, reports: Sequence[Report]) -> Iterator[Placed]:
 
 def report_alone(found: Overview) -> Report | None:
     """The report of the only worksheet, where that is a file of its own; None of a page."""
-    if len(found.files) != 1 or not found.all_marked or found.files[0].is_page:
+    if found.several or not found.files or found.files[0].is_page:
         return None
     (only,) = found.files[0].reports
     return only
@@ -253,6 +258,7 @@ def overview_data(found: Overview) -> dict[str, Any]:
         "findings": {one.name: [_placed_data(each) for each in one.placed] for one in found.files},
         "problems": list(found.unused),
         "unfinished": list(found.unfinished),
+        "skipped": list(found.skipped),
         "passes": found.passes,
     }
 

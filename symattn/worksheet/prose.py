@@ -7,6 +7,7 @@ with every other byte of the file as it was.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -43,6 +44,9 @@ from symattn.worksheet.spans import Span, table_spans
 
 #: Of tables with as many claims at most, those that contradict one another are found.
 _FEW = 200
+
+#: Of a page in which more cannot be used, nothing is marked.
+_MOST_PROBLEMS = 200
 
 #: Where something that cannot be used stands, and what is said of it.
 Problem: TypeAlias = tuple[int, str]
@@ -164,6 +168,11 @@ def _found(text: str, name: str) -> Sequence[Found]:
         raise ReadError(f"{name}:{error}") from None
 
 
+def is_page(name: str) -> bool:
+    """Whether a file is a page of prose, by the end of its name, rather than one worksheet."""
+    return Path(name).suffix.lower() in SYNTAXES
+
+
 def holds_something(path: Path) -> bool:
     """Whether a file has a worksheet or a claim, or cannot be read, so that one does not know."""
     try:
@@ -213,6 +222,21 @@ def _holds_worksheet(text: str, name: str) -> bool:
     return any(table in data for table in ("given", "attention", "claims"))
 
 
+class _TooMany(ReadError):
+    """More of a page cannot be used than anybody would read of."""
+
+
+class _Problems(list[Problem]):
+    """What of a page cannot be used. Raises `_TooMany` where that is more than a few."""
+
+    def append(self, problem: Problem) -> None:
+        super().append(problem)
+        if len(self) > _MOST_PROBLEMS:
+            raise _TooMany(
+                f"{min(self)[1]}; this page has more than {_MOST_PROBLEMS} such mistakes"
+            )
+
+
 def _checked(
     name: str, text: str, found: Sequence[Found], explain: bool, site: Site | None
 ) -> Checked:
@@ -221,12 +245,12 @@ def _checked(
     What cannot be used is a problem of the page. It is raised where the file is one worksheet
     `alone`, and where the page holds nothing else.
     """
-    alone = Path(name).suffix.lower() not in SYNTAXES
+    alone = not is_page(name)
     markings: list[Marking] = []
     sheets: list[Worksheet] = []
     read: list[Worksheet] = []
     findings: list[Finding] = []
-    problems: list[Problem] = []
+    problems = _Problems()
     for block, anchors in _grouped(name, text, found, problems):
         refused: dict[str, str] | None = None if alone else {}
         try:
@@ -238,7 +262,7 @@ def _checked(
             for key, reason in (refused or {}).items():
                 one.refuse_key(key, reason)
             marking = sheet.in_file(one.marking, explain)
-        except Undecided:
+        except (Undecided, _TooMany):
             raise
         except SymattnError as error:
             if alone:
@@ -300,7 +324,16 @@ def sheet_of_block(
     line = place_of(text, block.start)[0]
     if block.file:
         return _from_file(name, line, block.file, site)
-    return worksheet_of(block.text, name, line, site.roots if site else (), refused)
+    try:
+        return worksheet_of(block.text, name, line, site.roots if site else (), refused)
+    except Undecided:
+        raise
+    except SymattnError as error:
+        words = str(error)
+        if not is_page(name) or re.match(r"[0-9]+:", words.removeprefix(f"{name}:")):
+            raise
+        told = words.removeprefix(f"{name}: ")  # of a worksheet as a whole: where it begins
+        raise type(error)(f"{name}:{line}: {told}") from None
 
 
 def _from_file(page: str, line: int, file: str, site: Site | None) -> Worksheet:

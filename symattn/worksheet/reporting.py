@@ -50,6 +50,9 @@ _LISTED = 8
 #: A cell of the overview is not longer; what is below it has the whole name.
 _CELL = 160
 
+#: The most names of files without claims that the text has; the other formats have all.
+_NAMES = 12
+
 #: What the overview says of a file with something wrong.
 _COLUMNS = ("file", "first wrong", "wrote", "true", "consistent with")
 
@@ -123,10 +126,13 @@ def styled_report(found: Report, charset: Charset = "unicode") -> Iterator[Style
 
 
 def styled_overview(
-    found: Overview, charset: Charset = "unicode", full: bool = False
+    found: Overview, charset: Charset = "unicode", full: bool = False, listed: bool = True
 ) -> Iterator[Styled]:
-    """The overview and the files with something wrong; `full`: the whole reports of all files."""
-    return _in_charset(_overview(found, full), charset)
+    """The overview and the files with something wrong; `full`: the whole reports of all files.
+
+    `listed`: with what could not be used, where standard error does not say it beside.
+    """
+    return _in_charset(_overview(found, full, listed), charset)
 
 
 def text_report(found: Report, charset: Charset = "unicode") -> str:
@@ -294,7 +300,7 @@ def _blocks(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
     yield block
 
 
-def _overview(found: Overview, full: bool) -> Iterator[Styled]:
+def _overview(found: Overview, full: bool, listed: bool) -> Iterator[Styled]:
     several = found.several
     total = "good" if found.passes else "bad"
     if several and found.rows:
@@ -308,9 +314,23 @@ def _overview(found: Overview, full: bool) -> Iterator[Styled]:
         block = list(_of_file(one, several, full))
         yield from block
         yield from [("plain", "")] if block else []
-    yield from (("bad", told) for told in found.unfinished)
-    yield from [("plain", "")] if found.unfinished else []
+    unused = found.unused if listed else ()
+    for heading, lines in (("Could not be used", unused), ("Not finished", found.unfinished)):
+        if lines:
+            yield "heading", heading
+            yield from (("bad", told) for told in lines)
+            yield "plain", ""
+    if found.skipped:
+        yield from _paragraph("note", f"Without claims: {_few(found.skipped)}", "")
+        yield "plain", ""
     yield from _paragraph(total, found.conclusion, "")
+
+
+def _few(names: Sequence[str]) -> str:
+    """The first of the names, and how many more there are."""
+    told = [shortened(printable(name), _CELL) for name in names[:_NAMES]]
+    more = [f"and {len(names) - _NAMES} more"] if len(names) > _NAMES else []
+    return ", ".join([*told, *more])
 
 
 def _rows(found: Overview) -> Iterator[str]:
@@ -461,6 +481,8 @@ def markdown_overview(found: Overview) -> str:
         out += ["# Could not be used", "", *(f"- {_md(told)}" for told in found.unused), ""]
     if found.unfinished:
         out += ["# Not finished", "", *(f"- {_md(told)}" for told in found.unfinished), ""]
+    if found.skipped:
+        out += ["# Without claims", "", *(f"- {_md(name)}" for name in found.skipped), ""]
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -506,7 +528,8 @@ border:1px solid #767676}
 .symattn-report .files td,.symattn-report .files th{text-align:left;border-width:0 0 1px}
 .symattn-report .worked{line-height:2.5}
 .symattn-report .worked math{math-style:normal}
-.symattn-report h1{font-size:1.5rem;overflow-wrap:anywhere}
+.symattn-report h1{font-size:1.5rem;overflow-wrap:anywhere;margin:2.5rem 0 .75rem}
+.symattn-report h1:first-child{margin-top:.75rem}
 .symattn-report h2{font-size:1.25rem}
 .symattn-report ul.told{list-style:none;padding:0}
 .symattn-report li{overflow-wrap:anywhere}
@@ -552,6 +575,8 @@ def html_overview(found: Overview, page: bool = True) -> str:
         out += ["<h1>Could not be used</h1>", _html_list("", found.unused)]
     if found.unfinished:
         out += ["<h1>Not finished</h1>", _html_list("", found.unfinished)]
+    if found.skipped:
+        out += ["<h1>Without claims</h1>", _html_list("", found.skipped)]
     if not page:
         return _section(out)
     title = next((each.title for one in found.files for each in one.reports if each.title), "")

@@ -28,6 +28,14 @@ _NAMED = re.compile(r"[^\s\"'`:]{1,200}\.(?:toml|npy|npz|csv|safetensors)\b")
 #: Files that name no others, and how large one that does may be.
 _NUMBERS = (".npy", ".npz", ".csv", ".safetensors")
 _MOST_NAMED = 5_000_000
+#: How files begin that are given for text by mistake, and what they are.
+_KINDS = (
+    (b"PK\x03\x04", "a zip archive, as of Word; save the document as plain text, in UTF-8"),
+    (b"\xd0\xcf\x11\xe0", "a document of an old Word; save it as plain text, in UTF-8"),
+    (b"%PDF", "a PDF; give the text that it was made from"),
+    (b"\xff\xfe", "UTF-16; save the file as UTF-8"),
+    (b"\xfe\xff", "UTF-16; save the file as UTF-8"),
+)
 _HEADER = re.compile(r"[ \t]*\[+([^\]\n]*)\]")
 _KEY = re.compile(r"""[ \t]*("[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_.\-]+)[ \t]*=""")
 
@@ -88,14 +96,18 @@ def path_of(value: Any, who: str) -> str | Path:
 
 def read_source(path: str | Path, name: str, most: int = MAX_BYTES) -> str:
     """The text of a file, or of standard input for ``-``; `name` begins every message."""
+    if not name:
+        raise ReadError('"": is no file name; give a file')
     raw = _bytes(path, name, most)
     if len(raw) > most:
         raise ReadError(_too_large(name, len(raw), most))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        kind = next((kind for start, kind in _KINDS if raw.startswith(start)), "")
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ReadError(f"{name}:{line}: not UTF-8 text; save the file as UTF-8") from None
+        told = f": this is {kind}" if kind else "; save the file as UTF-8"
+        raise ReadError(f"{name}:{line}: not UTF-8 text{told}") from None
     return text
 
 

@@ -18,12 +18,15 @@ from symattn.worksheet.pages.page import (
     Found,
     after_space,
     claimed,
+    holds_worksheet,
     marked_lines,
 )
 from symattn.worksheet.source import MAX_BYTES
 
 _OURS = re.compile(r"\{claim\}|symattn|\{attention\}|<!--\s*claim\s*-->")
-_INFO = re.compile(r"(?:\{(?:symattn|attention)\}|(?:toml\s+)?symattn\b)\s*(\S+\.toml)?")
+_INFO = re.compile(
+    r"(?:\{symattn\}|(?P<shared>\{attention\})|(?:toml\s+)?symattn\b)\s*(?P<file>\S+\.toml)?"
+)
 _SIGN = re.compile(r"\\[\\`]|`+|<!--")
 _RUN = re.compile(r"`+")
 _GAP = re.compile(r"\n[ \t\r]*(?=\n)")
@@ -66,10 +69,12 @@ def fences(text: str) -> Iterator[tuple[int, int, Block | None]]:
             continue
         info = _INFO.match(token.info.strip()) if token.type == "fence" else None
         block = None
-        if info is not None and info[1]:
-            block = Block("", first, file=info[1])
+        if info is not None and info["file"]:
+            block = Block("", first, file=info["file"])
         elif info is not None:
             block = _block(text, *_inside(starts, token.map[0], token.content))
+            if info["shared"] and not holds_worksheet(block.text):
+                block = None
         yield first, last, block
         done = last
 
@@ -81,14 +86,11 @@ def _inside(starts: list[int], opening: int, content: str) -> tuple[int, int]:
     return starts[first], starts[last]
 
 
-def _block(text: str, start: int, end: int) -> Block | None:
+def _block(text: str, start: int, end: int) -> Block:
     """The worksheet inside a fence, after the directive's options."""
     while option := _OPTION.match(text, start, end):
         start = option.end()
-    body = text[start:end]
-    if "[given]" in body or "[attention]" in body:  # a MyST admonition is called attention too
-        return Block(body, start)
-    return None
+    return Block(text[start:end], start)
 
 
 def _roles(text: str, start: int, end: int) -> Iterator[Found]:

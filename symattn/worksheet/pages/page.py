@@ -106,11 +106,19 @@ class Flaw:
 
 Found: TypeAlias = "Block | Anchor | Flaw"
 
+#: An entry whose bracket is not closed before the number.
+_OPEN = re.compile(r"\s*[A-Za-z_]+\[[^\]=≈]*[=≈]")
+
 #: More lines than this are too many for a page of prose.
 MAX_LINES = 50_000
 
 #: A syntax: the text of a page to what stands in it, in order.
 Syntax: TypeAlias = Callable[[str], Iterator[Found]]
+
+
+def holds_worksheet(body: str) -> bool:
+    """Whether the body of a directive ``attention``, which is an admonition too, is a worksheet."""
+    return any(table in body for table in ("[given]", "[attention]", "[claims]"))
 
 
 def anchor(inside: str, start: int) -> Anchor:
@@ -119,7 +127,7 @@ def anchor(inside: str, start: int) -> Anchor:
     Raises `ReadError` for a text that is no claim.
     """
     match = _CLAIM.match(inside)
-    if match is None and is_calculation(inside):
+    if match is None and is_calculation(inside) and not _OPEN.match(inside):
         return claim_of("", inside, start)
     if match is None:
         raise ReadError(f"{inside[:40]!r} is not a claim; write e.g. weights[1,2] = 0.47")

@@ -10,7 +10,14 @@ import re
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.worksheet.pages.page import MAX_LINES, Block, Found, claimed, marked_lines
+from symattn.worksheet.pages.page import (
+    MAX_LINES,
+    Block,
+    Found,
+    claimed,
+    holds_worksheet,
+    marked_lines,
+)
 
 _OURS = re.compile(r":claim:|\.\.[ \t]+claim|(?:symattn|attention)::")
 _DIRECTIVE = re.compile(r"\.\.[ \t]+([\w.+:-]+?)::(?:\s|$)")
@@ -60,7 +67,7 @@ def restructured(text: str) -> Iterator[Found]:
             continue
         last = _indented(indents, number)
         end = place + sum(map(len, lines[number:last]))
-        if _is_ours(name) and text.find("[given]", place, end) < 0:
+        if name == "attention" and not holds_worksheet(text[place:end]):
             continue
         yield from _roles(text, prose, place if name == "::" else here)
         if _is_ours(name):

@@ -44,7 +44,7 @@ _KNOWN = ("cdot", "times", "frac", "dfrac", "tfrac", "sqrt", "approx", "simeq", 
 
 def tex(text: str) -> Iterator[Found]:
     """Worksheets and claims of a LaTeX document, in order."""
-    place, open_ended = 0, set()
+    place, open_ended, after_sheet = 0, set(), False
     while match := _PARTS.search(text, place):
         place = match.end()
         name, mark = match["name"], match["mark"]
@@ -55,6 +55,7 @@ def tex(text: str) -> Iterator[Found]:
                 return  # the rest stands inside of it
             if name == "symattn":
                 yield Block(text[place:end], place)
+                after_sheet = True
             if end < 0:
                 open_ended.add(name)
             else:
@@ -66,6 +67,9 @@ def tex(text: str) -> Iterator[Found]:
             found = _claim(text, match)
             if found is not None:
                 yield found
+            elif after_sheet:  # elsewhere it may be a command of somebody else's
+                told = r"\claim lacks its number; write e.g. \claim{weights[1,2]}{0.47}"
+                yield Flaw(told, match.start())
         elif _MARK.match(match[0]) and _is_first(text, match.start()):
             first = after_space(text, place, len(text))
             paragraph = _PARAGRAPH.search(text, first)
