@@ -7,6 +7,7 @@ formulas are, so the extension ``pymdownx.arithmatex`` has to be on.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,9 @@ from symattn.worksheet.render import rendered
 
 _log = get_plugin_logger("symattn")
 _NEEDED = "pymdownx.arithmatex"
+
+#: The column behind the line that a message begins with.
+_COLUMN = re.compile(r"(?<=:)([0-9]+:)[0-9]+:(?= )")
 
 
 class Options(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
@@ -66,7 +70,9 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                 filled = rendered(_plain(text), name)
         except BaseException as error:
             failed = failure(error, name).line
-            if not any(printable(line).startswith(failed) for line in told):  # refused by both
+            known = (_COLUMN.sub(r"\1", printable(line)) for line in told)
+            anew = _COLUMN.sub(r"\1", failed)  # a worksheet is refused by both
+            if not any(line.startswith(anew) for line in known):
                 told.append(failed)
             filled = text
         for line in map(printable, told):

@@ -242,6 +242,7 @@ def test_what_cannot_be_used_hides_no_number(
         plugin.on_page_markdown(text, page=SimpleNamespace(file=shown))  # type: ignore[arg-type]
         warned = [record.getMessage() for record in caplog.records]
         assert all(any(told in line for line in warned) for told in checked.problems)
+        assert len(warned) == len(checked.problems) + wrong  # nothing is said twice
     fixed = run("check", "--fix", name)
     assert fixed.exit_code == 2 and f"{wrong} number put right" in fixed.stdout
     again = check_text(Path(name).read_text(encoding="utf-8"), name)
