@@ -12,6 +12,8 @@ from symattn import Attention, Derivation
 from symattn.documents.code.document import code_document
 from tests.test_combinations import SPECS, derived, given
 
+pytestmark = pytest.mark.nightly
+
 #: Every third of the specs that cover all pairs of choices.
 NAMES = tuple(SPECS)[::3]
 
