@@ -685,7 +685,9 @@ def test_a_defect_in_mkdocs(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> Non
     monkeypatch.setattr(mkdocsext, "rendered", planted)
     shown: Any = SimpleNamespace(abs_src_path="/docs/a.md", content_string=PAGE)
     page: Any = SimpleNamespace(file=shown)
-    assert mkdocsext.Fills().on_page_markdown(PAGE, page=page) == PAGE
+    plugin = mkdocsext.Fills()
+    plugin.load_config({})
+    assert plugin.on_page_markdown(PAGE, page=page) == PAGE
     (record,) = caplog.records
     assert record.levelname == "WARNING"  # which fails a strict build
     assert re.fullmatch(f"/docs/a.md: {REPORT.pattern}", record.getMessage().split("symattn: ")[-1])
