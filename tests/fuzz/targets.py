@@ -361,7 +361,9 @@ def _mkdocs(data: bytes, place: Place) -> str:
     before, mkdocsext._log = log, SimpleNamespace(warning=told.append)  # type: ignore[assignment]
     try:
         page: Any = SimpleNamespace(file=name)
-        filled = mkdocsext.Fills().on_page_markdown(text, page=page)
+        plugin = mkdocsext.Fills()
+        plugin.load_config({})
+        filled = plugin.on_page_markdown(text, page=page)
     finally:
         mkdocsext._log = before
     clean(filled, signs="")
