@@ -313,7 +313,8 @@ def _meant(one: Any) -> Any:
         return sympy.ImmutableDenseMatrix(one)
     if isinstance(one, sympy.Expr | int) and not isinstance(one, bool):
         meant = sympy.sympify(one, strict=True)
-        if meant.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
+        # a matrix may have entries of −∞: hidden scores
+        if not meant.is_Matrix and meant.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
             raise SymattnError(f"equal: {shown(one)} is no number; give finite ones")
         return meant
     raise wrong(one, "equal: a side", "a text, a SymPy expression, a step or a derivation")
