@@ -351,7 +351,7 @@ def test_a_decision_has_a_budget_of_steps() -> None:
 
 def test_letters_that_do_not_occur_are_refused() -> None:
     for option in ("positive", "permuting"):
-        with pytest.raises(SymattnError, match=f"{option}: there is no letter Z"):
+        with pytest.raises(SymattnError, match=f'{option}: there is no letter "Z"'):
             equal("A = A", **{option: ["Z"]})  # type: ignore[arg-type]
 
 
