@@ -270,7 +270,7 @@ def calls() -> dict[str, Call]:
             {"name": "", "says": "", "statement": "Q = Q", "source": "", "use": "", "proof": (),
              "misconception": "", "where": (), "positive": (), "permuting": (), "shapes": (),
              "sizes": (), "holds": True, "for_all": True, "sides": None}, symattn.prove),
-        "prove": Call(symattn.prove, {"identity": "shift", "effort": 1}),
+        "prove": Call(symattn.prove, {"statement": "shift", "effort": 1}),
         "check": Call(symattn.check, {"text_or_path": SHEET, "explain": False}, seen),
         "check_worksheet": Call(check_worksheet, {"sheet": WORKSHEET, "explain": False}),
         "worksheet_of": Call(
