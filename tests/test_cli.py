@@ -16,6 +16,7 @@ from symattn import VARIANTS, Attention, SymattnError, document
 from symattn.cli import main
 from symattn.documents.job import CODE, FORMATS
 from symattn.worksheet import read_worksheet
+from tests.terminal import shown_at_a_terminal
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -196,16 +197,11 @@ def test_deriving_loads_nothing_that_only_other_outputs_need() -> None:
 
 
 def test_a_terminal_gets_colour() -> None:
-    import pexpect
-
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
-    env.pop("NO_COLOR", None)
-    example = str(ROOT / "examples/it_cat_mat.toml")
-    words = ["-m", "symattn.cli", "derive", example]
-    coloured = pexpect.run(f"{sys.executable} {' '.join(words)}", env=env, timeout=60)
-    plain = pexpect.run(f"{sys.executable} {' '.join(words)}", env={**env, "NO_COLOR": "1"})
-    assert b"\x1b[" in coloured and b"\x1b[" not in plain
-    assert b"A = softmax(Z)" in coloured
+    words = ["-m", "symattn.cli", "derive", "examples/it_cat_mat.toml"]
+    coloured = shown_at_a_terminal(*words)
+    plain = shown_at_a_terminal(*words, NO_COLOR="1")
+    assert "\x1b[" in coloured and "\x1b[" not in plain
+    assert "A = softmax(Z)" in coloured
 
 
 @pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)

@@ -586,7 +586,7 @@ def test_claims_about_gradients_are_marked() -> None:
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndX=[[1]]", "dX: no step is"),
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1,2]]", "d_output: is 1 × 2"),
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1]]\ndA=[[1]]", "dA: dO is"),
-        (["jacobian", "1"], None, "logits: 1 numbers"),
+        (["jacobian", "1"], None, "logits: 1 number;"),
     ],
 )
 def test_one_line_for_what_cannot_be_used(

@@ -30,6 +30,7 @@ from symattn.worksheet.reporting import (
     styled_overview,
 )
 from tests import tasks
+from tests.terminal import shown_at_a_terminal
 from tests.test_check_overview import RIGHT, SLIP
 
 ROOT = Path(__file__).parent.parent
@@ -316,22 +317,6 @@ def test_no_process_is_left(number: int, status: int, said: str) -> None:
 # ---- progress --------------------------------------------------------------------------------
 
 
-def shown_at_a_terminal(code: str, **environment: str) -> str:
-    """What a program shows on a terminal, as it is sent there."""
-    pexpect = pytest.importorskip("pexpect")
-    child = pexpect.spawn(
-        sys.executable,
-        ["-c", code],
-        env={**ENVIRONMENT, **environment},
-        cwd=str(ROOT),
-        encoding="utf-8",
-        timeout=60,
-    )
-    child.expect(pexpect.EOF)
-    child.close()
-    return str(child.before)
-
-
 PROGRESS = (
     "import sys, time; from symattn.cli import progress; progress._AFTER = 0.2\n"
     "with progress.Progress('marking').watched() as told:\n"
@@ -343,7 +328,7 @@ PROGRESS = (
 
 
 def test_progress_is_shown_and_taken_away_at_a_terminal() -> None:
-    shown = shown_at_a_terminal(PROGRESS.format(seconds=1.5))
+    shown = shown_at_a_terminal("-c", PROGRESS.format(seconds=1.5))
     assert "marking 2 of 3: a\\x1b]0;b\\n.toml… 1 s" in shown
     assert "\x1b]0" not in shown
     assert "\x1b[2Ka line\r\n" in shown  # the line of progress was cleared before
@@ -353,12 +338,12 @@ def test_progress_is_shown_and_taken_away_at_a_terminal() -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("TERM", "")])
 def test_nothing_is_shown_where_it_could_not_be_taken_away(name: str, value: str) -> None:
-    shown = shown_at_a_terminal(PROGRESS.format(seconds=0.5), **{name: value})
+    shown = shown_at_a_terminal("-c", PROGRESS.format(seconds=0.5), **{name: value})
     assert shown == "a line\r\nFalse\r\n"
 
 
 def test_progress_has_no_colour_where_none_is_wanted() -> None:
-    shown = shown_at_a_terminal(PROGRESS.format(seconds=0.8), NO_COLOR="1")
+    shown = shown_at_a_terminal("-c", PROGRESS.format(seconds=0.8), NO_COLOR="1")
     assert "marking 2 of 3" in shown
     assert "\x1b[3" not in shown
 

@@ -181,7 +181,7 @@ def promised_tensor(path: Path) -> None:
         ("q.npz", zeros, "too many"),
         ("q.npy", promised, "too many"),
         ("q.npy", lambda p: p.write_bytes(b""), "cannot be read"),
-        ("q.npz", lambda p: p.write_bytes(b"PK\x05\x06" + bytes(18)), "say which matrix"),
+        ("q.npz", lambda p: p.write_bytes(b"PK\x05\x06" + bytes(18)), "holds no matrix"),
         ("q.npy", lambda p: np.save(p, np.array([[1j]])), "complex numbers"),
         ("q.npy", lambda p: np.save(p, np.array([["a"]])), "dtype <U1"),
         ("q.npz", cut_off, "cannot be read"),

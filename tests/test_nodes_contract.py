@@ -450,7 +450,7 @@ def test_every_node_names_its_source(node: MatrixExpr) -> None:
 
 def test_a_scalar_is_no_matrix() -> None:
     for kind in (Softmax, Quotient, Allowed, Exponential):
-        with pytest.raises(SymattnError, match="not a matrix"):
+        with pytest.raises(SymattnError, match="is not a matrix"):
             kind(*[sympy.Symbol("x")] * (2 if kind is Quotient else 1))
 
 

@@ -757,7 +757,7 @@ def at_work(*_: Any, **__: Any) -> NoReturn:
 def test_refused_before_the_work(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.algebra import identity
+    from symattn.algebra import identities
     from symattn.attention import jacobian
     from symattn.derivation import Derivation
     from symattn.worksheet import prose
@@ -767,7 +767,7 @@ def test_refused_before_the_work(
     monkeypatch.setattr(Derivation, "evaluate", at_work)
     monkeypatch.setattr(prose, "check_file", at_work)
     monkeypatch.setattr(jacobian, "softmax_jacobian", at_work)
-    monkeypatch.setattr(identity, "prove", at_work)
+    monkeypatch.setattr(identities, "prove", at_work)
     result = run(*(sheet if word == "SHEET" else word for word in words), "-o", tmp_path / "no/x")
     assert_refused(result, "cannot be written: there is no folder")
     assert sheet.read_text(encoding="utf-8") == SHEET

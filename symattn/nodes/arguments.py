@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.arguments import wrong
 from symattn.errors import SymattnError, nearest, shown
 
 #: Stands for the default of an argument that has to be given.
@@ -107,7 +106,9 @@ def as_matrix(value: Any, owner: str) -> MatrixExpr:
     if isinstance(value, sympy.MatrixBase):
         return sympy.ImmutableDenseMatrix(value)
     if not isinstance(value, MatrixExpr):
-        raise wrong(value, owner, "a matrix expression, such as a MatrixSymbol")
+        raise SymattnError(
+            f"{owner}: {shown(value)} is not a matrix expression; give one, such as a MatrixSymbol"
+        )
     return value
 
 
