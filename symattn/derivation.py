@@ -207,8 +207,9 @@ class Derivation:
         from symattn.derivatives.steps import backward
 
         flag(forward, "forward")
-        inputs, steps = backward(self.inputs, self.steps, self.sizes, wrt=wrt, of=of,
-                                 upstream=upstream, forward=forward)  # fmt: skip
+        inputs, steps = backward(
+            self.inputs, self.steps, self.sizes, wrt=wrt, of=of, upstream=upstream, forward=forward
+        )
         return replace(self, inputs=inputs, steps=steps)
 
     def tangent(self, along: Collection[str] | str | None = None) -> Derivation:
@@ -246,8 +247,9 @@ class Derivation:
         """
         from symattn.derivatives.steps import hessian_vector
 
-        inputs, steps = hessian_vector(self.inputs, self.steps, self.sizes, wrt=wrt, of=of,
-                                       upstream=upstream)  # fmt: skip
+        inputs, steps = hessian_vector(
+            self.inputs, self.steps, self.sizes, wrt=wrt, of=of, upstream=upstream
+        )
         return replace(self, inputs=inputs, steps=steps)
 
     def restricted(self, names: Collection[str]) -> Derivation:

@@ -257,8 +257,11 @@ def _tokens(text: str, declared: Collection[str], closed: bool) -> list[Any]:
                 raise _Wrong(start, f"{token} is not expected here; no bracket is open")
             bracket, place = opened.pop()
             if _CLOSES[bracket] != token:
-                raise _Wrong(start, f"the bracket {bracket} opened at character {place + 1} "
-                             f"is closed by {_CLOSES[bracket]}")  # fmt: skip
+                raise _Wrong(
+                    start,
+                    f"the bracket {bracket} opened at character {place + 1} "
+                    f"is closed by {_CLOSES[bracket]}",
+                )
         out.append(Token(kind, token, start_pos=start, end_pos=end))
     if opened:
         place = opened[-1][1]
@@ -382,13 +385,19 @@ def _letters(text: str, start: int, end: int, word: str) -> Iterator[_Cut]:
     if direct or (apart and small):
         if offer:
             raise _Wrong(start, f"{shown(word)} is no function here: {offer}")
-        raise _Wrong(start, f"{shown(word)} is no function here; write {product} (…) for a product"
-                     f"{nearest(word, _KNOWN)}")  # fmt: skip
+        raise _Wrong(
+            start,
+            f"{shown(word)} is no function here; write {product} (…) for a product"
+            f"{nearest(word, _KNOWN)}",
+        )
     if _LOWERCASE_RUN.search(letters):
         close = close_to(word, FUNCTIONS)
         hint = f": {offer}" if offer else f'; did you mean "{close}(…)"?' if close else ""
-        raise _Wrong(start, f"{shown(word)} is no name{hint or '; '}"
-                     f"{'; ' if hint else ''}write {product} for a product")  # fmt: skip
+        raise _Wrong(
+            start,
+            f"{shown(word)} is no name{hint or '; '}"
+            f"{'; ' if hint else ''}write {product} for a product",
+        )
     for part in _ONE_NAME.finditer(text, start, end):
         yield "NAME", _bare(part[0]), part.start(), part.end()
 
@@ -484,8 +493,9 @@ class _Builder:
         """A letter that is declared or means itself."""
         (token,) = children
         small = token[0].islower() and not token[1:2].isupper()
-        return _Phrase(Name(str(token)), token.start_pos, token.end_pos,
-                       first="small" if small else "")  # fmt: skip
+        return _Phrase(
+            Name(str(token)), token.start_pos, token.end_pos, first="small" if small else ""
+        )
 
     @staticmethod
     def constant(children: list[Any]) -> _Phrase:
@@ -582,8 +592,12 @@ class _Builder:
             tree = row[0] if len(row) == 1 else Apart("*", tuple(row))
         out = _phrase(tree, factors, factors[0].start, factors[-1].end, operators.count("/"))
         side_by_side = not any(operators) and all(isinstance(one, Name) for one in trees)
-        return replace(out, together=side_by_side, first=factors[0].first,
-                       bare=factors[-1].bare if _is_sum(factors[-1]) else "")  # fmt: skip
+        return replace(
+            out,
+            together=side_by_side,
+            first=factors[0].first,
+            bare=factors[-1].bare if _is_sum(factors[-1]) else "",
+        )
 
     @staticmethod
     def entrywise(children: list[Any]) -> _Phrase:
@@ -629,8 +643,9 @@ class _Builder:
         rows = inner[::2]
         together = [row for row in rows if row.together]
         if together and len(rows) > 1:
-            raise _Wrong(together[0].start,
-                         "among blocks below one another write A, B for beside or A*B")  # fmt: skip
+            raise _Wrong(
+                together[0].start, "among blocks below one another write A, B for beside or A*B"
+            )
         if together:
             tree: Tree = Call("beside", rows[0].tree.parts)
         else:
@@ -709,8 +724,11 @@ def _power(base: _Phrase, exponent: _Phrase) -> _Phrase:
     number = _folded(exponent.tree)
     if number == -1:
         return _first(_phrase(Apart("inv", (base.tree,)), [base, exponent], start, end), base)
-    tree = (Apart("^", (base.tree, exponent.tree)) if number is None
-            else Apart("^", (base.tree,), number))  # fmt: skip
+    tree = (
+        Apart("^", (base.tree, exponent.tree))
+        if number is None
+        else Apart("^", (base.tree,), number)
+    )
     out = _phrase(tree, [base, exponent], start, end)
     inner = base.exponents if number is not None else out.exponents
     told = (*inner, (exponent.start, number, exponent.closed))
@@ -920,8 +938,14 @@ _CONSTANTS = {"e": "e", "pi": "pi", "π": "pi", "∞": "∞", "oo": "∞", "inf"
 _CLOSED_FUNCTIONS = ("sqrt", "exp", "ln", "log", "sin", "cos", "tanh")
 _WITHOUT_BRACKETS = ("√", "ln", "exp")
 _SUMS = {"rowsum": "Σ_j", "colsum": "Σ_i", "sum": "Σ"}
-_AXES = {"columns": "columns", "cols": "columns", "column": "columns", "axis0": "columns",
-         "rows": "rows", "axis1": "rows"}  # fmt: skip
+_AXES = {
+    "columns": "columns",
+    "cols": "columns",
+    "column": "columns",
+    "axis0": "columns",
+    "rows": "rows",
+    "axis1": "rows",
+}
 _SOFTMAX_TAKES = "write softmax(S), softmax(S, columns) or softmax(S, axis=0)"
 _TOO_DEEP = f"it is nested deeper than {MAX_DEPTH}"
 _TWO_NUMBERS = "a number is not expected behind a number; write * between them"
@@ -964,13 +988,48 @@ _LOWERCASE_RUN = re.compile(r"[a-z]{3}")
 _OPENS = re.compile(r"\s*[({]")
 _IN_STATEMENTS = re.compile(r"(?:axis|dim)\s*=\s*[-−]?[0-9]+|==?|[()\[\]{}]")
 
-_SAME = {"−": "-", "·": "*", "×": "*", "⋅": "*", "@": "*", "⊙": "∘", ".*": "∘", "./": "⊘",
-         "**": "^"}  # fmt: skip
-_SIGNS = {"+": "PLUS", "-": "MINUS", "∘": "ENTRY", "⊘": "ENTRY", "*": "TIMES", "/": "OVER",
-          "^": "POWER", "(": "OPEN", "{": "OPEN", ")": "CLOSE", "}": "CLOSE", "[": "LSQB",
-          "]": "RSQB", ",": "COMMA", ";": "SEMICOLON"}  # fmt: skip
-_IN_CLOSED = {"NUMBER", "CONSTANT", "FUNCTION", "BARE", "SUPER", "PLUS", "MINUS", "TIMES", "OVER",
-              "POWER", "OPEN", "CLOSE"}  # fmt: skip
+_SAME = {
+    "−": "-",
+    "·": "*",
+    "×": "*",
+    "⋅": "*",
+    "@": "*",
+    "⊙": "∘",
+    ".*": "∘",
+    "./": "⊘",
+    "**": "^",
+}
+_SIGNS = {
+    "+": "PLUS",
+    "-": "MINUS",
+    "∘": "ENTRY",
+    "⊘": "ENTRY",
+    "*": "TIMES",
+    "/": "OVER",
+    "^": "POWER",
+    "(": "OPEN",
+    "{": "OPEN",
+    ")": "CLOSE",
+    "}": "CLOSE",
+    "[": "LSQB",
+    "]": "RSQB",
+    ",": "COMMA",
+    ";": "SEMICOLON",
+}
+_IN_CLOSED = {
+    "NUMBER",
+    "CONSTANT",
+    "FUNCTION",
+    "BARE",
+    "SUPER",
+    "PLUS",
+    "MINUS",
+    "TIMES",
+    "OVER",
+    "POWER",
+    "OPEN",
+    "CLOSE",
+}
 
 _LATEX = re.compile(
     r"""\\mathrm\s*\{(?P<d>d)\}\s*(?=[A-Z])

@@ -86,8 +86,14 @@ def _page(told: argparse.Namespace, body: str) -> Page:
     entries = entries_named(told.entry, evaluation)
     job = Job(derivation, evaluation, notation, told.view or VIEWS, told.step, entries=entries)
     admit_document("md", [job])
-    page = outline(derivation, evaluation, notation=notation, views=told.view or VIEWS,
-                   only=told.step, entries=entries)  # fmt: skip
+    page = outline(
+        derivation,
+        evaluation,
+        notation=notation,
+        views=told.view or VIEWS,
+        only=told.step,
+        entries=entries,
+    )
     return Page(text_document(page), markdown_document(page))
 
 

@@ -170,9 +170,12 @@ def _told(status: Status, name: str, words: str) -> Failure:
 
 
 def _outcome(
-    function: Callable[[Argument], Result], argument: Argument, name: str, debug: bool,
+    function: Callable[[Argument], Result],
+    argument: Argument,
+    name: str,
+    debug: bool,
     memory: int | None = None,
-) -> Result | Failure:  # fmt: skip
+) -> Result | Failure:
     """The function's result, or what is said of what it raises."""
     try:
         return function(argument)

@@ -24,8 +24,9 @@ _SUFFIXES = (".toml", ".md", ".markdown", ".qmd", ".rst", ".tex", ".ipynb")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--symattn``."""
     group = parser.getgroup("symattn")
-    group.addoption("--symattn", action="store_true",
-                    help="check the numbers of attention worksheets and pages")  # fmt: skip
+    group.addoption(
+        "--symattn", action="store_true", help="check the numbers of attention worksheets and pages"
+    )
     parser.addini("symattn_allow_large", "check worksheets however much work it is", "bool", False)
 
 
@@ -83,8 +84,11 @@ class _Item(pytest.Item):
         from symattn.printable import as_line
 
         checked = self.checked
-        wrong = [f"{self.path}:{found.line}:{found.column}: {found.told}"
-                 for found in checked.findings if not found.passes]  # fmt: skip
+        wrong = [
+            f"{self.path}:{found.line}:{found.column}: {found.told}"
+            for found in checked.findings
+            if not found.passes
+        ]
         wrong += [f"{self.path}:{link.line}:{link.column}: {link.told}" for link in checked.links]
         wrong += checked.problems
         if wrong:

@@ -190,10 +190,19 @@ class Shows(_Holding):
                 words = StringList(self.arguments[0].splitlines(), source)
                 content = words + StringList([""], source) + content if content else words
                 offset = self.lineno - 1
-            return list(Admonition(
-                self.name, [], self.options, content, self.lineno,
-                offset, self.block_text, self.state, self.state_machine,
-            ).run())  # fmt: skip
+            return list(
+                Admonition(
+                    self.name,
+                    [],
+                    self.options,
+                    content,
+                    self.lineno,
+                    offset,
+                    self.block_text,
+                    self.state,
+                    self.state_machine,
+                ).run()
+            )
         body = nodes.container(classes=["symattn", *self.options.get("class", [])])
         try:
             with _limited(self.env.config):

@@ -149,12 +149,19 @@ class Step(Input):
     def subs(self, sizes: Mapping[Any, Any]) -> Step:
         """The step with sizes put in."""
         instance(sizes, Mapping, "sizes", "a table of sizes")
-        sizes = {as_scalar(size, "sizes"): size_put_in(value, str(size))
-                 for size, value in sizes.items()}  # fmt: skip
+        sizes = {
+            as_scalar(size, "sizes"): size_put_in(value, str(size)) for size, value in sizes.items()
+        }
         return Step(
-            self.name, self.symbol.subs(sizes), self.meaning,
-            self.expr.subs(sizes), self.rule, self.because, self.source, group=self.group,
-        )  # fmt: skip
+            self.name,
+            self.symbol.subs(sizes),
+            self.meaning,
+            self.expr.subs(sizes),
+            self.rule,
+            self.because,
+            self.source,
+            group=self.group,
+        )
 
 
 def stated(expr: MatrixExpr, i: Index, j: Index) -> tuple[Index, Index, Rule]:

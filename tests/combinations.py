@@ -307,14 +307,17 @@ def _matrix(
                 line[:] = [0] * columns  # a query that sees nothing
         return kept
     if name == "mask":
-        return [[rng.choice(["-inf", "0", "1/2", "-2"]) for _ in range(columns)]
-                for _ in range(rows)]  # fmt: skip
+        return [
+            [rng.choice(["-inf", "0", "1/2", "-2"]) for _ in range(columns)] for _ in range(rows)
+        ]
     if tame:
         return [
-            [str(Fraction(rng.choice([1, 2, 3]) * (1 if positive else rng.choice([-1, 1])), 8))
-             for _ in range(columns)]
+            [
+                str(Fraction(rng.choice([1, 2, 3]) * (1 if positive else rng.choice([-1, 1])), 8))
+                for _ in range(columns)
+            ]
             for _ in range(rows)
-        ]  # fmt: skip
+        ]
     choices = [1, 2, 3] if positive else [-3, -2, -1, 1, 2, 3]
     return [
         [str(Fraction(rng.choice(choices), rng.choice([1, 2, 3, 4]))) for _ in range(columns)]
@@ -363,9 +366,14 @@ class Reference:
     def _of(self, name: str, which: int) -> Array:
         """A given matrix, or that of one head or group."""
         value = np.array(
-            [[[float(Fraction(x)) if x != "-inf" else -math.inf for x in line] for line in matrix]
-             for matrix in _three(self.given[name])]
-        )  # fmt: skip
+            [
+                [
+                    [float(Fraction(x)) if x != "-inf" else -math.inf for x in line]
+                    for line in matrix
+                ]
+                for matrix in _three(self.given[name])
+            ]
+        )
         return np.asarray(value[which if len(value) > 1 else 0])
 
     def _bias(self, name: str, which: int = 0) -> Any:
@@ -509,9 +517,14 @@ class Reference:
                 added = added + self._of("mask", head)
             else:
                 hidden = ~np.array(
-                    [[self._sees(mask, i + self._past, j, i, head) for j in range(logits.shape[1])]
-                     for i in range(logits.shape[0])]
-                )  # fmt: skip
+                    [
+                        [
+                            self._sees(mask, i + self._past, j, i, head)
+                            for j in range(logits.shape[1])
+                        ]
+                        for i in range(logits.shape[0])
+                    ]
+                )
                 added[hidden] = -math.inf
         hidden = np.isneginf(added)
         seen = logits + np.where(hidden, 0, added)

@@ -114,9 +114,13 @@ def _judged(program: str, package: str) -> Callable[..., Formulas]:
 
         def complaints(formulas: list[tuple[bool, str]]) -> list[str]:
             ran = subprocess.run(
-                [node, "-e", program], input=json.dumps(formulas), capture_output=True,
-                check=True, encoding="utf-8", timeout=120,
-            )  # fmt: skip
+                [node, "-e", program],
+                input=json.dumps(formulas),
+                capture_output=True,
+                check=True,
+                encoding="utf-8",
+                timeout=120,
+            )
             said: list[str] = json.loads(ran.stdout)
             assert len(said) == len(formulas)
             return said

@@ -256,8 +256,9 @@ def nameless(tree: Tree) -> Tree:
             return Row(tuple(map(nameless, tree.items)))
         case Scheme():
             parts = (tree.first, tree.second, tree.product)
-            bare = (replace(p, grid=replace(p.grid, row_labels=(), column_labels=()))
-                    for p in parts)  # fmt: skip
+            bare = (
+                replace(p, grid=replace(p.grid, row_labels=(), column_labels=())) for p in parts
+            )
             return Scheme(*bare)
     return tree
 

@@ -145,8 +145,9 @@ def of_katex(element: Element, downwards: bool = False) -> Part:
     if "color:transparent" in style or "katex-mathml" in classes:
         return Part("none")
     if "mtable" in classes:
-        columns = [_lines_of(child) for child in element
-                   if child.get("class", "").startswith("col-align")]  # fmt: skip
+        columns = [
+            _lines_of(child) for child in element if child.get("class", "").startswith("col-align")
+        ]
         rows = zip(*columns, strict=True)
         return Part("mtable", "", tuple(Part("mtr", "", tuple(row)) for row in rows))
     if "vlist" in classes:  # from above, but what stands over a matrix is read after it

@@ -186,8 +186,11 @@ def test_a_matrix_keeps_its_alignment_marks() -> None:
 @pytest.mark.parametrize("subject", [path.stem for path in EXAMPLES])
 def test_text_documents_show_the_same_digits(subject: str) -> None:
     text = re.sub(r"[^\d.]+", " ", text_document(page(subject)))
-    values = [tree for section in page(subject).steps for tree in
-              (each.tree for each in section.lines if each.view == "value")]  # fmt: skip
+    values = [
+        tree
+        for section in page(subject).steps
+        for tree in (each.tree for each in section.lines if each.view == "value")
+    ]
     assert values
     for tree in values:
         digits = numbers_in_latex(latex(tree).partition("{array}")[2])
@@ -204,23 +207,34 @@ def test_text_documents_show_the_same_digits(subject: str) -> None:
         ("x_{ij}", "<msub><mi>x</mi><mrow><mi>j</mi><mi>i</mi></mrow></msub>", False),
         (r"-\infty", "<mrow><mo>−</mo><mi>∞</mi></mrow>", True),
         (r"-\infty", "<mi>∞</mi>", False),
-        (r"\mathrm{softmax}(Z)", "<mrow><mi>softmax</mi><mo>\u2061</mo><mo>(</mo><mi>Z</mi>"
-         "<mo>)</mo></mrow>", True),
+        (
+            r"\mathrm{softmax}(Z)",
+            "<mrow><mi>softmax</mi><mo>\u2061</mo><mo>(</mo><mi>Z</mi><mo>)</mo></mrow>",
+            True,
+        ),
         (r"\mathrm{softmax}(Z)", "<mrow><mi>softmax</mi><mi>Z</mi></mrow>", False),
         (r"a \approx 1", "<mrow><mi>a</mi><mo>=</mo><mn>1</mn></mrow>", False),
     ],
-)  # fmt: skip
+)
 def test_a_difference_is_noticed(source: str, markup: str, agree: bool) -> None:
     assert (disagreement(source, markup) == "") is agree
 
 
 def test_numbers_are_found_in_order() -> None:
     assert numbers_in_text("w^Q⁽¹⁾_12 = 3·10⁹ + e^0.5/√2 − e⁰") == [
-        "12", "1", "3", "10", "9", "0.5", "2", "0"
-    ]  # fmt: skip
+        "12",
+        "1",
+        "3",
+        "10",
+        "9",
+        "0.5",
+        "2",
+        "0",
+    ]
     assert numbers_in_latex(r"w_{12}^{Q(1)} \text{if 7\_} \frac{0.5}{2}") == ["12", "1", "0.5", "2"]
     assert numbers_in_mathml("<mfrac><mn>0.5</mn><mrow><mn>1</mn><mn>2</mn></mrow></mfrac>") == [
-        "0.5", "12"
-    ]  # fmt: skip
+        "0.5",
+        "12",
+    ]
     assert is_within(["1", "3"], ["1", "2", "3"])
     assert not is_within(["3", "1"], ["1", "2", "3"])

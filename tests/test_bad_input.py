@@ -184,9 +184,12 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("gap", heads("W_Q[1]", "W_Q[3]"), "without gaps, not W_Q[1], W_Q[3]"),
     ("whole and head", heads("W_Q", "W_Q[1]"), "W_Q is given as a whole too"),
     ("fewer K heads", heads("W_Q[1]", "W_Q[2]", "W_K[1]", "W_V[1]"), "W_K: is 1 × 2 × 2; because"),
-    ("a head that all share", "[attention]\nheads = 2\nkv_heads = 1\nsource = \"self\"\n" + only(
-        X=EYE, W_Q=f"[{EYE}, {EYE}]", W_K=f"[{EYE}]", W_V=EYE),
-     ":8: W_K: has 3 levels of brackets where 2 are needed: one matrix"),
+    (
+        "a head that all share",
+        '[attention]\nheads = 2\nkv_heads = 1\nsource = "self"\n'
+        + only(X=EYE, W_Q=f"[{EYE}, {EYE}]", W_K=f"[{EYE}]", W_V=EYE),
+        ":8: W_K: has 3 levels of brackets where 2 are needed: one matrix",
+    ),
     ("head minus one", heads("W_Q[-1]"), 'did you mean "W_Q"?'),
     ("size zero", attention("d_k = 0"), ":2: d_k = 0: give a whole number"),
     ("size text", attention('d_k = "2"'), 'd_k = "2": give a whole number'),
@@ -206,8 +209,11 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("empty mask", attention("mask = [[]]"), ":2: mask: the matrix is empty"),
     ("mask nan", attention("mask = [[nan, 0], [0, 0]]"), ":2: mask[1,1]: "),
     ("mask word", attention('mask = [["x", 0], [0, 0]]'), ':2: mask[1,1]: "x" cannot be read'),
-    ("two boolean masks", attention(f"mask = {EYE}".replace("1", "true"), given(allowed=EYE)),
-     "keep one of them"),
+    (
+        "two boolean masks",
+        attention(f"mask = {EYE}".replace("1", "true"), given(allowed=EYE)),
+        "keep one of them",
+    ),
     # labels
     ("a token too many", attention('tokens = ["a", "b", "c"]'), ":2: tokens: 3 names fit neither"),
     ("no tokens", attention("tokens = []"), ":2: tokens: give a list of words"),
@@ -215,15 +221,18 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("token list", attention('tokens = [["a", "b"]]'), ":2: tokens: "),
     ("token table", attention("tokens = { a = 1 }"), ":2: tokens: give a list of words"),
     ("long token", attention(f'tokens = ["{"x" * 10_000}", "b"]'), "characters are too many"),
-    ("not in the vocabulary", attention('tokens = ["x"]\nvocabulary = ["a"]', only(E=EYE)),
-     '"x" is not in the vocabulary'),
+    (
+        "not in the vocabulary",
+        attention('tokens = ["x"]\nvocabulary = ["a"]', only(E=EYE)),
+        '"x" is not in the vocabulary',
+    ),
     ("query tokens", attention('query_tokens = ["a"]'), "1 labels (a) for n = 2"),
     ("title number", "title = 1\n" + given(), ":1: title: 1 is not text"),
     ("long title", f'title = "{"x" * 501}"\n' + given(), "501 characters are too many"),
     # notation
     ("index base 2", notation("index_base = 2"), ":6: index_base = 2: choose one of 0, 1"),
     ("index base true", notation("index_base = true"), "choose one of 0, 1"),
-    ("transpose", notation('transpose = "x"'), ":6: transpose = \"x\": choose one of"),
+    ("transpose", notation('transpose = "x"'), ':6: transpose = "x": choose one of'),
     ("convention", notation('convention = "diagonal"'), "choose one of rows, columns"),
     ("rounding", notation('rounding = "up"'), "choose one of half-up, half-even"),
     ("digits minus one", notation("digits = -1"), "a whole number from 0 to 100"),
@@ -239,7 +248,7 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("unbalanced", notation("symbols = { weights = 'A}{' }"), "use a name such as A"),
     ("markup", notation("symbols = { weights = '<b>' }"), "use a name such as A"),
     ("symbol bidi", notation('symbols = { weights = "\\u202eA" }'), "use a name such as A"),
-)  # fmt: skip
+)
 
 BYTES: Sequence[tuple[str, bytes, str]] = (
     ("Latin-1", b'\n[given]\nQ = "\xe9"\n', ":3: not UTF-8 text"),

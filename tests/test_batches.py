@@ -147,7 +147,7 @@ def test_items_may_be_given_one_by_one() -> None:
         ({"Q": Q, "memory": X, "W_K": W["W_K"], "W_V": W["W_V"]}, {}, "or batch = 2 if Q is"),
         ({"X": [X[0], X[1][:2]], **W}, {}, "X: row 1 has 3 entries"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused_in_one_line(given: Any, told: Any, said: str) -> None:
     with pytest.raises(SymattnError, match=said) as refused:
         worksheet_of(toml(given, {}, told)).evaluate()
@@ -184,12 +184,15 @@ def test_what_is_right_is_right(heads: bool) -> None:
 def test_keys_name_items_heads_rows_and_slices() -> None:
     values = worksheet_of(toml(HEADS, {}, {})).evaluate()
     weights = rounded(values["weights"].array)
-    marking = check(HEADS, {
-        "weights[3][2][1,:]": weights[2][1][0],
-        "weights[1]": weights[0],
-        "weights[2][1:2,2,1:2]": [row[1][:2] for row in weights[1]],
-        "heads[2,1,1,2]": rounded(values["heads"].array[1, 0, 0, 1]),
-    })  # fmt: skip
+    marking = check(
+        HEADS,
+        {
+            "weights[3][2][1,:]": weights[2][1][0],
+            "weights[1]": weights[0],
+            "weights[2][1:2,2,1:2]": [row[1][:2] for row in weights[1]],
+            "heads[2,1,1,2]": rounded(values["heads"].array[1, 0, 0, 1]),
+        },
+    )
     assert marking.passed
     assert [str(e) for e in marking.entries if e.place[0] == 2] == [
         f"weights[3,2,1,{j}]" for j in (1, 2, 3)
@@ -214,8 +217,9 @@ def test_columns_are_turned_in_every_item() -> None:
     values = worksheet_of(toml({"X": X, **W}, {}, {})).evaluate()
     turned = rounded(np.swapaxes(values["weights"].array, -1, -2))
     turned[1][2][0] = "0.999"
-    marks = symattn.check(with_notation(toml({"X": X, **W}, {"weights": turned}, {}),
-                                        convention="columns"))  # fmt: skip
+    marks = symattn.check(
+        with_notation(toml({"X": X, **W}, {"weights": turned}, {}), convention="columns")
+    )
     (entry,) = [e for e in marks.entries if e.verdict != "right"]
     assert (str(entry), entry.place) == ("weights[2,3,1]", (1, 0, 2))
 
@@ -240,11 +244,15 @@ def slipped(heads: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
 def test_a_mistake_in_one_item_touches_no_other(heads: bool) -> None:
     given, told, claims = slipped(heads)
     marking = check(given, claims, told)
-    alone = check({name: value[1] for name, value in given.items()},
-                  {name: value[1] for name, value in claims.items()})  # fmt: skip
+    alone = check(
+        {name: value[1] for name, value in given.items()},
+        {name: value[1] for name, value in claims.items()},
+    )
     assert {e.verdict for e in marking.entries if e.place[0] == 0} <= {"right", "rounded-early"}
-    own = {name: [e.verdict for e in mark.entries if e.place[0] == 1]
-           for name, mark in ((mark.name, mark) for mark in marking.steps)}  # fmt: skip
+    own = {
+        name: [e.verdict for e in mark.entries if e.place[0] == 1]
+        for name, mark in ((mark.name, mark) for mark in marking.steps)
+    }
     assert own == verdicts(alone)
     assert "carried" in own["weights"]
     first = marking.first_wrong
@@ -269,9 +277,11 @@ def test_a_misconception_is_named_in_the_first_item_that_has_it() -> None:
     q, k, v = map(floats, (Q, K, V))
     weights, output = attention(q * np.sqrt(2), k, v)  # not scaled
     weights[0], output[0] = (x[0] for x in attention(q, k, v))
-    marking = check({"Q": Q, "K": K, "V": V},
-                    {"weights": rounded(weights), "output": rounded(output)},
-                    {"batch": 2})  # fmt: skip
+    marking = check(
+        {"Q": Q, "K": K, "V": V},
+        {"weights": rounded(weights), "output": rounded(output)},
+        {"batch": 2},
+    )
     assert [found.name for found in marking.explanations][:1] == ["not-scaled"]
     assert not any("is looked for" in note for note in marking.notes)
     weights, output = attention(q * np.sqrt(2), k, v)
@@ -337,8 +347,11 @@ def test_worked_lines_of_items() -> None:
 
 
 def test_notes_name_the_item() -> None:
-    marking = check({"Q": Q, "K": K, "V": V}, {"weights[2][1,:]": ["0.5", "0.5", "0.4"],
-                                               "output[2][1,2]": "7"}, {"batch": 2})  # fmt: skip
+    marking = check(
+        {"Q": Q, "K": K, "V": V},
+        {"weights[2][1,:]": ["0.5", "0.5", "0.4"], "output[2][1,2]": "7"},
+        {"batch": 2},
+    )
     assert any(note.startswith("weights[2,1,:] sums to 1.4") for note in marking.notes)
     assert any(
         note.startswith("output[2,1,2]: 7 is outside the range") and note.endswith("0 to 5")

@@ -29,9 +29,14 @@ MODES = {ROUNDED: ROUND_HALF_UP, HALF_EVEN: ROUND_HALF_EVEN, CUT_OFF: ROUND_DOWN
 
 #: Decimals and how the rest is dropped, a way each; seven, which no axis below has.
 WAYS = (
-    (2, ROUNDED), (2, HALF_EVEN), (2, CUT_OFF), (3, ROUNDED), (4, CUT_OFF), (0, ROUNDED),
+    (2, ROUNDED),
+    (2, HALF_EVEN),
+    (2, CUT_OFF),
+    (3, ROUNDED),
+    (4, CUT_OFF),
+    (0, ROUNDED),
     (UNROUNDED, ROUNDED),
-)  # fmt: skip
+)
 
 
 def by_hand(
@@ -152,10 +157,15 @@ def test_sums_of_rows(rows: list[list[str]]) -> None:
 def test_products_are_kept_one_by_one_and_their_sum_as_it_is(rows: list[list[str]]) -> None:
     others = [["0.5", "1.01", "-3", "0.125"], ["1.5", "-1", "7.3", "0"], ["2", "1", "-0.25", "1"]]
     expected = [
-        [[sum((short(a * b, *way) for a, b in zip(row, column, strict=True)), Decimal(0))
-          for column in zip(*decimals_of(others), strict=True)] for row in decimals_of(rows)]
+        [
+            [
+                sum((short(a * b, *way) for a, b in zip(row, column, strict=True)), Decimal(0))
+                for column in zip(*decimals_of(others), strict=True)
+            ]
+            for row in decimals_of(rows)
+        ]
         for way in WAYS
-    ]  # fmt: skip
+    ]
     found = by_hand().matmul(every(rows), every(others))
     np.testing.assert_allclose(found, np.array(expected, float), rtol=0, atol=1e-12)
 

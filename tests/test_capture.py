@@ -37,9 +37,12 @@ class ByHand(nn.Module):
             return made.reshape(*made.shape[:-1], count, self.size).transpose(-2, -3)
 
         attended = scaled_dot_product_attention(
-            split(self.queries(x), self.heads), split(self.keys(x), self.groups),
-            split(self.values(x), self.groups), attn_mask=mask, **self.options,
-        )  # fmt: skip
+            split(self.queries(x), self.heads),
+            split(self.keys(x), self.groups),
+            split(self.values(x), self.groups),
+            attn_mask=mask,
+            **self.options,
+        )
         return attended.transpose(-2, -3).flatten(-2)
 
 
@@ -269,9 +272,21 @@ def test_a_function_called_directly_with_a_bias_of_the_output_alone() -> None:
     class Direct(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             found, _ = functional.multi_head_attention_forward(
-                x, x, x, 8, 2, numbers(24, 8), None, None, None, False, 0.5, numbers(8, 8),
-                numbers(8), training=False,
-            )  # fmt: skip
+                x,
+                x,
+                x,
+                8,
+                2,
+                numbers(24, 8),
+                None,
+                None,
+                None,
+                False,
+                0.5,
+                numbers(8, 8),
+                numbers(8),
+                training=False,
+            )
             return found
 
     (call,) = captured(Direct(), X.transpose(0, 1))
@@ -330,12 +345,19 @@ def test_an_encoder_and_a_decoder_with_every_mask() -> None:
     torch.manual_seed(8)
     model = nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
     calls = captured(
-        model, X, MEMORY, tgt_mask=model.generate_square_subsequent_mask(3), tgt_is_causal=True,
-        src_key_padding_mask=PADDED, memory_key_padding_mask=PADDED,
-    )  # fmt: skip
+        model,
+        X,
+        MEMORY,
+        tgt_mask=model.generate_square_subsequent_mask(3),
+        tgt_is_causal=True,
+        src_key_padding_mask=PADDED,
+        memory_key_padding_mask=PADDED,
+    )
     assert [(call.spec.source, call.spec.mask[0][0]) for call in calls] == [
-        ("self", "boolean"), ("self", "causal"), ("cross", "boolean"),
-    ]  # fmt: skip
+        ("self", "boolean"),
+        ("self", "causal"),
+        ("cross", "boolean"),
+    ]
     agreed(calls, batches=2)
 
 
@@ -367,14 +389,17 @@ def nested(width: int) -> torch.Tensor:
     ("module", "run", "complaint"),
     [
         (nn.Linear(8, 8), lambda part: part(X), "capture: no attention ran"),
-        (nn.TransformerEncoderLayer(8, 2, batch_first=True), lambda part: part(nested(8)),
-         "EncoderLayer: nested ten"),
+        (
+            nn.TransformerEncoderLayer(8, 2, batch_first=True),
+            lambda part: part(nested(8)),
+            "EncoderLayer: nested ten",
+        ),
         (Dots(), lambda part: part(*(nested(4).unsqueeze(1),) * 3), "Dots: nested tensors"),
         (Dots(), lambda part: torch.vmap(part)(X, X, X), "cannot be read here"),
         (Dots(), lambda part: part(QUERIES, KEYS, VALUES, None, 0.5), "Dots: dropout"),
         (nn.MultiheadAttention(8, 2, dropout=0.5), lambda part: part.train()(X, X, X), "eval mode"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.filterwarnings("ignore:.*nested tensors")
 @pytest.mark.filterwarnings("ignore:.*vmap")
 def test_what_cannot_be_captured_is_refused_in_a_line(
@@ -460,6 +485,7 @@ def test_a_layer_as_large_as_real_ones_is_explained_from_its_queries(weights: bo
     values = call.evaluate(1)
     assert values["weights"].shape == (8, 6, 6)
     queries = (x @ layer.in_proj_weight[:512].T + layer.in_proj_bias[:512])[1]
-    assert np.allclose(values.array("Q"), queries.detach().reshape(6, 8, 64).transpose(0, 1),
-                       atol=1e-5)  # fmt: skip
+    assert np.allclose(
+        values.array("Q"), queries.detach().reshape(6, 8, 64).transpose(0, 1), atol=1e-5
+    )
     assert "0." in call.document("text")

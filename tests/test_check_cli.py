@@ -234,12 +234,33 @@ def test_a_page_may_hold_long_sentences_and_a_notebook_pictures() -> None:
 # ---- hostile input ------------------------------------------------------------------------------
 
 ENTRIES = (
-    "9^9^9^9", "1e20000000", "1e401", "(" * 300 + "1" + ")" * 300, "(" * 60 + "1" + ")" * 60,
-    "٣", "１",
-    "1_0", "sNaN", "NaN", "Infinity", "1/0", "0x10", "1,500", "--", "1e", "__import__('os')",
-    "𝟑", "≈ ½", "1" * 201, "0." + "1" * 121, "e^e^e^e", "2^2^2^2^2^2^2", "sqrt(-1)", "ln(0)",
+    "9^9^9^9",
+    "1e20000000",
+    "1e401",
+    "(" * 300 + "1" + ")" * 300,
+    "(" * 60 + "1" + ")" * 60,
+    "٣",
+    "１",
+    "1_0",
+    "sNaN",
+    "NaN",
+    "Infinity",
+    "1/0",
+    "0x10",
+    "1,500",
+    "--",
+    "1e",
+    "__import__('os')",
+    "𝟑",
+    "≈ ½",
+    "1" * 201,
+    "0." + "1" * 121,
+    "e^e^e^e",
+    "2^2^2^2^2^2^2",
+    "sqrt(-1)",
+    "ln(0)",
     "(1-1)^-1",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: ascii(entry[:12]))
@@ -250,14 +271,30 @@ def test_hostile_numbers_are_one_line(entry: str) -> None:
 #: Numbers at the bounds are marked, not refused, and no float is too small for them.
 @pytest.mark.parametrize(
     "entry",
-    ["1e400", "-1e399", "1e-400", "1e350", "0." + "3" * 120, "e^-400", "exp(exp(6))", "1/3+10^-399",
-     "(" * 19 + "1" + ")" * 19, "sqrt(sqrt(2))", "1e000000005", "10^-400", "2^400"],
+    [
+        "1e400",
+        "-1e399",
+        "1e-400",
+        "1e350",
+        "0." + "3" * 120,
+        "e^-400",
+        "exp(exp(6))",
+        "1/3+10^-399",
+        "(" * 19 + "1" + ")" * 19,
+        "sqrt(sqrt(2))",
+        "1e000000005",
+        "10^-400",
+        "2^400",
+    ],
     ids=lambda entry: entry[:12],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("form", ["text", "md", "html", "json"])
 def test_numbers_at_the_bounds_are_marked(entry: str, form: str) -> None:
-    result = check(toml(GIVEN, {"weights[1,:]": [entry, "0.33", "0.33"], "output[1,1]": entry}),
-                   "--format", form)  # fmt: skip
+    result = check(
+        toml(GIVEN, {"weights[1,:]": [entry, "0.33", "0.33"], "output[1,1]": entry}),
+        "--format",
+        form,
+    )
     assert result.exit_code == 1, result.output
     assert "weights" in result.stdout
 
@@ -321,50 +358,119 @@ FENCE = "```symattn\n[given]\nscores = [[0, 0]]\n```\n"
 
 PAGES = {
     ".md": [
-        *map(big, ("`` ` ", "`a\n", "<!--", "<!-- -", "{claim}`", "{claim}`x\n\n", ">", "> ",
-        "- ", "[", "[a](",
-                   "*a_", "<a ", "[a]: b\n", "```symattn\n", "\n", "a\n=\n", "a\r", "&#",
-                   "\\", "\\`", "| ", "<!-- claim -->", "<!-- claim -->\n\n", "<!-- claim -->$a",
-                   "<!-- claim -->\\begin{align}")),
-        " ".join("`" * i for i in range(1, 1000)), "{claim}`weights[1,1] =" + " " * 500_000 + "`",
-        "{claim}`w" + big("[1]") + "`", "{claim}`" + big("w[") + "`",
+        *map(
+            big,
+            (
+                "`` ` ",
+                "`a\n",
+                "<!--",
+                "<!-- -",
+                "{claim}`",
+                "{claim}`x\n\n",
+                ">",
+                "> ",
+                "- ",
+                "[",
+                "[a](",
+                "*a_",
+                "<a ",
+                "[a]: b\n",
+                "```symattn\n",
+                "\n",
+                "a\n=\n",
+                "a\r",
+                "&#",
+                "\\",
+                "\\`",
+                "| ",
+                "<!-- claim -->",
+                "<!-- claim -->\n\n",
+                "<!-- claim -->$a",
+                "<!-- claim -->\\begin{align}",
+            ),
+        ),
+        " ".join("`" * i for i in range(1, 1000)),
+        "{claim}`weights[1,1] =" + " " * 500_000 + "`",
+        "{claim}`w" + big("[1]") + "`",
+        "{claim}`" + big("w[") + "`",
         "```symattn\n" + big(":a: \n"),
     ],
     ".rst": [
-        *map(big, ("``a", "`` a\n\n", ":claim:`", ":claim:`x", "::", "a::\n", ".. symattn::\n",
-                   ".. symattn::\n [given]\n", ".. ", " ", "\t", ".. symattn::\n\n\n", "`",
-                   "``\n", ".. claim\n", ".. claim\n\n", ".. claim\n\n.. math::\n\n")),
+        *map(
+            big,
+            (
+                "``a",
+                "`` a\n\n",
+                ":claim:`",
+                ":claim:`x",
+                "::",
+                "a::\n",
+                ".. symattn::\n",
+                ".. symattn::\n [given]\n",
+                ".. ",
+                " ",
+                "\t",
+                ".. symattn::\n\n\n",
+                "`",
+                "``\n",
+                ".. claim\n",
+                ".. claim\n\n",
+                ".. claim\n\n.. math::\n\n",
+            ),
+        ),
         "\n".join(" " * i + ".. symattn::" for i in range(1000)),
-        "\n".join(" " * i + "::" for i in range(1000)), ".. symattn::\n" + big("   :a: b\n"),
+        "\n".join(" " * i + "::" for i in range(1000)),
+        ".. symattn::\n" + big("   :a: b\n"),
     ],
     ".tex": [
-        *map(big, ("\\begin{verbatim}", "\\begin{verbatim*}\\begin{minted}", "\\verb",
-        "\\begin{symattn}\n",
-                   "\\begin{symattn}" + " " * 999, "\\claim{",
-                   "% claim\n", "% claim\n\n$$", "\\claim{{}",
-                   "\\claim{a}{{}", "\\claim{a}{", "\\claim{a}", "%",
-                   "\\",
-                   "\\begin{symattn}\n\\end{symattn}\n")),
+        *map(
+            big,
+            (
+                "\\begin{verbatim}",
+                "\\begin{verbatim*}\\begin{minted}",
+                "\\verb",
+                "\\begin{symattn}\n",
+                "\\begin{symattn}" + " " * 999,
+                "\\claim{",
+                "% claim\n",
+                "% claim\n\n$$",
+                "\\claim{{}",
+                "\\claim{a}{{}",
+                "\\claim{a}{",
+                "\\claim{a}",
+                "%",
+                "\\",
+                "\\begin{symattn}\n\\end{symattn}\n",
+            ),
+        ),
         "".join("\\verb" + chr(0x4E00 + i % 20_000) for i in range(60_000)),
     ],
     ".ipynb": [
-        '{"symattn": ' + "[" * 250_000 + "]" * 250_000 + "}", '{"symattn": ' + '{"a":' * 100_000,
+        '{"symattn": ' + "[" * 250_000 + "]" * 250_000 + "}",
+        '{"symattn": ' + '{"a":' * 100_000,
         '{"symattn": ' + "[" * 900 + ",".join(['"a"'] * 100_000) + "]" * 900 + "}",
-        '["symattn"]', "symattn",
-        '"symattn"', json.dumps({"cells": [{"cell_type": "markdown",
-        "source": big("<!-- {claim}`")}]}),
-        *(json.dumps({"cells": [{"cell_type": "markdown", "source": source}], "x": "symattn"})
-          for source in (5, [1, 2], {"a": 1}, [["symattn"]], None, True, ["a\n"] * 50_000)),
-        '{"cells": [], "symattn": ' + "9" * 10_000 + "}", '{"cells": {"a": 1}, "x": "symattn"}',
+        '["symattn"]',
+        "symattn",
+        '"symattn"',
+        json.dumps({"cells": [{"cell_type": "markdown", "source": big("<!-- {claim}`")}]}),
+        *(
+            json.dumps({"cells": [{"cell_type": "markdown", "source": source}], "x": "symattn"})
+            for source in (5, [1, 2], {"a": 1}, [["symattn"]], None, True, ["a\n"] * 50_000)
+        ),
+        '{"cells": [], "symattn": ' + "9" * 10_000 + "}",
+        '{"cells": {"a": 1}, "x": "symattn"}',
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
     ("suffix", "text"),
-    [pytest.param(suffix, text, id=f"{suffix} {text[:20]!a}")
-     for suffix, texts in PAGES.items() for text in texts],
-)  # fmt: skip
+    [
+        pytest.param(suffix, text, id=f"{suffix} {text[:20]!a}")
+        for suffix, texts in PAGES.items()
+        for text in texts
+    ],
+)
 def test_hostile_pages_end_in_time(tmp_path: Path, suffix: str, text: str) -> None:
     path = tmp_path / f"x{suffix}"
     path.write_text(text if suffix == ".ipynb" else f"symattn claim\n{text}", encoding="utf-8")
@@ -387,8 +493,11 @@ def test_a_real_process_has_no_traceback(tmp_path: Path) -> None:
     path.write_text(toml(GIVEN, {"weights[1,1]": "9^9^9^9"}), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "symattn.cli", "check", str(path)],
-        capture_output=True, timeout=60, check=False, cwd=Path(__file__).parent.parent,
-    )  # fmt: skip
+        capture_output=True,
+        timeout=60,
+        check=False,
+        cwd=Path(__file__).parent.parent,
+    )
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1
     assert b"Traceback" not in done.stderr

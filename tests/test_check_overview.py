@@ -17,15 +17,21 @@ from tests.checking import toml
 GIVEN = {"scores": [[0, 0, 0], [1, 2, 3]], "V": [[1], [2], [3]]}
 RIGHT = toml(GIVEN, {"weights[1,1]": "0.33"})
 SLIP = toml(GIVEN, {"weights[1,1]": "0.43", "output": [["2.00"], ["2.58"]]})
-COLUMNS = toml({"scores": [[1, 2, 0], [0, 1, 3]]},
-               {"weights": [["0.73", "0.73", "0.05"], ["0.27", "0.27", "0.95"]]})  # fmt: skip
+COLUMNS = toml(
+    {"scores": [[1, 2, 0], [0, 1, 3]]},
+    {"weights": [["0.73", "0.73", "0.05"], ["0.27", "0.27", "0.95"]]},
+)
 PAGE = f"# A page\n\n```symattn\n{RIGHT}```\n\nIt is {{claim}}`weights[1,2] = 0.4` there.\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name, text in {"anna.toml": RIGHT, "ben.toml": SLIP, "cleo.toml": COLUMNS,
-                       "page.md": PAGE}.items():  # fmt: skip
+    for name, text in {
+        "anna.toml": RIGHT,
+        "ben.toml": SLIP,
+        "cleo.toml": COLUMNS,
+        "page.md": PAGE,
+    }.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
@@ -41,8 +47,10 @@ def test_the_overview_comes_first_and_then_the_files(folder: Path) -> None:
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
     assert lines[0] == lines[-1] == "4 files, 12 numbers: 4 right, 8 wrong"
-    ben, cleo, page = (next(line for line in lines[:8] if name in line)
-                       for name in ("ben.toml", "cleo.toml", "page.md"))  # fmt: skip
+    ben, cleo, page = (
+        next(line for line in lines[:8] if name in line)
+        for name in ("ben.toml", "cleo.toml", "page.md")
+    )
     assert ben.split()[1:] == ["weights[1,1]", "0.43", "0.3333"]
     assert cleo.split()[1:] == ["weights[1,1]", "0.73", "0.2447", "softmax-over-columns"]
     assert page.split()[1:] == ["weights[1,2]", "0.4", "0.333"]
@@ -165,8 +173,14 @@ def test_what_nothing_decides_is_a_warning(tmp_path: Path) -> None:
 
 
 def test_no_file_of_a_folder_is_dropped_in_silence(folder: Path) -> None:
-    odd = {"d: 3.toml": SLIP.replace("0.43", "x.y"), "e\n:7: f.toml": "[given", "empty.toml": "",
-           "html.md": "<p>x</p>", "none.ipynb": "[]", "cut.ipynb": '{"symattn'}  # fmt: skip
+    odd = {
+        "d: 3.toml": SLIP.replace("0.43", "x.y"),
+        "e\n:7: f.toml": "[given",
+        "empty.toml": "",
+        "html.md": "<p>x</p>",
+        "none.ipynb": "[]",
+        "cut.ipynb": '{"symattn',
+    }
     for name, text in odd.items():
         (folder / name).write_text(text, encoding="utf-8")
     said = "3 files could not be used; 3 files without claims"

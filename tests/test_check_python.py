@@ -51,7 +51,12 @@ def test_a_text_is_marked() -> None:
     first = marks.first_wrong
     assert isinstance(first, EntryMark)
     assert (first.step, first.place, first.claimed.text, first.verdict, first.because) == (
-        "weights", (0, 1), "0.43", "wrong", ())  # fmt: skip
+        "weights",
+        (0, 1),
+        "0.43",
+        "wrong",
+        (),
+    )
     assert first is marks.entries[3] is marks.steps[1].entries[1]
     assert [marks.passes(entry) for entry in marks.entries] == [True, True, True, False]
     assert symattn.check(RIGHT).passed
@@ -130,7 +135,11 @@ def test_a_number_in_prose_after_a_right_one_is_wrong(tmp_path: Path) -> None:
     first = marks.first_wrong
     assert first is not None
     assert (first.step, first.place, first.claimed.text, first.verdict) == (
-        "weights", (0, 1), "0.44", "wrong")  # fmt: skip
+        "weights",
+        (0, 1),
+        "0.44",
+        "wrong",
+    )
     assert "weights[1,2]: you wrote 0.44" in str(marks)
 
 
@@ -165,7 +174,10 @@ def test_nothing_is_loaded_before_it_is_called() -> None:
         "assert 'IPython' not in sys.modules and 'click' not in sys.modules\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
         cwd=Path(__file__).parent.parent,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr

@@ -104,8 +104,16 @@ def test_html_is_well_formed_and_escaped(wrong: Marking) -> None:
     assert tags.open == []
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
-    assert [c for c in tags.cells if c] == ["right", "right", "wrong", "wrong",
-                                            "right", "right", "blank", "carried"]  # fmt: skip
+    assert [c for c in tags.cells if c] == [
+        "right",
+        "right",
+        "wrong",
+        "wrong",
+        "right",
+        "right",
+        "blank",
+        "carried",
+    ]
     minidom.parseString(page)
 
 
@@ -134,10 +142,12 @@ SHEETS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "passing": (GIVEN, {"weights": [["0.73", "0.26"], ["0.11", "0.88"]]}, {}),
     "strict": (GIVEN, {"weights": [["0.73", "0.26"], ["0.11", "0.88"]]}, {"accept": ["right"]}),
     "right": (GIVEN, {"scores": CLAIMS["scores"]}, {}),
-    "heads": ({"Q": [[[1]], [[1]]], "K": [[[1], [0]]] * 2, "V": [[[0], [1]]] * 2},
-              {"weights": [[["0.73", "0.27"]], [["0.5", "0.27"]]],
-               "heads": [[["0.3"]], [["0.27"]]]}, {}),
-}  # fmt: skip
+    "heads": (
+        {"Q": [[[1]], [[1]]], "K": [[[1], [0]]] * 2, "V": [[[0], [1]]] * 2},
+        {"weights": [[["0.73", "0.27"]], [["0.5", "0.27"]]], "heads": [[["0.3"]], [["0.27"]]]},
+        {},
+    ),
+}
 
 Told = tuple[str, str, str, str]
 
@@ -149,19 +159,28 @@ _TOLD = re.compile(
 
 def in_prose(page: str) -> set[Told]:
     joined = re.sub(r"\n     (?=\S)", " ", page)  # a long line goes on in the next one
-    return {(entry, claimed, true, meaning.strip() or "wrong")
-            for entry, claimed, true, meaning in _TOLD.findall(joined)}  # fmt: skip
+    return {
+        (entry, claimed, true, meaning.strip() or "wrong")
+        for entry, claimed, true, meaning in _TOLD.findall(joined)
+    }
 
 
 def in_data(found: Report) -> set[Told]:
     data = json.loads(json_alone(found))
     return {
-        (f"{name}[{','.join(map(str, entry['index']))}]", entry["claimed"], entry["true"],
-         f"follows from {entry['because'][0]}" if "because" in entry else
-         PHRASES[entry["verdict"]])
-        for name, step in data["steps"].items() if not step["passes"]
-        for entry in step["entries"] if entry["verdict"] in ("wrong", "carried", "last-digit")
-    }  # fmt: skip
+        (
+            f"{name}[{','.join(map(str, entry['index']))}]",
+            entry["claimed"],
+            entry["true"],
+            f"follows from {entry['because'][0]}"
+            if "because" in entry
+            else PHRASES[entry["verdict"]],
+        )
+        for name, step in data["steps"].items()
+        if not step["passes"]
+        for entry in step["entries"]
+        if entry["verdict"] in ("wrong", "carried", "last-digit")
+    }
 
 
 def words_of(page: str) -> str:
@@ -208,11 +227,16 @@ def test_json_says_what_the_report_says(wrong: Marking) -> None:
     for step in found.steps:
         listed = data["steps"][step.name]["entries"]
         assert [(e["claimed"], e["true"], e["verdict"]) for e in listed] == [
-            (f.claimed, f.true, f.verdict) for f in step.entries]  # fmt: skip
+            (f.claimed, f.true, f.verdict) for f in step.entries
+        ]
     assert data["passes"] is False
     first = data["first_wrong"]
     assert (first["step"], first["index"], first["entry"], first["verdict"]) == (
-        "weights", [2, 1], "weights[2,1]", "wrong")  # fmt: skip
+        "weights",
+        [2, 1],
+        "weights[2,1]",
+        "wrong",
+    )
     assert first["worked"].startswith("a_21 = ")
     assert as_data(wrong) == data
 
@@ -302,14 +326,21 @@ def test_carried_names_its_guilty_entry(wrong: Marking) -> None:
     (weights,) = (step for step in wrong.steps if step.name == "weights")
     guilty = next(entry for entry in weights.entries if entry.verdict == "wrong")
     steps = tuple(
-        replace(step, entries=tuple(
-            replace(entry, find=lambda: (guilty,)) if entry.verdict == "carried" else entry
-            for entry in step.entries))
+        replace(
+            step,
+            entries=tuple(
+                replace(entry, find=lambda: (guilty,)) if entry.verdict == "carried" else entry
+                for entry in step.entries
+            ),
+        )
         for step in wrong.steps
-    )  # fmt: skip
+    )
     found = report(replace(wrong, steps=steps, style="weights kept with three digits"))
-    for page in (text_report(found), markdown_report(found).replace("\\", ""),
-                 words_of(html_report(found))):  # fmt: skip
+    for page in (
+        text_report(found),
+        markdown_report(found).replace("\\", ""),
+        words_of(html_report(found)),
+    ):
         assert "output[2,2]: 3.64, true value 3.7616; follows from weights[2,1]" in page
         assert "Weights kept with three digits." in page
     (entry,) = (e for step in found.steps for e in step.entries if e.verdict == "carried")
@@ -330,8 +361,7 @@ def test_a_sign_that_does_not_hold_is_named(wrong: Marking) -> None:
     told = "worked line of weights[1,1]: 2.72/3.72 is 0.7312, not 0.75"
     sign = LineReport("weights", "weights[1,1]", told, "wrong", passes=False, line=3, column=7)
     found = replace(report(wrong), lines=(sign,))
-    for page in (text_report(found), markdown_report(found).replace("\\", ""),
-                 html_report(found)):  # fmt: skip
+    for page in (text_report(found), markdown_report(found).replace("\\", ""), html_report(found)):
         assert f"✗ {told}" in page
     assert json.loads(json_alone(found))["lines"] == [
         {"entry": "weights[1,1]", "told": told, "verdict": "wrong"}
@@ -485,20 +515,30 @@ def test_an_explanation_of_no_whole_step_is_told() -> None:
     assert part.done == "scaled[3,1] holds 1.4142 (explains some of the numbers)"
     assert replace(part, fits=("weights",)).done.endswith("(explains weights only)")
     assert replace(part, whole=True).done == "scaled[3,1] holds 1.4142"
-    given = {"Q": [[1, 0], [0, 1], [1, 1]], "K": [[1, 0], [1, 1], [0, 2]],
-             "V": [[1, 2], [3, 4], [5, 6]]}  # fmt: skip
-    claims = {"weights": [["0.4011", "0.4011", "0.1978"], ["0.1400", "0.2840", "0.5760"],
-                          ["0.1978", "0.4011", "0.4011"]],
-              "output": [["2.5933", "3.5933"], ["3.7819", "4.8719"],
-                         ["1.9033", "4.4066"]]}  # fmt: skip
+    given = {
+        "Q": [[1, 0], [0, 1], [1, 1]],
+        "K": [[1, 0], [1, 1], [0, 2]],
+        "V": [[1, 2], [3, 4], [5, 6]],
+    }
+    claims = {
+        "weights": [
+            ["0.4011", "0.4011", "0.1978"],
+            ["0.1400", "0.2840", "0.5760"],
+            ["0.1978", "0.4011", "0.4011"],
+        ],
+        "output": [["2.5933", "3.5933"], ["3.7819", "4.8719"], ["1.9033", "4.4066"]],
+    }
     found = report(check(given, claims, explain=True))
     for page in (text_report(found), markdown_report(found), html_report(found)):
         assert page
 
 
 def test_why_what_follows_is_wrong_is_said_once_a_step() -> None:
-    given = {"Q": [[1, 0], [0, 1], [1, 1]], "K": [[1, 0], [1, 1], [0, 2]],
-             "V": [[1, 2], [3, 4], [5, 6]]}  # fmt: skip
+    given = {
+        "Q": [[1, 0], [0, 1], [1, 1]],
+        "K": [[1, 0], [1, 1], [0, 2]],
+        "V": [[1, 2], [3, 4], [5, 6]],
+    }
     claims = {"weights": [["0.33"] * 3] * 3, "output": [["2.97", "3.96"]] * 3}
     page = text_report(report(check(given, claims)))
     assert page.count("which was not computed") == 1

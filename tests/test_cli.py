@@ -80,8 +80,11 @@ def test_python_writes_what_the_command_line_writes(form: str) -> None:
 
 def test_what_python_cannot_write_is_refused() -> None:
     derivation = Attention().derivation()
-    for form, why in (("htlm", 'did you mean "html"'), ("ipynb", "a notebook begins with"),
-                      ("numpy", "needs sizes")):  # fmt: skip
+    for form, why in (
+        ("htlm", 'did you mean "html"'),
+        ("ipynb", "a notebook begins with"),
+        ("numpy", "needs sizes"),
+    ):
         with pytest.raises(SymattnError, match=why):
             document(derivation, form)
     with pytest.raises(SymattnError, match="no flavors"):
@@ -149,8 +152,13 @@ def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "symattn.cli", *words],
-        capture_output=True, text=True, env=env, timeout=120, check=False, encoding="utf-8",
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=120,
+        check=False,
+        encoding="utf-8",
+    )
 
 
 def test_a_terminal_without_unicode_gets_ascii() -> None:
@@ -165,20 +173,40 @@ def test_a_closed_pipe_is_no_error() -> None:
     example = str(ROOT / "examples/two_heads.toml")
     command = f'"{sys.executable}" -m symattn.cli derive "{example}" --view worked | head -n 1'
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    result = subprocess.run(command, shell=True, capture_output=True, text=True, env=env,
-                            check=False, timeout=120)  # fmt: skip
+    result = subprocess.run(
+        command, shell=True, capture_output=True, text=True, env=env, check=False, timeout=120
+    )
     assert result.stderr == ""
 
 
-HEAVY = ("IPython", "sphinx", "dask", "matplotlib", "torch", "jax", "pandas", "scipy", "rich",
-         "latex2mathml", "sympy", "numpy", "lark")  # fmt: skip
+HEAVY = (
+    "IPython",
+    "sphinx",
+    "dask",
+    "matplotlib",
+    "torch",
+    "jax",
+    "pandas",
+    "scipy",
+    "rich",
+    "latex2mathml",
+    "sympy",
+    "numpy",
+    "lark",
+)
 
 
 def test_importing_loads_nothing_heavy() -> None:
     code = f"import symattn, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env,
-                            check=True, timeout=60)  # fmt: skip
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=True,
+        timeout=60,
+    )
     assert result.stdout.strip() == "[]"
 
 
@@ -191,8 +219,14 @@ def test_deriving_loads_nothing_that_only_other_outputs_need() -> None:
         "print([m for m in wanted if m in sys.modules], file=sys.stderr)"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env,
-                            check=True, timeout=60)  # fmt: skip
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=True,
+        timeout=60,
+    )
     assert result.stderr.strip() == "[]"
 
 

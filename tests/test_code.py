@@ -45,9 +45,23 @@ _FLAGS = ("allowed", "one_hot")
 
 #: Sizes that are all different, none of which a program was made at.
 SIZES = {
-    "n": 5, "m": 7, "p": 3, "d_model": 6, "d_k": 4, "d_v": 11, "d_mem": 9, "d_c": 13, "d_cq": 15,
-    "d_r": 8, "d_a": 17, "d_out": 19, "n_vocab": 21, "k": 2, "h": 6, "g": 3,
-}  # fmt: skip
+    "n": 5,
+    "m": 7,
+    "p": 3,
+    "d_model": 6,
+    "d_k": 4,
+    "d_v": 11,
+    "d_mem": 9,
+    "d_c": 13,
+    "d_cq": 15,
+    "d_r": 8,
+    "d_a": 17,
+    "d_out": 19,
+    "n_vocab": 21,
+    "k": 2,
+    "h": 6,
+    "g": 3,
+}
 
 
 @cache
@@ -84,10 +98,15 @@ def with_numbers(derivation: Derivation, sizes: dict[str, int]) -> tuple[Derivat
 
 #: What programs of a variant keep of the sizes that they were made at.
 KEPT = {
-    "alibi": ("h = 2",), "t5": ("n = 3",), "sinusoidal": ("even d_model",),
-    "llama": ("even d_k",), "transformer-xl": ("even d_model",), "rotary": ("even d_k",),
-    "deepseek": ("even d_r",), "cached-llama": ("even d_k",),
-}  # fmt: skip
+    "alibi": ("h = 2",),
+    "t5": ("n = 3",),
+    "sinusoidal": ("even d_model",),
+    "llama": ("even d_k",),
+    "transformer-xl": ("even d_model",),
+    "rotary": ("even d_k",),
+    "deepseek": ("even d_r",),
+    "cached-llama": ("even d_k",),
+}
 
 #: The sizes at which they are made, and so must be run where they are kept.
 MADE_AT = (("n", 3), ("m", 4), ("p", 2), ("d_model", 2), ("d_k", 2), ("d_v", 2), ("h", 2), ("g", 1))
@@ -180,11 +199,21 @@ def test_python_is_formatted_as_black_does(language: str, tmp_path: Path) -> Non
     for name in NAMES:
         (tmp_path / f"{name}.py").write_text(written(name, language), encoding="utf-8")
     ruff = [sys.executable, "-m", "ruff"]
-    ran = subprocess.run([*ruff, "format", "--isolated", "--diff", "."], cwd=tmp_path,
-                         capture_output=True, text=True, check=False)  # fmt: skip
+    ran = subprocess.run(
+        [*ruff, "format", "--isolated", "--diff", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (ran.returncode, ran.stdout) == (0, "")
-    ran = subprocess.run([*ruff, "check", "--isolated", "--ignore", "E741", "."], cwd=tmp_path,
-                         capture_output=True, text=True, check=False)  # fmt: skip
+    ran = subprocess.run(
+        [*ruff, "check", "--isolated", "--ignore", "E741", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stdout
 
 
@@ -195,8 +224,10 @@ def test_javascript_is_formatted_as_prettier_does(
         (tmp_path / f"{name}.js").write_text(written(name, "javascript"), encoding="utf-8")
     ran = subprocess.run(
         [tool("node"), node_file("prettier/bin/prettier.cjs"), "--list-different", tmp_path],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (ran.returncode, ran.stdout) == (0, "")
 
 
@@ -237,12 +268,15 @@ def test_numpy_runs_and_agrees(name: str) -> None:
 
 
 def test_javascript_runs_and_agrees(tool: Callable[[str], str], tmp_path: Path) -> None:
-    parts = ["const plain = (key, x) => ArrayBuffer.isView(x) ? Array.from(x) : "
-             "x === -Infinity ? '-inf' : x !== x ? 'nan' : x;"]  # fmt: skip
+    parts = [
+        "const plain = (key, x) => ArrayBuffer.isView(x) ? Array.from(x) : "
+        "x === -Infinity ? '-inf' : x !== x ? 'nan' : x;"
+    ]
     for name in NAMES:
         inputs = inputs_of(name, sizes_for(name))
-        told = ", ".join(f"{letter}: matrix({json.dumps(values.tolist())})"
-                         for letter, values in inputs.items())  # fmt: skip
+        told = ", ".join(
+            f"{letter}: matrix({json.dumps(values.tolist())})" for letter, values in inputs.items()
+        )
         call = f"console.log(JSON.stringify(attention({{ {told} }}), plain));"
         parts.append(f"{{\n{written(name, 'javascript')}\n{call}\n}}")
     script = tmp_path / "programs.js"
@@ -252,8 +286,10 @@ def test_javascript_runs_and_agrees(tool: Callable[[str], str], tmp_path: Path) 
     assert len(lines) == len(NAMES)
     wrong = {}
     for name, told in zip(NAMES, lines, strict=True):
-        found = {letter: np.array([float(x) for x in value["data"]]).reshape(value["shape"])
-                 for letter, value in json.loads(told).items()}  # fmt: skip
+        found = {
+            letter: np.array([float(x) for x in value["data"]]).reshape(value["shape"])
+            for letter, value in json.loads(told).items()
+        }
         wrong[name] = faults(name, found, sizes_for(name))
     assert {name: steps for name, steps in wrong.items() if steps} == {}
 
@@ -376,11 +412,22 @@ def test_joined_and_interleaved_lines_are_seen() -> None:
 
 #: Masks of all kinds, alone and joined; `documents` says itself how many tokens there are.
 MASKS = (
-    "causal", {"causal": 1}, {"window": 2}, {"window": [1, 3]}, {"window": [2, 0]}, {"prefix": 2},
-    {"dilated": [2, 2]}, {"strided": 2}, {"strided": 1}, {"global": [1, 3]}, {"padding": 3},
-    {"any": [{"window": 1}, {"global": [1]}]}, {"any": ["causal", {"prefix": 2}]},
-    {"all": ["causal", {"window": 2}]}, {"all": ["causal", {"padding": 2}]},
-)  # fmt: skip
+    "causal",
+    {"causal": 1},
+    {"window": 2},
+    {"window": [1, 3]},
+    {"window": [2, 0]},
+    {"prefix": 2},
+    {"dilated": [2, 2]},
+    {"strided": 2},
+    {"strided": 1},
+    {"global": [1, 3]},
+    {"padding": 3},
+    {"any": [{"window": 1}, {"global": [1]}]},
+    {"any": ["causal", {"prefix": 2}]},
+    {"all": ["causal", {"window": 2}]},
+    {"all": ["causal", {"padding": 2}]},
+)
 
 
 @pytest.mark.parametrize("source", ["self", "given"])
@@ -487,8 +534,12 @@ def test_the_error_function_of_javascript_is_good_for_small_numbers_and_at_its_e
     program = LANGUAGES["javascript"].helpers["errorFunction"]
     ends = "[Infinity, -Infinity, NaN, 0, -0].map((x) => 1 / errorFunction(x))"
     script = f"{program}; console.log(JSON.stringify({json.dumps(numbers)}.map(errorFunction)));"
-    run = subprocess.run([tool("node"), "-e", f"{script} console.log({ends}.join());"],
-                         capture_output=True, text=True, check=True)  # fmt: skip
+    run = subprocess.run(
+        [tool("node"), "-e", f"{script} console.log({ends}.join());"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     found, at_ends = run.stdout.splitlines()
     np.testing.assert_allclose(json.loads(found), of_mpmath("erf", numbers), rtol=2e-15)
     assert at_ends == "1,-1,NaN,Infinity,-Infinity"
@@ -504,13 +555,15 @@ def test_the_error_function_of_a_numpy_program_keeps_the_type(dtype: str) -> Non
 
 def test_sizes_that_are_traced_tell_all_expressions_apart() -> None:
     for names in ("n", "hg", "n d_k d_v", "n m p d_model d_mem d_k d_r d_v d_out h g k"):
-        symbols = [sympy.Symbol(name, positive=True) for name in
-                   (names.split() if " " in names else names)]  # fmt: skip
+        symbols = [
+            sympy.Symbol(name, positive=True) for name in (names.split() if " " in names else names)
+        ]
         for even in (False, True):
             trials = _trials(symbols, even, {})
             assert not Growth(trials).ambiguous
-            assert not even or all(trial[s] % 2 == 0 for trial in trials
-                                   for s in symbols if s.name not in "hgk")  # fmt: skip
+            assert not even or all(
+                trial[s] % 2 == 0 for trial in trials for s in symbols if s.name not in "hgk"
+            )
 
 
 def test_sets_of_sizes_that_grow_alike_are_noticed() -> None:
@@ -543,18 +596,27 @@ def test_the_module_runs_as_a_program() -> None:
 #: Choices whose programs were once written for other numbers than they say: how they are chosen,
 #: the sizes they are made at, and what is said of sizes.
 SIZED: tuple[tuple[dict[str, Any], dict[str, int], list[str]], ...] = (
-    ({"source": "self", "scale": "d_k^(-1/4)", "positions": {"rotary": {"decoupled": True}}},
-     {}, ["even d_r"]),
+    (
+        {"source": "self", "scale": "d_k^(-1/4)", "positions": {"rotary": {"decoupled": True}}},
+        {},
+        ["even d_r"],
+    ),
     ({"source": "given", "positions": {"rotary": {"dims": 4}}}, {"d_k": 5}, ["d_k ≥ 4"]),
     ({"source": "given", "positions": {"rotary": {"dims": 8}}}, {"d_k": 8}, ["d_k ≥ 8"]),
-    ({"source": "given", "positions": {"rotary": {"dims": 4, "pairing": "half"}}},
-     {"d_k": 6}, ["d_k ≥ 4"]),
+    (
+        {"source": "given", "positions": {"rotary": {"dims": 4, "pairing": "half"}}},
+        {"d_k": 6},
+        ["d_k ≥ 4"],
+    ),
     ({"source": "self", "positions": "sinusoidal"}, {"d_model": 3}, ["n = 3", "d_model = 3"]),
     ({"source": "self", "positions": "sinusoidal"}, {"d_model": 1}, ["d_model = 1"]),
     ({"source": "self", "score": "transformer-xl"}, {"d_model": 1}, ["d_model = 1"]),
-    ({"source": "self", "cache": True, "score": "shaw", "bias": {"alibi": {"symmetric": True}}},
-     {"n": 1, "p": 1}, ["n = 1", "p = 1"]),
-)  # fmt: skip
+    (
+        {"source": "self", "cache": True, "score": "shaw", "bias": {"alibi": {"symmetric": True}}},
+        {"n": 1, "p": 1},
+        ["n = 1", "p = 1"],
+    ),
+)
 
 
 @pytest.mark.parametrize(("choices", "made_at", "said"), SIZED, ids=str)

@@ -19,9 +19,23 @@ NAMES = tuple(SPECS)[::3]
 
 #: Sizes to run at, where a program does not keep its own.
 OTHER = {
-    "n": 6, "m": 8, "p": 3, "d_model": 10, "d_mem": 7, "d_k": 12, "d_v": 5, "d_c": 9, "d_cq": 11,
-    "d_r": 4, "d_a": 13, "d_out": 3, "n_vocab": 14, "k": 2, "h": 12, "g": 4,
-}  # fmt: skip
+    "n": 6,
+    "m": 8,
+    "p": 3,
+    "d_model": 10,
+    "d_mem": 7,
+    "d_k": 12,
+    "d_v": 5,
+    "d_c": 9,
+    "d_cq": 11,
+    "d_r": 4,
+    "d_a": 13,
+    "d_out": 3,
+    "n_vocab": 14,
+    "k": 2,
+    "h": 12,
+    "g": 4,
+}
 
 
 def kept(code: str) -> dict[str, int]:
@@ -70,8 +84,9 @@ def test_a_program_says_the_same_at_other_sizes(name: str) -> None:
 
 
 def test_a_power_of_a_sum_is_one() -> None:
-    spec = Attention(source="self", positions={"rotary": {"decoupled": True}}, latent=True,
-                     scale="d_k^(-1/4)")  # fmt: skip
+    spec = Attention(
+        source="self", positions={"rotary": {"decoupled": True}}, latent=True, scale="d_k^(-1/4)"
+    )
     derivation = spec.derivation()
     code = code_document(derivation, derivation.evaluate(**numbers(derivation, OTHER)), "numpy")
     assert "(d_k + d_r) ** -0.25" in code

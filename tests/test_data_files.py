@@ -39,8 +39,9 @@ def npy(
 ) -> bytes:
     """An .npy with this header, whatever is in it, and these bytes after it."""
     literal = f"{{'descr': {descr!r}, 'fortran_order': {fortran!r}, 'shape': {shape!r}, }}"
-    return raw_npy(more.get("header", literal), more.get("data", ROWS.tobytes()),
-                   more.get("version", (1, 0)))  # fmt: skip
+    return raw_npy(
+        more.get("header", literal), more.get("data", ROWS.tobytes()), more.get("version", (1, 0))
+    )
 
 
 def raw_npy(header: str, data: bytes = ROWS.tobytes(), version: tuple[int, int] = (1, 0)) -> bytes:
@@ -297,14 +298,17 @@ CSV: dict[str, Callable[[], bytes]] = {
     "a row too long": lambda: b"1,2\n3,4,5\n",
     "a quote never closed": lambda: b'1,2\n"3,4\n',
     "something after a quote": lambda: b'1,"2"3\n',
-}  # fmt: skip
+}
 MALFORMED = [
     pytest.param(f"q{ending}", make, id=f"{ending[1:]}: {what}")
     for ending, table in (
-        (".npy", NPY), (".npz", NPZ), (".safetensors", SAFETENSORS), (".csv", CSV)
+        (".npy", NPY),
+        (".npz", NPZ),
+        (".safetensors", SAFETENSORS),
+        (".csv", CSV),
     )
     for what, make in table.items()
-]  # fmt: skip
+]
 
 
 def refusal(reference: str, folder: Path, read: Callable[[str, Path], Any] = read_matrix) -> str:
@@ -375,22 +379,27 @@ WELL: dict[str, tuple[bytes, list[list[Any]]]] = {
     "words.npy": (npy(">u2", data=b"\x00\x01\x01\x00\x00\x00\xff\xff"), [[1, 256], [0, 65535]]),
     "truth.npy": (npy("|b1", data=b"\x01\x00\x02\x00"), [[True, False], [True, False]]),
     "python2.npy": (
-        raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2L, 2L), }\n"), ROWS.tolist()
+        raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2L, 2L), }\n"),
+        ROWS.tolist(),
     ),
     "keys.npy": (
-        raw_npy('{ "shape":(2,2),"descr":"<f8" , "fortran_order" : False }'), ROWS.tolist()
+        raw_npy('{ "shape":(2,2),"descr":"<f8" , "fortran_order" : False }'),
+        ROWS.tolist(),
     ),
     "stored.npz": (archive(("Q.npy", npy())), ROWS.tolist()),
     "deflated.npz": (archive(("Q.npy", npy()), how=zipfile.ZIP_DEFLATED), ROWS.tolist()),
     "half.safetensors": (
-        tensors(tensor("F16", offsets=(0, 8)), ROWS.astype("<f2").tobytes()), ROWS.tolist()
+        tensors(tensor("F16", offsets=(0, 8)), ROWS.astype("<f2").tobytes()),
+        ROWS.tolist(),
     ),
     "brain.safetensors": (
-        tensors(tensor("BF16", (1, 2), (0, 4)), b"\x80\x3f\x40\xc0"), [[1.0, -3.0]]
+        tensors(tensor("BF16", (1, 2), (0, 4)), b"\x80\x3f\x40\xc0"),
+        [[1.0, -3.0]],
     ),
     "truth.safetensors": (tensors(tensor("BOOL", (1, 2), (0, 2)), b"\x01\x00"), [[True, False]]),
     "notes.safetensors": (
-        tensors({"__metadata__": {"made": "by hand"}, **tensor()}), ROWS.tolist()
+        tensors({"__metadata__": {"made": "by hand"}, **tensor()}),
+        ROWS.tolist(),
     ),
     "mark.csv": ("\ufeff1,0.50\r\n2,-3\r\n".encode(), [["1", "0.50"], ["2", "-3"]]),
     "semicolon.csv": (b"1;0,5\n2;-3\n", [["1", "0,5"], ["2", "-3"]]),
@@ -402,7 +411,7 @@ WELL: dict[str, tuple[bytes, list[list[Any]]]] = {
     "quotes.csv": (b'"1","1/2"\n,,,\n2, -3 ', [["1", "1/2"], ["2", "-3"]]),
     "old.csv": (b"1,2\r3,4\r", [["1", "2"], ["3", "4"]]),
     "UPPER.CSV": (b"1\n", [["1"]]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WELL)
@@ -505,7 +514,7 @@ SPECIAL: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link to itself": (lambda path: path.symlink_to(path.name), "too many levels"),
     "a link to nothing": (lambda path: path.symlink_to("nothing.npy"), "there is no such file"),
     "a link to a pipe": (a_link_to_a_pipe, "is a pipe"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", SPECIAL)
@@ -532,11 +541,30 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert refusal("q.npy", tmp_path) == "q.npy: cannot be read: permission denied"
 
 
-@pytest.mark.parametrize("name", [
-    "/etc/hosts.csv", "../q.csv", "a/../../q.csv", "a/../q.csv", "~/q.csv", "~root/q.csv",
-    "q\x00.csv", "q\n.csv", "\x1b]0;x.csv", "con.csv", "a/NUL.csv", "lpt1.npy", "x" * 300 + ".csv",
-    "/dev/stdin.csv", "none.csv", "none/q.csv", "q.csv/q.csv", ".csv", "",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/etc/hosts.csv",
+        "../q.csv",
+        "a/../../q.csv",
+        "a/../q.csv",
+        "~/q.csv",
+        "~root/q.csv",
+        "q\x00.csv",
+        "q\n.csv",
+        "\x1b]0;x.csv",
+        "con.csv",
+        "a/NUL.csv",
+        "lpt1.npy",
+        "x" * 300 + ".csv",
+        "/dev/stdin.csv",
+        "none.csv",
+        "none/q.csv",
+        "q.csv/q.csv",
+        ".csv",
+        "",
+    ],
+)
 def test_a_name_that_is_no_file_beside_the_worksheet(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "inner"
     folder.mkdir()
@@ -563,9 +591,12 @@ def strangers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "data.csv").write_text("1,0\n", "utf-8")
     (folder / "docs" / "inside.csv").symlink_to("../data.csv")
     for name, file in {
-        "csv": "link-secret.csv", "npy": "link-secret.npy", "folder": "out/secret.csv",
-        "up": "../secret.csv", "absolute": str(home / "secret.csv"),
-    }.items():  # fmt: skip
+        "csv": "link-secret.csv",
+        "npy": "link-secret.npy",
+        "folder": "out/secret.csv",
+        "up": "../secret.csv",
+        "absolute": str(home / "secret.csv"),
+    }.items():
         (folder / f"sheet-{name}.toml").write_text(f'[given]\nQ = "{file}"\n{REST}', "utf-8")
     for name, file in {
         "link": "link-secret.toml",
@@ -628,8 +659,10 @@ def test_files_that_are_watched_are_those_that_are_read(strangers: Path) -> None
         "sheet-csv.toml none.toml"
     )
     assert [path.name for path in files_named(text, strangers)] == [
-        "data.csv", "inside.csv", "sheet-csv.toml"
-    ]  # fmt: skip
+        "data.csv",
+        "inside.csv",
+        "sheet-csv.toml",
+    ]
 
 
 def test_a_file_that_is_named_is_trusted_as_to_its_place(strangers: Path, tmp_path: Path) -> None:

@@ -23,8 +23,21 @@ from symattn.worksheet import read_worksheet
 Array = NDArray[np.float64]
 EXAMPLE = Path(__file__).parents[1] / "examples" / "decoding.toml"
 HEADS: dict[str, Any] = {"source": "self", "heads": 4, "output_projection": True}
-SIZES = {"n": 4, "m": 4, "p": 2, "d_model": 4, "d_k": 4, "d_v": 2, "d_out": 3, "d_c": 2, "d_a": 2,
-         "d_r": 2, "d_cq": 2, "k": 1, "n_vocab": 3}  # fmt: skip
+SIZES = {
+    "n": 4,
+    "m": 4,
+    "p": 2,
+    "d_model": 4,
+    "d_k": 4,
+    "d_v": 2,
+    "d_out": 3,
+    "d_c": 2,
+    "d_a": 2,
+    "d_r": 2,
+    "d_cq": 2,
+    "k": 1,
+    "n_vocab": 3,
+}
 
 #: Causal attentions over every axis that counts positions, or is made of what is cached.
 CAUSAL: dict[str, dict[str, Any]] = {
@@ -35,17 +48,29 @@ CAUSAL: dict[str, dict[str, Any]] = {
     "sinusoidal": {"source": "self", "mask": "causal", "positions": {"sinusoidal": {"start": 1}}},
     "learned": {"source": "self", "mask": "causal", "positions": "learned", "embedded": True},
     "rotary": {"source": "self", "mask": "causal", "positions": "rotary"},
-    "half rotary": {"source": "self", "mask": "causal", "cache": True,
-                    "positions": {"rotary": {"pairing": "half", "dims": 2, "start": 3}}},
+    "half rotary": {
+        "source": "self",
+        "mask": "causal",
+        "cache": True,
+        "positions": {"rotary": {"pairing": "half", "dims": 2, "start": 3}},
+    },
     "grouped": {**HEADS, "kv_heads": 2, "mask": "causal"},
     "multi-query": {**HEADS, "kv_heads": 1, "mask": "causal", "projection_bias": True},
     "sum form": {**HEADS, "output_form": "sum", "mask": "causal"},
-    "llama": {**HEADS, "kv_heads": 2, "mask": "causal",
-              "positions": {"rotary": {"pairing": "half"}}},
+    "llama": {
+        **HEADS,
+        "kv_heads": 2,
+        "mask": "causal",
+        "positions": {"rotary": {"pairing": "half"}},
+    },
     "alibi": {**HEADS, "mask": "causal", "bias": "alibi"},
     "symmetric": {**HEADS, "mask": "causal", "bias": {"alibi": {"symmetric": True}}},
-    "t5": {**HEADS, "mask": "causal", "scale": False,
-           "bias": {"relative": {"buckets": 8, "max_distance": 6}}},
+    "t5": {
+        **HEADS,
+        "mask": "causal",
+        "scale": False,
+        "bias": {"relative": {"buckets": 8, "max_distance": 6}},
+    },
     "clipped": {"source": "self", "mask": "causal", "bias": {"relative": {"clip": 1}}},
     "matrices": {"mask": ["causal", "boolean"], "bias": "given"},
     "added": {"mask": ["causal", "additive"]},
@@ -54,8 +79,10 @@ CAUSAL: dict[str, dict[str, Any]] = {
     "strided": {"mask": {"strided": 2}},
     "dilated": {"mask": ["causal", {"dilated": [1, 2]}]},
     "documents": {"mask": ["causal", {"documents": [1, 2, 1, 2]}]},
-    "documents over a past": {"mask": {"all": ["causal", {"documents": [1, 1, 2, 1, 2, 2]}]},
-                              "cache": True},
+    "documents over a past": {
+        "mask": {"all": ["causal", {"documents": [1, 1, 2, 1, 2, 2]}]},
+        "cache": True,
+    },
     "longformer": {"mask": ["causal", {"any": [{"window": 1}, {"global": [1]}]}]},
     "padding": {"mask": ["causal", {"padding": 3}]},
     "linear": {"mask": "causal", "feature_map": "relu", "normaliser": "none", "scale": False},
@@ -65,17 +92,33 @@ CAUSAL: dict[str, dict[str, Any]] = {
     "unfolded": {"mask": "causal", "unfold": True},
     "unfolded by hand": {"mask": "causal", "unfold": "plain"},
     "latent": {**HEADS, "mask": "causal", "latent": True},
-    "absorbed": {**HEADS, "mask": "causal", "latent": "absorbed", "query_latent": True,
-                 "positions": {"rotary": {"decoupled": True}}},
-    "decoupled": {**HEADS, "kv_heads": 2, "mask": "causal", "cache": True,
-                  "positions": {"rotary": {"decoupled": True}}},
+    "absorbed": {
+        **HEADS,
+        "mask": "causal",
+        "latent": "absorbed",
+        "query_latent": True,
+        "positions": {"rotary": {"decoupled": True}},
+    },
+    "decoupled": {
+        **HEADS,
+        "kv_heads": 2,
+        "mask": "causal",
+        "cache": True,
+        "positions": {"rotary": {"decoupled": True}},
+    },
     "latent keys are values": {**HEADS, "mask": "causal", "latent": True, "tie": "key-value"},
     "shaw": {**HEADS, "mask": "causal", "score": "shaw"},
     "transformer-xl": {"source": "self", "mask": "causal", "score": "transformer-xl"},
     "values are keys": {"source": "self", "heads": 2, "mask": "causal", "tie": "key-value"},
-    "keys are queries": {**HEADS, "kv_heads": 2, "mask": "causal", "tie": "query-key",
-                         "positions": "rotary", "score": "cosine"},
-}  # fmt: skip
+    "keys are queries": {
+        **HEADS,
+        "kv_heads": 2,
+        "mask": "causal",
+        "tie": "query-key",
+        "positions": "rotary",
+        "score": "cosine",
+    },
+}
 CUTS: tuple[Any, ...] = (1, [3, 1], [1, 2, 1], 4)
 
 
@@ -119,9 +162,10 @@ def rows_differ(chunks: tuple[Chunk, ...], whole: Evaluation, name: str) -> list
                 a.overlaps(b)
                 for a, b in zip(
                     chunk.evaluation[name].balls.ravel(),
-                    whole[name].balls[..., start:stop, :].ravel(), strict=True,
+                    whole[name].balls[..., start:stop, :].ravel(),
+                    strict=True,
                 )
-            )  # fmt: skip
+            )
         wrong += [] if same and near and meet else list(chunk.tokens)
     return wrong
 
@@ -165,8 +209,9 @@ def test_plain_numpy_decodes_the_same() -> None:
 def test_what_is_appended_is_the_past_of_the_next() -> None:
     spec = Attention(source="self", mask="causal", positions="sinusoidal")
     first, *later = decode(spec, [2, 1, 1], **numbers(spec))
-    assert not {"K_past", "K_cached"} & {item.name for item in (*first.derivation.inputs,
-                                                               *first.derivation)}  # fmt: skip
+    assert not {"K_past", "K_cached"} & {
+        item.name for item in (*first.derivation.inputs, *first.derivation)
+    }
     assert later[0].evaluation["K_past"].exact == first.evaluation["K"].exact
     for name in ("K", "V"):
         before, after = (chunk.evaluation for chunk in later)
@@ -332,8 +377,9 @@ def test_every_format_has_every_chunk() -> None:
 def test_chunks_can_be_told_on_the_command_line() -> None:
     text = run(str(EXAMPLE), "--chunks", "2,1,1", "--view", "value", "--step", "K_cached")
     assert re.findall("token[^\n]*", text) == ['token 3 of 4: "sat"', 'token 4 of 4: "down"']
-    text = run("llama", "--tokens", "3", "--d-k", "2", "--chunks", "1", "--step", "output",
-               status=2)  # fmt: skip
+    text = run(
+        "llama", "--tokens", "3", "--d-k", "2", "--chunks", "1", "--step", "output", status=2
+    )
     assert 'no step is called "output"' in text
     text = run("llama", "--tokens", "3", "--d-k", "2", "--chunks", "2", "--step", "projected")
     assert text.count("projected  (") == 2

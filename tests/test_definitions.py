@@ -48,7 +48,7 @@ from symattn.notation.tree import (
     Script,
     Text,
     Tree,
-)  # fmt: skip
+)
 from tests.gates import NOTATIONS
 
 n, m, d, h = sympy.symbols("n m d_k h", integer=True, positive=True)
@@ -202,10 +202,17 @@ def test_a_missing_definition_is_noticed(name: str) -> None:
 @pytest.mark.parametrize("name", _PAGES)
 def test_a_defined_letter_is_no_matrix_of_the_page(name: str) -> None:
     derivation = _PAGES[name].derivation()
-    matrices = {letter for item in (*derivation.inputs, *derivation.steps)
-                for letter in pieces(Notation().letter(item.letter))}  # fmt: skip
-    lefts = {next(names(left_of(each.tree))) for section in outline(derivation).steps
-             for each in section.lines if each.view == "where"}  # fmt: skip
+    matrices = {
+        letter
+        for item in (*derivation.inputs, *derivation.steps)
+        for letter in pieces(Notation().letter(item.letter))
+    }
+    lefts = {
+        next(names(left_of(each.tree)))
+        for section in outline(derivation).steps
+        for each in section.lines
+        if each.view == "where"
+    }
     # t numbers pairs where T would be the capped scores; x_(k) is an argument put in order
     assert lefts & matrices <= {"t", "x"}
 
@@ -246,9 +253,17 @@ def python(tree: Tree) -> str:
 
 _FENCES = {"(": "", "⌊": "floor", "⌈": "ceil", "|": "abs"}
 _OPERATORS = {
-    TIMES.symbol: "*", DOT.symbol: "*", APPLY.symbol: "", "+": "+", "−": "-", "/": "/", "=": "==",
-    "≤": "<=", "<": "<", "≥": ">=",
-}  # fmt: skip
+    TIMES.symbol: "*",
+    DOT.symbol: "*",
+    APPLY.symbol: "",
+    "+": "+",
+    "−": "-",
+    "/": "/",
+    "=": "==",
+    "≤": "<=",
+    "<": "<",
+    "≥": ">=",
+}
 
 
 def sides(definition: Definition) -> tuple[str, Tree]:
@@ -363,15 +378,24 @@ def test_a_wrong_definition_is_noticed() -> None:
 
 
 SPELLED: list[tuple[Node, int, list[str]]] = [
-    (Sparsemax(S), 1, ["τ(x_1, ⋯, x_m) = max_k((x_(1) + ⋯ + x_(k) − 1)/k)",
-                       "x_(1) ≥ ⋯ ≥ x_(m) being x_1, ⋯, x_m in falling order"]),
+    (
+        Sparsemax(S),
+        1,
+        [
+            "τ(x_1, ⋯, x_m) = max_k((x_(1) + ⋯ + x_(k) − 1)/k)",
+            "x_(1) ≥ ⋯ ≥ x_(m) being x_1, ⋯, x_m in falling order",
+        ],
+    ),
     (Hardmax(S), 1, ["argmax_l(s_il) = min{l : s_il = max_p(s_ip)}"]),
     (Hardmax(S, 0), 0, ["argmax_l(s_lj) = min{l : s_lj = max_p(s_pj)}"]),
     (Documents(n, n, [1, 1, 2]), 1, ["ω = (1, 1, 2)"]),
     (Rotary(S, dims=4), 0, ["t = ⌊j/2⌋", "ψ_it = i θ_t", "θ_t = 10000^(−2 t/4)"]),
-    (Rotary(S, pairing="half"), 1, ["t = (j − 1) mod (m/2) + 1", "ψ_it = (i − 1) θ_t",
-                                    "θ_t = 10000^(−2 (t − 1)/m)"]),
-]  # fmt: skip
+    (
+        Rotary(S, pairing="half"),
+        1,
+        ["t = (j − 1) mod (m/2) + 1", "ψ_it = (i − 1) θ_t", "θ_t = 10000^(−2 (t − 1)/m)"],
+    ),
+]
 
 
 @pytest.mark.parametrize(("node", "base", "expected"), SPELLED)

@@ -50,8 +50,11 @@ def test_what_earns_nothing_hands_on_nothing() -> None:
     given = {"Q": [[1, 0]], "K": [[2, 0], [0, 1]], "V": [[1], [2]]}
     claims = {"scores": ["0", "0"], "weights": ["0.5", "0.5"], "output": "1.5"}
     found = verdicts(check(given, claims))  # the second score is right: one slip
-    assert found == {"scores": ["wrong", "right"], "weights": ["carried"] * 2,
-                     "output": ["carried"]}  # fmt: skip
+    assert found == {
+        "scores": ["wrong", "right"],
+        "weights": ["carried"] * 2,
+        "output": ["carried"],
+    }
     given["K"] = [[2, 0], [1, 1]]
     marking = check(given, claims)
     assert {entry.verdict for entry in marking.entries} == {"wrong"}

@@ -19,9 +19,18 @@ n, m = sympy.symbols("n m", integer=True, positive=True)
 def test_steps_in_the_settled_order() -> None:
     spec = Attention(source="self", heads="h", mask="causal", output_projection=True)
     assert spec.derivation().names == (
-        "Q", "K", "V", "scores", "scaled", "mask", "masked", "weights", "heads", "concat",
+        "Q",
+        "K",
+        "V",
+        "scores",
+        "scaled",
+        "mask",
+        "masked",
+        "weights",
+        "heads",
+        "concat",
         "projected",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)

@@ -399,8 +399,16 @@ def test_a_window_after_a_cache_is_counted_from_the_cache() -> None:
     past, new, width = 4, 3, 2
     for left, right in ((0, 0), (2, 0), (1, 1), (-1, 1), (3, -1)):
         spec = Attention(source="given", cache=True, mask={"window": [left, right]}, scale=False)
-        given = {name: rng.normal(size=(rows, width)) for name, rows in (
-            ("Q", new), ("K", new), ("V", new), ("K_past", past), ("V_past", past))}  # fmt: skip
+        given = {
+            name: rng.normal(size=(rows, width))
+            for name, rows in (
+                ("Q", new),
+                ("K", new),
+                ("V", new),
+                ("K_past", past),
+                ("V_past", past),
+            )
+        }
         values = spec.derivation(given=given).evaluate(**given)
         away = np.arange(past + new) - (past + np.arange(new)[:, None])
         seen = ((left < 0) | (-away <= left)) & ((right < 0) | (away <= right))
@@ -433,6 +441,6 @@ def test_a_vector_that_underflows_says_so() -> None:
     with pytest.raises(SymattnError, match="all 0 in float32"):
         values["scores"].array.tolist()
     with pytest.raises(SymattnError, match="a zero vector"):
-        Attention(score="cosine").derivation().evaluate(
-            Q=[[0, 0]], K=[[1, 0]], V=[[1]]
-        )["scores"].exact.tolist()  # fmt: skip
+        Attention(score="cosine").derivation().evaluate(Q=[[0, 0]], K=[[1, 0]], V=[[1]])[
+            "scores"
+        ].exact.tolist()

@@ -105,8 +105,11 @@ CASES: dict[str, Case] = {
     "all-on-the-largest": ({}, {"weights": lambda z: (z == z.max(1, keepdims=True)) * 1.0}, USUAL),
     "keys-as-values": ({}, {"output": lambda a, q, k, v: a @ k}, USUAL),
     "queries-as-values": ({}, {"output": lambda a, q, k, v: a @ q}, USUAL),
-    "keys-values-exchanged": ({}, {"scores": lambda q, k, v: q @ v.T,
-                                   "output": lambda a, q, k, v: a @ k}, USUAL),
+    "keys-values-exchanged": (
+        {},
+        {"scores": lambda q, k, v: q @ v.T, "output": lambda a, q, k, v: a @ k},
+        USUAL,
+    ),
     "weights-transposed": ({}, {"output": lambda a, q, k, v: a.T @ v}, USUAL),
     "scores-as-weights": ({"scale": False}, {"output": lambda a, q, k, v: q @ k.T @ v}, USUAL),
     "not-scaled": ({}, {"scaled": lambda s: s}, USUAL),
@@ -121,24 +124,39 @@ CASES: dict[str, Case] = {
     "queries-as-keys": ({}, {"scores": lambda q, k, v: q @ q.T}, USUAL),
     "cosine-for-dot": ({}, {"scores": lambda q, k, v: unit(q) @ unit(k).T}, USUAL),
     "not-masked": (MASK, {"masked": lambda z, seen: z}, USUAL),
-    "mask-inverted": (MASK, {"masked": lambda z, seen: np.where(seen, -np.inf, z),
-                             "weights": softmax}, USUAL),
+    "mask-inverted": (
+        MASK,
+        {"masked": lambda z, seen: np.where(seen, -np.inf, z), "weights": softmax},
+        USUAL,
+    ),
     "mask-transposed": (MASK, {"masked": lambda z, seen: np.where(seen.T, z, -np.inf)}, USUAL),
-    "mask-strict": (MASK, {"masked": lambda z, seen: np.where(np.tri(3, k=-1), z, -np.inf),
-                           "weights": softmax}, USUAL),
-    "mask-other-corner": (MASK, {"masked": lambda z, s: np.where(np.tri(2, 3, 1), z, -np.inf)},
-    LONG),
+    "mask-strict": (
+        MASK,
+        {"masked": lambda z, seen: np.where(np.tri(3, k=-1), z, -np.inf), "weights": softmax},
+        USUAL,
+    ),
+    "mask-other-corner": (
+        MASK,
+        {"masked": lambda z, s: np.where(np.tri(2, 3, 1), z, -np.inf)},
+        LONG,
+    ),
     "masked-to-0": (MASK, {"masked": lambda z, seen: np.where(seen, z, 0)}, USUAL),
     "masked-to-minus-1e9": (MASK, {"masked": lambda z, seen: np.where(seen, z, -1e9)}, USUAL),
     "masked-to-minus-1e4": (MASK, {"masked": lambda z, seen: np.where(seen, z, -1e4)}, USUAL),
-    "mask-after-softmax": (MASK, {"masked": lambda z, seen: z,
-                                  "weights": lambda z: softmax(z) * CAUSAL}, USUAL),
+    "mask-after-softmax": (
+        MASK,
+        {"masked": lambda z, seen: z, "weights": lambda z: softmax(z) * CAUSAL},
+        USUAL,
+    ),
     "soft-cap-left-out": ({"soft_cap": 2}, {"capped": lambda z, c: z}, USUAL),
-    "soft-cap-after-mask": ({"soft_cap": 2, **MASK},
-                            {"masked": lambda z, seen: np.where(seen, z, -2)}, USUAL),
+    "soft-cap-after-mask": (
+        {"soft_cap": 2, **MASK},
+        {"masked": lambda z, seen: np.where(seen, z, -2)},
+        USUAL,
+    ),
     "bias-left-out": ({"bias": "given"}, {"biased": lambda z, b: z}, USUAL),
     "bias-subtracted": ({"bias": "given"}, {"biased": lambda z, b: z - b}, USUAL),
-}  # fmt: skip
+}
 
 
 def spelled(values: Array, places: int = 3) -> Any:
@@ -178,10 +196,12 @@ def test_a_mistake_in_one_head_is_named_first(name: str) -> None:
 # ---- projections, positions and heads ---------------------------------------------------------
 
 X = np.array([[1.0, 0, 2, 1], [0, 3, 1, -1], [2, 1, 0, 1]])
-W = {"W_Q": np.array([[1.0, 0, 1, 2], [0, 1, -1, 0], [1, 1, 0, 1], [0, 2, 1, 0]]),
-     "W_K": np.array([[0.0, 1, 1, 0], [1, 0, 0, 1], [-1, 1, 2, 0], [1, 0, 1, 1]]),
-     "W_V": np.array([[2.0, 1, 0, 3], [1, 0, 1, 0], [0, 4, 1, 1], [1, 1, 0, 2]]),
-     "W_O": np.array([[1.0, 2, 0, 0], [0, 1, 3, 0], [1, 0, 1, 1], [0, 1, 0, 2]])}  # fmt: skip
+W = {
+    "W_Q": np.array([[1.0, 0, 1, 2], [0, 1, -1, 0], [1, 1, 0, 1], [0, 2, 1, 0]]),
+    "W_K": np.array([[0.0, 1, 1, 0], [1, 0, 0, 1], [-1, 1, 2, 0], [1, 0, 1, 1]]),
+    "W_V": np.array([[2.0, 1, 0, 3], [1, 0, 1, 0], [0, 4, 1, 1], [1, 1, 0, 2]]),
+    "W_O": np.array([[1.0, 2, 0, 0], [0, 1, 3, 0], [1, 0, 1, 1], [0, 1, 0, 2]]),
+}
 HEADS = 2
 
 
@@ -370,11 +390,27 @@ def test_a_padding_mask_on_the_queries_is_named() -> None:
     assert names(found) == ["mask-on-queries"]
 
 
-REACHED = {*CASES, *HEAD_CASES, "mask-on-queries", "projection-transposed", "tokens-as-values",
-           "scaled-by-d_model", "positions-from-1", "no-positions", "other-rotary-pairs",
-           "groups-tiled", "exponentials-shifted", "exponentials-not-shifted",
-           "query-key-weights-exchanged", "queries-from-W_K", "queries-from-W_V", "keys-from-W_Q",
-           "keys-from-W_V", "values-from-W_Q", "values-from-W_K"}  # fmt: skip
+REACHED = {
+    *CASES,
+    *HEAD_CASES,
+    "mask-on-queries",
+    "projection-transposed",
+    "tokens-as-values",
+    "scaled-by-d_model",
+    "positions-from-1",
+    "no-positions",
+    "other-rotary-pairs",
+    "groups-tiled",
+    "exponentials-shifted",
+    "exponentials-not-shifted",
+    "query-key-weights-exchanged",
+    "queries-from-W_K",
+    "queries-from-W_V",
+    "keys-from-W_Q",
+    "keys-from-W_V",
+    "values-from-W_Q",
+    "values-from-W_K",
+}
 
 
 @pytest.mark.parametrize("kv_heads", [1, 2])
@@ -461,22 +497,58 @@ def told(found: Marking) -> list[str]:
 
 #: Step, row, column, what is written there, and how that is explained.
 SLIPS: tuple[tuple[str, int, int, Callable[[dict[str, Any]], str], str, str], ...] = (
-    ("output", 0, 1, lambda c: f"{float(c['output'][0][1]) - 0.533 * 8:.3f}", "dropped-term",
-     "output[1,2]: the term 0.533·8 is missing"),
-    ("output", 0, 0, lambda c: f"{float(c['output'][0][0]) + 0.299 * 7:.3f}", "term-twice",
-     "output[1,1]: the term 0.299·7 is added twice"),
-    ("output", 2, 2, lambda c: f"{float(c['output'][2][2]) - 2 * 0.92 * 2:.3f}", "sign-of-a-term",
-     "output[3,3]: the term 0.920·2 has the wrong sign"),
+    (
+        "output",
+        0,
+        1,
+        lambda c: f"{float(c['output'][0][1]) - 0.533 * 8:.3f}",
+        "dropped-term",
+        "output[1,2]: the term 0.533·8 is missing",
+    ),
+    (
+        "output",
+        0,
+        0,
+        lambda c: f"{float(c['output'][0][0]) + 0.299 * 7:.3f}",
+        "term-twice",
+        "output[1,1]: the term 0.299·7 is added twice",
+    ),
+    (
+        "output",
+        2,
+        2,
+        lambda c: f"{float(c['output'][2][2]) - 2 * 0.92 * 2:.3f}",
+        "sign-of-a-term",
+        "output[3,3]: the term 0.920·2 has the wrong sign",
+    ),
     ("scaled", 0, 1, lambda c: "-" + c["scaled"][0][1], "sign", "scaled[1,2] has the wrong sign"),
     ("scaled", 2, 0, lambda c: "5.000", "entry-not-scaled", "scaled[3,1] is not divided by √3"),
-    ("output", 1, 0, lambda c: c["output"][2][0], "copied-entry",
-     "output[2,1] holds the number of output[3,1]"),
-    ("output", 1, 0, lambda c: c["output"][1][0][0] + "." + c["output"][1][0][3:1:-1]
-     + c["output"][1][0][4], "swapped-digits", "output[2,1]: two digits are exchanged"),
+    (
+        "output",
+        1,
+        0,
+        lambda c: c["output"][2][0],
+        "copied-entry",
+        "output[2,1] holds the number of output[3,1]",
+    ),
+    (
+        "output",
+        1,
+        0,
+        lambda c: c["output"][1][0][0] + "." + c["output"][1][0][3:1:-1] + c["output"][1][0][4],
+        "swapped-digits",
+        "output[2,1]: two digits are exchanged",
+    ),
     ("weights", 2, 0, lambda c: c["weights"][0][2], "row-for-column", "belongs to weights[1,3]"),
-    ("weights", 1, 2, lambda c: f"{np.exp(2.887):.3f}", "entry-not-divided",
-     "weights[2,3] is e^2.887, not divided by the sum"),
-)  # fmt: skip
+    (
+        "weights",
+        1,
+        2,
+        lambda c: f"{np.exp(2.887):.3f}",
+        "entry-not-divided",
+        "weights[2,3] is e^2.887, not divided by the sum",
+    ),
+)
 
 
 @pytest.mark.parametrize(("step", "row", "column", "number", "name", "said"), SLIPS)
@@ -554,8 +626,12 @@ def test_a_slip_after_a_misconception_and_before() -> None:
     assert names(found) == ["not-scaled + dropped-term"]
     assert found.explanations[0].whole
     assert told(found)[1] == "output[1,2]: the term 0.665·8 is missing"
-    claims = claimed({"output": lambda a, q, k, v: a.T @ v,
-                      "scaled": lambda s: np.where(s == 4, 4, s / np.sqrt(D))})  # fmt: skip
+    claims = claimed(
+        {
+            "output": lambda a, q, k, v: a.T @ v,
+            "scaled": lambda s: np.where(s == 4, 4, s / np.sqrt(D)),
+        }
+    )
     found = check(given_usual(), claims, {}, explain=True)
     assert names(found) == ["weights-transposed + entry-not-scaled"]
 
@@ -696,8 +772,11 @@ def test_what_is_said_is_said_once() -> None:
     right = work({}, {}, (q, k, v))
     weights = right["weights"].copy()
     weights[1, [0, 2]] = weights[1, [2, 0]]
-    claims = {"scores": exactly(right["scores"]), "weights": spelled(weights, 4),
-              "output": spelled(right["output"], 4)}  # fmt: skip
+    claims = {
+        "scores": exactly(right["scores"]),
+        "weights": spelled(weights, 4),
+        "output": spelled(right["output"], 4),
+    }
     found = check({"Q": q.tolist(), "K": k.tolist(), "V": v.tolist()}, claims, {}, explain=True)
     assert told(found) == ["weights[2,1] and weights[2,3] are exchanged"]
 
@@ -711,9 +790,12 @@ def test_what_accounts_for_no_step_is_not_told() -> None:
     }
     claims = {
         "scores": [["0", "-1", "-3"], ["1", "2", "2"], ["2", "3", "1"]],
-        "scaled": [["0.0000", "-0.7071", "2.1213"], ["0.7071", "1.4142", "1.4142"],
-                   ["0.0000", "-0.7071", "2.1213"]],
-    }  # fmt: skip
+        "scaled": [
+            ["0.0000", "-0.7071", "2.1213"],
+            ["0.7071", "1.4142", "1.4142"],
+            ["0.0000", "-0.7071", "2.1213"],
+        ],
+    }
     found = check(given, claims, {}, explain=True)
     assert all(one.fits or one.whole for one in found.explanations)
     assert report(found).reasons == ()
@@ -728,12 +810,19 @@ def test_one_entry_of_an_invented_row_is_no_slip() -> None:
 
 def test_many_near_hypotheses_leave_room_for_the_one_that_fits() -> None:
     """Where the softmax is saturated, several misconceptions come near; one gives every digit."""
-    given = {"X": [[0, 2, -1], [2, 2, 2], [2, 1, 1]], "W_Q": [[-1, -1], [0, 1], [-1, -1]],
-             "W_K": [[1, 1], [-1, 2], [2, 0]], "W_V": [[2, 1], [-1, -1], [1, 2]]}  # fmt: skip
+    given = {
+        "X": [[0, 2, -1], [2, 2, 2], [2, 1, 1]],
+        "W_Q": [[-1, -1], [0, 1], [-1, -1]],
+        "W_K": [[1, 1], [-1, 2], [2, 0]],
+        "W_V": [[2, 1], [-1, -1], [1, 2]],
+    }
     claims = {
-        "weights": [["0.993", "0.003", "0.003"], ["0.997", "0.000", "0.003"],
-                    ["1.000", "0.000", "0.000"]],
+        "weights": [
+            ["0.993", "0.003", "0.003"],
+            ["0.997", "0.000", "0.003"],
+            ["1.000", "0.000", "0.000"],
+        ],
         "output": [["-2.951", "-3.948"], ["-2.976", "-3.976"], ["-3.000", "-4.000"]],
-    }  # fmt: skip
+    }
     found = check(given, claims, MASK, explain=True)
     assert names(found) == ["masked-to-0"] and found.explanations[0].whole

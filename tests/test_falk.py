@@ -32,9 +32,9 @@ FALK = Notation(layout="falk")
 CAUSAL = str(Path(__file__).parent.parent / "examples" / "causal.toml")
 
 
-def example(variant: str, tokens: int = 3, gradient: tuple[str, ...] | None = None) -> (
-    tuple[Derivation, Evaluation]
-):  # fmt: skip
+def example(
+    variant: str, tokens: int = 3, gradient: tuple[str, ...] | None = None
+) -> tuple[Derivation, Evaluation]:
     """A small example of a variant."""
     row = next(row for row in VARIANTS if row.name == variant)
     return small_example(row.spec, tokens=tokens, gradient=gradient)
@@ -80,8 +80,13 @@ def numbers(grid: Grid) -> list[list[Fraction]]:
 
 def product(one: list[list[Fraction]], other: list[list[Fraction]]) -> list[list[Fraction]]:
     """Rows times columns."""
-    return [[sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0))
-             for column in zip(*other, strict=True)] for row in one]  # fmt: skip
+    return [
+        [
+            sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0))
+            for column in zip(*other, strict=True)
+        ]
+        for row in one
+    ]
 
 
 def is_close(tree: Scheme) -> bool:
@@ -138,8 +143,9 @@ def test_the_numbers_are_those_of_the_value_views(name: str) -> None:
     for step in derivation.steps:
         for plain, tree in zip(
             views(values, step, Notation(limit=0)),
-            views(values, step, FALK.but(limit=0)), strict=True,
-        ):  # fmt: skip
+            views(values, step, FALK.but(limit=0)),
+            strict=True,
+        ):
             if not isinstance(tree, Scheme):
                 assert tree == plain
                 assert not is_product(step)
@@ -154,14 +160,25 @@ def test_the_numbers_are_those_of_the_value_views(name: str) -> None:
 
 def test_which_steps_are_products() -> None:
     derivation, values = example("causal-multi-head")
-    kinds = {step.name: {type(tree) is Scheme for tree in views(values, step, FALK)}
-             for step in derivation.steps}  # fmt: skip
+    kinds = {
+        step.name: {type(tree) is Scheme for tree in views(values, step, FALK)}
+        for step in derivation.steps
+    }
     assert {name for name, found in kinds.items() if found == {True}} == {
-        "Q", "K", "V", "scores", "heads", "projected"
-    }  # fmt: skip
+        "Q",
+        "K",
+        "V",
+        "scores",
+        "heads",
+        "projected",
+    }
     assert {name for name, found in kinds.items() if found == {False}} == {
-        "scaled", "mask", "masked", "weights", "concat"
-    }  # fmt: skip
+        "scaled",
+        "mask",
+        "masked",
+        "weights",
+        "concat",
+    }
 
 
 def test_gradients_and_chunks_have_it_too() -> None:
@@ -210,8 +227,10 @@ def test_what_is_large_is_left_out_and_what_is_chosen_is_not() -> None:
         boxed = [cell for cell in cells if isinstance(cell, Picked) and cell.boxed]
         digits = values[name].digits(chosen).text.replace("-", "−")
         assert [line(cell.body) for cell in boxed] == [digits]
-        bold = [sum(isinstance(cell, Picked) for row in part.grid.rows for cell in row)
-                for part in (tree.first, tree.second)]  # fmt: skip
+        bold = [
+            sum(isinstance(cell, Picked) for row in part.grid.rows for cell in row)
+            for part in (tree.first, tree.second)
+        ]
         assert bold[0] == bold[1] == sum(line(cell) != "⋯" for cell in tree.first.grid.rows[0])
     (whole,) = value_view(values, derivation["scores"], notation=FALK.but(limit=0))
     assert isinstance(whole, Scheme)
@@ -250,8 +269,9 @@ def test_the_entry_is_worked_out_and_boxed() -> None:
     assert [each.split(" ")[0] for each in worked] == ["s_31⁽²⁾"]
     boxed = [latex(each.tree).count(r"\boxed") for each in section.lines if each.view == "value"]
     assert boxed == [0, 1]
-    others = [latex(each.tree) for other in page.steps if other is not section
-              for each in other.lines]  # fmt: skip
+    others = [
+        latex(each.tree) for other in page.steps if other is not section for each in other.lines
+    ]
     assert not any(r"\boxed" in each for each in others)
     assert 'style="outline:' in mathml(section.lines[-1].tree)
 

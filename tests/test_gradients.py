@@ -212,9 +212,11 @@ def drawn(draw: st.DrawFn) -> Attention:
 
 
 @settings(
-    max_examples=30, deadline=None, derandomize=True,
+    max_examples=30,
+    deadline=None,
+    derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
-)  # fmt: skip
+)
 @given(spec=drawn(), seed=st.integers(0, 10**6))
 def test_drawn_specs_agree_with_complex_steps(spec: Attention, seed: int) -> None:
     try:
@@ -261,18 +263,32 @@ def test_a_flipped_sign_is_found(
 
 #: A variant in which each node has a say.
 HOMES: dict[type[Node], str] = {
-    Softmax: "self", scale.Quotient: "self", normalise.RowRatio: "ratio",
-    normalise.OffByOneSoftmax: "off-by-one", normalise.SinkSoftmax: "sink",
-    normalise.Sigmoid: "sigmoid", normalise.Unnormalised: "not normalised",
-    normalise.Sparsemax: "sparsemax", masks.Masked: "causal", masks.Kept: "causal-linear",
-    entrywise.Exponential: "unfolded", lines.LineSum: "unfolded",
+    Softmax: "self",
+    scale.Quotient: "self",
+    normalise.RowRatio: "ratio",
+    normalise.OffByOneSoftmax: "off-by-one",
+    normalise.SinkSoftmax: "sink",
+    normalise.Sigmoid: "sigmoid",
+    normalise.Unnormalised: "not normalised",
+    normalise.Sparsemax: "sparsemax",
+    masks.Masked: "causal",
+    masks.Kept: "causal-linear",
+    entrywise.Exponential: "unfolded",
+    lines.LineSum: "unfolded",
     lines.LineDifference: "unfolded",
-    lines.LineQuotient: "unfolded", heads.Concat: "multi-head",
-    heads.HeadSum: "multi-head-sum", lines.PlusVector: "with biases", heads.Stacked: "cached",
-    entrywise.SoftCap: "gemma", entrywise.Features: "linear", lines.UnitVectors: "cosine",
-    scores.Distance: "nadaraya-watson", scores.Additive: "bahdanau", positions.Rotary: "rotary",
+    lines.LineQuotient: "unfolded",
+    heads.Concat: "multi-head",
+    heads.HeadSum: "multi-head-sum",
+    lines.PlusVector: "with biases",
+    heads.Stacked: "cached",
+    entrywise.SoftCap: "gemma",
+    entrywise.Features: "linear",
+    lines.UnitVectors: "cosine",
+    scores.Distance: "nadaraya-watson",
+    scores.Additive: "bahdanau",
+    positions.Rotary: "rotary",
     biases.RelativeBias: "t5",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", HOMES, ids=lambda kind: kind.__name__)
@@ -329,9 +345,8 @@ def node_gap(kind: type[Node], sample: Any = None) -> float:
 
 
 _DIFFERENTIABLE = [
-    kind for kind in NODES
-    if kind not in DECIDE and SAMPLES[kind].atoms(sympy.MatrixSymbol)
-]  # fmt: skip
+    kind for kind in NODES if kind not in DECIDE and SAMPLES[kind].atoms(sympy.MatrixSymbol)
+]
 
 
 @pytest.mark.parametrize("kind", _DIFFERENTIABLE, ids=lambda kind: kind.__name__)
@@ -442,16 +457,29 @@ def lines_of(name: str, *wrt: str) -> list[str]:
     [
         ("self", ["dX = dQ W_Qᵀ + dK W_Kᵀ + dV W_Vᵀ", "dW_Q = Xᵀ dQ", "dS = dZ/√d_k"]),
         ("embedded", ["dE = Uᵀ dX"]),
-        ("multi-head", ["dO⁽ⁱ⁾ = split⁽ⁱ⁾(dH)", "dW_O = Hᵀ dY",
-                        "dX = Σ_i (dQ⁽ⁱ⁾ W_Q⁽ⁱ⁾ᵀ + dK⁽ⁱ⁾ W_K⁽ⁱ⁾ᵀ + dV⁽ⁱ⁾ W_V⁽ⁱ⁾ᵀ)"]),
+        (
+            "multi-head",
+            [
+                "dO⁽ⁱ⁾ = split⁽ⁱ⁾(dH)",
+                "dW_O = Hᵀ dY",
+                "dX = Σ_i (dQ⁽ⁱ⁾ W_Q⁽ⁱ⁾ᵀ + dK⁽ⁱ⁾ W_K⁽ⁱ⁾ᵀ + dV⁽ⁱ⁾ W_V⁽ⁱ⁾ᵀ)",
+            ],
+        ),
         ("multi-query", ["dK = Σ_i dS⁽ⁱ⁾ᵀ Q⁽ⁱ⁾", "dX = dK W_Kᵀ + dV W_Vᵀ + Σ_i dQ⁽ⁱ⁾ W_Q⁽ⁱ⁾ᵀ"]),
         ("grouped-query", ["dK⁽ⁱ⁾ = Σ_s∈group(i) dS^(s)ᵀ Q^(s)"]),
         ("multi-head-sum", ["dO⁽ⁱ⁾ = dY W_O⁽ⁱ⁾ᵀ", "dW_O⁽ⁱ⁾ = O⁽ⁱ⁾ᵀ dY"]),
         ("causal", ["dZ = keep(dG, M)"]),
         ("rotary", ["dQ = ropeᵀ(dQ_r)"]),
         ("cached", ["dK_p = rows_1…p(dK_c)", "dK = rows_p+1…n+p(dK_c)"]),
-        ("unfolded", ["dr = −rowsum(A ∘ dA) / r", "dF = dA/r + dr 1ᵀ", "dρ = −rowsum(dF ∘ F)",
-                      "dZ = dF ∘ F + diag(dρ) hardmax(Z)"]),
+        (
+            "unfolded",
+            [
+                "dr = −rowsum(A ∘ dA) / r",
+                "dF = dA/r + dr 1ᵀ",
+                "dρ = −rowsum(dF ∘ F)",
+                "dZ = dF ∘ F + diag(dρ) hardmax(Z)",
+            ],
+        ),
         ("sparsemax", ["dZ = [A > 0] ∘ (dA − rowsum([A > 0] ∘ dA) / rowsum([A > 0]))"]),
         ("hard", ["dZ = 0"]),
         ("sink", ["dβ⁽ⁱ⁾ = −(1 − rowsum(A⁽ⁱ⁾))ᵀ rowsum(A⁽ⁱ⁾ ∘ dA⁽ⁱ⁾)"]),
@@ -461,7 +489,7 @@ def lines_of(name: str, *wrt: str) -> list[str]:
         ("learned-positions", ["dP = dX_p"]),
         ("t5", ["dγ⁽ⁱ⁾ = bucketsum(dR⁽ⁱ⁾)"]),
     ],
-)  # fmt: skip
+)
 def test_formulas_read_as_one_would_write_them(name: str, lines: list[str]) -> None:
     found = lines_of(name)
     for line in lines:
@@ -472,8 +500,9 @@ def test_only_what_is_asked_for() -> None:
     assert lines_of("self", "W_V") == ["dV = Aᵀ dO", "dW_V = Xᵀ dV"]
     steps = Attention().derivation().gradient("scores", of="weights", forward=False)
     assert [str(step) for step in steps] == [
-        "dZ = A ∘ (dA − rowsum(A ∘ dA))", "dS = dZ/√d_k",
-    ]  # fmt: skip
+        "dZ = A ∘ (dA − rowsum(A ∘ dA))",
+        "dS = dZ/√d_k",
+    ]
 
 
 def test_the_forward_pass_may_be_given() -> None:
@@ -488,8 +517,12 @@ def test_the_forward_pass_may_be_given() -> None:
 
 def test_one_value_by_hand() -> None:
     """Two equal keys: A is 1/2 each, dA = (3, 1), so dZ = 1/2 (3 − 2, 1 − 2)."""
-    values = Attention(scale=False).derivation().gradient().evaluate(
-        Q=[[1]], K=[[5], [5]], V=[[3], [1]], dO=[[1]])  # fmt: skip
+    values = (
+        Attention(scale=False)
+        .derivation()
+        .gradient()
+        .evaluate(Q=[[1]], K=[[5], [5]], V=[[3], [1]], dO=[[1]])
+    )
     assert values["dS"].exact == sympy.Matrix([["1/2", "-1/2"]])
     assert values["dQ"].exact == sympy.Matrix([[0]])
     assert values["dK"].exact == sympy.Matrix([["1/2"], ["-1/2"]])
@@ -501,8 +534,11 @@ def test_a_masked_key_has_no_gradient_whatever_it_is() -> None:
     spec = Attention(mask="causal", source="given")
     values = spec.derivation().gradient().evaluate(**numbers)
     assert values["dZ"].exact[0, 1] == 0 and values["dZ"].exact[1, 1] != 0
-    cut = spec.derivation().gradient("scores", of="masked").evaluate(
-        Q=numbers["Q"], K=numbers["K"], dG=[[1, 5], [1, 1]])  # fmt: skip
+    cut = (
+        spec.derivation()
+        .gradient("scores", of="masked")
+        .evaluate(Q=numbers["Q"], K=numbers["K"], dG=[[1, 5], [1, 1]])
+    )
     assert cut["d_scaled"].exact == sympy.Matrix([[1, 0], [1, 1]])
 
 
@@ -555,16 +591,28 @@ def test_a_worksheet_says_where_the_way_back_starts() -> None:
     assert "d_output" in data["inputs"]
     sheet = "[given]\nscores = [[1, 2]]\nV = [[1], [3]]\n"
     ones = json.loads(
-        run("derive", "-", "--gradient", "scores,V", "--format", "json",
-            given="[attention]\nscale = false\n" + sheet).stdout
-    )["steps"]  # fmt: skip
+        run(
+            "derive",
+            "-",
+            "--gradient",
+            "scores,V",
+            "--format",
+            "json",
+            given="[attention]\nscale = false\n" + sheet,
+        ).stdout
+    )["steps"]
     assert ones["d_output"]["formula"]["text"] == "dO = 1"
     weights = np.array(ones["weights"]["decimals"], dtype=float)[0]
     slope = 2 * weights[0] * weights[1]
     found = np.array(ones["d_scores"]["decimals"], dtype=float)[0]
     assert found == pytest.approx([-slope, slope], abs=2e-4)
-    same = run("derive", "-", "--format", "json",
-               given="[attention]\nscale = false\n" + sheet + 'd_output = "ones"\n')  # fmt: skip
+    same = run(
+        "derive",
+        "-",
+        "--format",
+        "json",
+        given="[attention]\nscale = false\n" + sheet + 'd_output = "ones"\n',
+    )
     assert json.loads(same.stdout)["steps"]["d_scores"] == ones["d_scores"]
 
 

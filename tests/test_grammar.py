@@ -78,84 +78,184 @@ def call(name: str, *args: Tree) -> Call:
 
 SPELLINGS: tuple[tuple[str, Tree], ...] = (
     # numbers
-    ("1.", num(1)), (".5", num("1/2")), ("1.35", num("1.35")), ("2e3", num(2000)),
-    ("2.5E-4", num("1/4000")), ("2.e3", num(2000)), ("2e−3", num("1/500")),
-    ("2e^4", times(num(2), call("exp", num(4)))), ("2e**4", times(num(2), call("exp", num(4)))),
-    ("2exp(x)", times(num(2), call("exp", x))), ("2e_1", times(num(2), Name("e_1"))),
+    ("1.", num(1)),
+    (".5", num("1/2")),
+    ("1.35", num("1.35")),
+    ("2e3", num(2000)),
+    ("2.5E-4", num("1/4000")),
+    ("2.e3", num(2000)),
+    ("2e−3", num("1/500")),
+    ("2e^4", times(num(2), call("exp", num(4)))),
+    ("2e**4", times(num(2), call("exp", num(4)))),
+    ("2exp(x)", times(num(2), call("exp", x))),
+    ("2e_1", times(num(2), Name("e_1"))),
     # names
-    ("QK^T", times(Q, turned(K))), ("XW_Q", times(X, Name("W_Q"))), ("W_{QK}", Name("W_QK")),
-    ("K1 W_Q' θ", times(Name("K1"), Name("W_Q'"), Name("θ"))), ("dA X", times(Name("dA"), X)),
-    ("A(B + C)", times(A, plus(B, C))), ("W_Q(X)", times(Name("W_Q"), X)),
-    ("d_model", Name("d_model")), ("qk^T", times(Name("q"), turned(Name("k")))),
+    ("QK^T", times(Q, turned(K))),
+    ("XW_Q", times(X, Name("W_Q"))),
+    ("W_{QK}", Name("W_QK")),
+    ("K1 W_Q' θ", times(Name("K1"), Name("W_Q'"), Name("θ"))),
+    ("dA X", times(Name("dA"), X)),
+    ("A(B + C)", times(A, plus(B, C))),
+    ("W_Q(X)", times(Name("W_Q"), X)),
+    ("d_model", Name("d_model")),
+    ("qk^T", times(Name("q"), turned(Name("k")))),
     # constants
-    ("e", E), ("π x", times(PI, x)), ("2pi", times(num(2), PI)), ("-∞", minus(INFINITY)),
-    ("oo", INFINITY), ("infinity", INFINITY), ("1 e^2", times(num(1), call("exp", num(2)))),
+    ("e", E),
+    ("π x", times(PI, x)),
+    ("2pi", times(num(2), PI)),
+    ("-∞", minus(INFINITY)),
+    ("oo", INFINITY),
+    ("infinity", INFINITY),
+    ("1 e^2", times(num(1), call("exp", num(2)))),
     # transposes and inverses
-    *((spelling, turned(A)) for spelling in (
-        "A.T", "Aᵀ", "A⊤", "A^T", "A^{T}", "A^(T)", r"A^\top", r"A^{\mathsf{T}}", "A^⊤")),
-    *((spelling, inverse(A)) for spelling in (
-        "A⁻¹", "A^-1", "A^−1", "A^{-1}", "A^(-1)", "A^(1-2)")),
+    *(
+        (spelling, turned(A))
+        for spelling in (
+            "A.T",
+            "Aᵀ",
+            "A⊤",
+            "A^T",
+            "A^{T}",
+            "A^(T)",
+            r"A^\top",
+            r"A^{\mathsf{T}}",
+            "A^⊤",
+        )
+    ),
+    *(
+        (spelling, inverse(A))
+        for spelling in ("A⁻¹", "A^-1", "A^−1", "A^{-1}", "A^(-1)", "A^(1-2)")
+    ),
     *((spelling, turned(inverse(A))) for spelling in ("A⁻ᵀ", "A^-T", "A^{-T}", "A^-1^T", "A⁻¹ᵀ")),
-    ("A^2^T", turned(power(A, 2))), ("A^T^2", power(turned(A), 2)), ("A^TB", times(turned(A), B)),
+    ("A^2^T", turned(power(A, 2))),
+    ("A^T^2", power(turned(A), 2)),
+    ("A^TB", times(turned(A), B)),
     # powers
-    ("A²", power(A, 2)), ("x¹⁰", power(x, 10)), ("x⁻³", power(x, -3)), ("x^(1/2)", power(x, "1/2")),
-    ("x^{0.5}", power(x, "1/2")), ("x**2", power(x, 2)), ("x^-2", power(x, -2)),
-    ("x^3²", power(x, 9)), ("x^2^-1", power(x, "1/2")), ("x^-2^2", power(x, -4)),
+    ("A²", power(A, 2)),
+    ("x¹⁰", power(x, 10)),
+    ("x⁻³", power(x, -3)),
+    ("x^(1/2)", power(x, "1/2")),
+    ("x^{0.5}", power(x, "1/2")),
+    ("x**2", power(x, 2)),
+    ("x^-2", power(x, -2)),
+    ("x^3²", power(x, 9)),
+    ("x^2^-1", power(x, "1/2")),
+    ("x^-2^2", power(x, -4)),
     # e^x
-    ("e^x", call("exp", x)), ("e^2x", times(call("exp", num(2)), x)),
-    ("e^-x", call("exp", minus(x))), ("e^x^2", call("exp", power(x, 2))),
+    ("e^x", call("exp", x)),
+    ("e^2x", times(call("exp", num(2)), x)),
+    ("e^-x", call("exp", minus(x))),
+    ("e^x^2", call("exp", power(x, 2))),
     ("e^(x + y)", call("exp", plus(x, y))),
-    ("e^{-x/2}", call("exp", minus(over(x, num(2))))), ("e²", call("exp", num(2))),
-    ("e^A^T", turned(call("exp", A))), ("e^√2", call("exp", call("√", num(2)))),
+    ("e^{-x/2}", call("exp", minus(over(x, num(2))))),
+    ("e²", call("exp", num(2))),
+    ("e^A^T", turned(call("exp", A))),
+    ("e^√2", call("exp", call("√", num(2)))),
     # functions
-    ("√d_k", call("√", Name("d_k"))), ("√2", call("√", num(2))), ("sqrt 2", call("√", num(2))),
-    ("sqrt2", call("√", num(2))), ("ln 2", call("ln", num(2))), ("ln2", call("ln", num(2))),
-    ("√2/2", over(call("√", num(2)), num(2))), ("√√2", call("√", call("√", num(2)))),
-    ("ln(2)^2", power(call("ln", num(2)), 2)), ("√(x)²", power(call("√", x), 2)),
-    ("softmax (S)", call("softmax", S)), ("Softmax(S)", call("softmax", S)),
-    ("SOFTMAX(S)", call("softmax", S)), ("ReLU(S)", call("max0", S)), ("LSE(S)", call("lse", S)),
-    ("softmax(S, axis=0)", call("colsoftmax", S)), ("softmax(S, dim = -1)", call("softmax", S)),
-    ("softmax(S, columns)", call("colsoftmax", S)), ("dist2(Q, K)", call("dist2", Q, K)),
-    ("causal A", times(call("causal"), A)), ("σ(x)", call("σ", x)), ("σ x", times(Name("σ"), x)),
-    ("tr(A)", call("tr", A)), ("trace(A)", call("tr", A)), ("rowmax(A)", call("rowmax", A)),
-    ("row_max(A)", call("rowmax", A)), ("LogSumExp(A)", call("lse", A)),
-    ("log_sum_exp(A)", call("lse", A)), ("rowvar(A)", call("rowvar", A)),
-    ("LayerNorm(X)", call("LayerNorm", X)), ("layer_norm(X)", call("LayerNorm", X)),
-    ("rms_norm(X)", call("RMSNorm", X)), ("silu(X)", call("SiLU", X)),
-    ("Swish(X)", call("SiLU", X)), ("GELU(X)", call("GELU", X)),
-    ("Σ(A)", call("sum", A)), ("sum(A)", call("sum", A)),
-    ("Σ_j(A B)", call("rowsum", times(A, B))), ("Σ_{i} A", call("colsum", A)),
-    (r"\sum_j A", call("rowsum", A)), ("∑_j exp(S)", call("rowsum", call("exp", S))),
-    ("Σ_j A + B", plus(call("rowsum", A), B)), ("U Σ", times(Name("U"), Name("Σ"))),
+    ("√d_k", call("√", Name("d_k"))),
+    ("√2", call("√", num(2))),
+    ("sqrt 2", call("√", num(2))),
+    ("sqrt2", call("√", num(2))),
+    ("ln 2", call("ln", num(2))),
+    ("ln2", call("ln", num(2))),
+    ("√2/2", over(call("√", num(2)), num(2))),
+    ("√√2", call("√", call("√", num(2)))),
+    ("ln(2)^2", power(call("ln", num(2)), 2)),
+    ("√(x)²", power(call("√", x), 2)),
+    ("softmax (S)", call("softmax", S)),
+    ("Softmax(S)", call("softmax", S)),
+    ("SOFTMAX(S)", call("softmax", S)),
+    ("ReLU(S)", call("max0", S)),
+    ("LSE(S)", call("lse", S)),
+    ("softmax(S, axis=0)", call("colsoftmax", S)),
+    ("softmax(S, dim = -1)", call("softmax", S)),
+    ("softmax(S, columns)", call("colsoftmax", S)),
+    ("dist2(Q, K)", call("dist2", Q, K)),
+    ("causal A", times(call("causal"), A)),
+    ("σ(x)", call("σ", x)),
+    ("σ x", times(Name("σ"), x)),
+    ("tr(A)", call("tr", A)),
+    ("trace(A)", call("tr", A)),
+    ("rowmax(A)", call("rowmax", A)),
+    ("row_max(A)", call("rowmax", A)),
+    ("LogSumExp(A)", call("lse", A)),
+    ("log_sum_exp(A)", call("lse", A)),
+    ("rowvar(A)", call("rowvar", A)),
+    ("LayerNorm(X)", call("LayerNorm", X)),
+    ("layer_norm(X)", call("LayerNorm", X)),
+    ("rms_norm(X)", call("RMSNorm", X)),
+    ("silu(X)", call("SiLU", X)),
+    ("Swish(X)", call("SiLU", X)),
+    ("GELU(X)", call("GELU", X)),
+    ("Σ(A)", call("sum", A)),
+    ("sum(A)", call("sum", A)),
+    ("Σ_j(A B)", call("rowsum", times(A, B))),
+    ("Σ_{i} A", call("colsum", A)),
+    (r"\sum_j A", call("rowsum", A)),
+    ("∑_j exp(S)", call("rowsum", call("exp", S))),
+    ("Σ_j A + B", plus(call("rowsum", A), B)),
+    ("U Σ", times(Name("U"), Name("Σ"))),
     # columns of ones
-    ("A 1", times(A, ONES)), ("1^T", turned(ONES)), ("1.T", turned(ONES)),
-    ("1 c^T", times(ONES, turned(c))), ("1 1^T", times(ONES, turned(ONES))),
-    ("1 1ᵀ", times(ONES, turned(ONES))), ("1*c", times(num(1), c)), ("A*1", times(A, num(1))),
-    ("1/2 1 1^T", times(over(num(1), num(2)), ONES, turned(ONES))), ("ones", ONES),
-    ("A 1 1^T", times(A, ONES, turned(ONES))), ("2 1 c^T", times(num(2), ONES, turned(c))),
-    ("1 A", times(num(1), A)), ("1 dA", times(num(1), Name("dA"))),
+    ("A 1", times(A, ONES)),
+    ("1^T", turned(ONES)),
+    ("1.T", turned(ONES)),
+    ("1 c^T", times(ONES, turned(c))),
+    ("1 1^T", times(ONES, turned(ONES))),
+    ("1 1ᵀ", times(ONES, turned(ONES))),
+    ("1*c", times(num(1), c)),
+    ("A*1", times(A, num(1))),
+    ("1/2 1 1^T", times(over(num(1), num(2)), ONES, turned(ONES))),
+    ("ones", ONES),
+    ("A 1 1^T", times(A, ONES, turned(ONES))),
+    ("2 1 c^T", times(num(2), ONES, turned(c))),
+    ("1 A", times(num(1), A)),
+    ("1 dA", times(num(1), Name("dA"))),
     (r"A \mathbf{1}", times(A, ONES)),
     # blocks
     ("[A, B; C, D]", call("below", call("beside", A, B), call("beside", C, D))),
-    ("[A B]", call("beside", A, B)), ("[A*B]", times(A, B)), ("[(A B)]", times(A, B)),
-    ("[A; B]", call("below", A, B)), ("[A]", A), ("[A^T B]", times(turned(A), B)),
+    ("[A B]", call("beside", A, B)),
+    ("[A*B]", times(A, B)),
+    ("[(A B)]", times(A, B)),
+    ("[A; B]", call("below", A, B)),
+    ("[A]", A),
+    ("[A^T B]", times(turned(A), B)),
     # LaTeX
-    (r"\operatorname{softmax}\left(Q K^\top / \sqrt{d_k}\right) V",
-     times(call("softmax", over(times(Q, turned(K)), call("√", Name("d_k")))), V)),
-    (r"\mathbf{Q}\mathbf{K}^\mathsf{T}", times(Q, turned(K))), (r"\theta \odot A",
-     Apart("∘", (Name("θ"), A))), (r"\mathrm{d} A \, X", times(Name("dA"), X)),
+    (
+        r"\operatorname{softmax}\left(Q K^\top / \sqrt{d_k}\right) V",
+        times(call("softmax", over(times(Q, turned(K)), call("√", Name("d_k")))), V),
+    ),
+    (r"\mathbf{Q}\mathbf{K}^\mathsf{T}", times(Q, turned(K))),
+    (r"\theta \odot A", Apart("∘", (Name("θ"), A))),
+    (r"\mathrm{d} A \, X", times(Name("dA"), X)),
     (r"W\_Q", Name("W_Q")),
-)  # fmt: skip
+)
 
 #: Two spellings of the same tree: the second has all brackets written.
 PRECEDENCE: tuple[tuple[str, str], ...] = (
-    ("2^3^2", "2^(3^2)"), ("-2^2", "-(2^2)"), ("2^-3^2", "2^(-(3^2))"), ("6/2*3", "(6/2)*3"),
-    ("6/2 x", "(6/2) x"), ("a/b/c", "(a/b)/c"), ("a/b c", "(a/b) c"), ("a - b c", "a - (b c)"),
-    ("A B ∘ C D", "(A B) ∘ (C D)"), ("A ∘ B + C", "(A ∘ B) + C"), ("A ∘ B ⊘ C", "(A ∘ B) ⊘ C"),
-    ("-A B", "-(A B)"), ("A * -B C", "A * (-B) C"), ("A B^T", "A (B^T)"), ("-A^T", "-(A^T)"),
-    ("A^T^T", "(A^T)^T"), ("x^2ᵀ", "(x^2)ᵀ"), ("e^x y", "(e^x) y"), ("2x^2", "2 (x^2)"),
-    ("√2 x", "(√2) x"), ("exp(x)^2", "(exp(x))^2"), ("1./3*2", "(1/3)*2"), ("--A", "-(-A)"),
-)  # fmt: skip
+    ("2^3^2", "2^(3^2)"),
+    ("-2^2", "-(2^2)"),
+    ("2^-3^2", "2^(-(3^2))"),
+    ("6/2*3", "(6/2)*3"),
+    ("6/2 x", "(6/2) x"),
+    ("a/b/c", "(a/b)/c"),
+    ("a/b c", "(a/b) c"),
+    ("a - b c", "a - (b c)"),
+    ("A B ∘ C D", "(A B) ∘ (C D)"),
+    ("A ∘ B + C", "(A ∘ B) + C"),
+    ("A ∘ B ⊘ C", "(A ∘ B) ⊘ C"),
+    ("-A B", "-(A B)"),
+    ("A * -B C", "A * (-B) C"),
+    ("A B^T", "A (B^T)"),
+    ("-A^T", "-(A^T)"),
+    ("A^T^T", "(A^T)^T"),
+    ("x^2ᵀ", "(x^2)ᵀ"),
+    ("e^x y", "(e^x) y"),
+    ("2x^2", "2 (x^2)"),
+    ("√2 x", "(√2) x"),
+    ("exp(x)^2", "(exp(x))^2"),
+    ("1./3*2", "(1/3)*2"),
+    ("--A", "-(-A)"),
+)
 
 REFUSED: tuple[tuple[str, str, str], ...] = (
     ("", "at character 1, the end", "it is empty"),
@@ -219,10 +319,12 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
 )
 
 NOT_ONE_EQUATION: tuple[tuple[str, str, str], ...] = (
-    ("softmax(Q K^T = A", 'at character 15, "= A"',
-     "the bracket opened at character 8 is not closed"),
-    ("A = A = B", 'at character 7, "= B"',
-     "two signs of equality; state one equation at a time"),
+    (
+        "softmax(Q K^T = A",
+        'at character 15, "= A"',
+        "the bracket opened at character 8 is not closed",
+    ),
+    ("A = A = B", 'at character 7, "= B"', "two signs of equality; state one equation at a time"),
     ("A == A == B", 'at character 8, "== B"', "two signs of equality"),
     ("(Q = Q)", 'at character 4, "= Q)"', "inside the bracket opened at character 1"),
     ("[A = B] + C", 'at character 4, "= B] + C"', "inside the bracket opened at character 1"),
@@ -231,7 +333,7 @@ NOT_ONE_EQUATION: tuple[tuple[str, str, str], ...] = (
     ("Q = ", 'at character 3, "="', "the right side is empty"),
     ("softmax(S, axis=0)", "the end", "two sides are needed"),
     ("", "the end", "two sides are needed"),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("text", "tree"), SPELLINGS, ids=[text for text, _ in SPELLINGS])
@@ -245,8 +347,13 @@ def test_precedence(short: str, whole: str) -> None:
 
 
 def test_precedence_is_not_the_other_way() -> None:
-    for short, other in (("2^3^2", "(2^3)^2"), ("6/2 x", "6/(2 x)"), ("A B ∘ C D", "A (B ∘ C) D"),
-                         ("-x^2", "(-x)^2"), ("a - b - c", "a - (b - c)")):  # fmt: skip
+    for short, other in (
+        ("2^3^2", "(2^3)^2"),
+        ("6/2 x", "6/(2 x)"),
+        ("A B ∘ C D", "A (B ∘ C) D"),
+        ("-x^2", "(-x)^2"),
+        ("a - b - c", "a - (b - c)"),
+    ):
         assert read(short) != read(other)
 
 
@@ -304,8 +411,13 @@ def test_an_equation_has_two_sides() -> None:
 def test_the_command_line_says_it_in_one_line(statement: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "symattn.cli", "prove", statement],
-        capture_output=True, text=True, encoding="utf-8", check=False, timeout=60, cwd=ROOT,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+        cwd=ROOT,
+    )
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
@@ -346,7 +458,7 @@ def _joined(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         parts.map("({})".format),
         parts.map("-{}".format),
         st.tuples(parts, EXPONENTS).map("^".join),
-    )  # fmt: skip
+    )
 
 
 def _value(node: ast.AST, text: str) -> Fraction:
@@ -392,20 +504,59 @@ def test_both_readers_agree_with_python(text: str) -> None:
 
 
 def test_the_same_text_has_the_same_tree_for_both() -> None:
-    for text in ("2^3^2", "-2^2", "ln(2)^2", "e^-x^2".replace("x", "3"), "2 pi", "√2/2", "1/2e^4",
-                 "exp(1)^2", "2^(1/2)", "ln2", "1./3*2", "(1+2)(3)", r"\sqrt{2}"):  # fmt: skip
+    for text in (
+        "2^3^2",
+        "-2^2",
+        "ln(2)^2",
+        "e^-x^2".replace("x", "3"),
+        "2 pi",
+        "√2/2",
+        "1/2e^4",
+        "exp(1)^2",
+        "2^(1/2)",
+        "ln2",
+        "1./3*2",
+        "(1+2)(3)",
+        r"\sqrt{2}",
+    ):
         assert read(text) == read_closed(text)
 
 
 # ---- hostile texts ---------------------------------------------------------------------------
 
-HOSTILE = ("-" * 2000, "+" * 1999 + "1", "(" * 2000, "[" * 1000, "^2" * 900, "A" + "^2" * 900,
-           "√" * 1000, "√" * 1000 + "2", "e^" * 900, "e^" * 900 + "2",
-           "A" + "ᵀ" * 1999, "A" + "/A" * 900, "A" + "∘A" * 900, "A" + "+A" * 900,
-           "A" * 2000, "A " * 1000, "ln " * 600 + "2",
-           "softmax(" * 250, "\\" * 2000, "\\mathbf{" * 250, "2e" * 1000, "a" * 2000, " " * 2000,
-           "1 1^T " * 330, "x" + "²" * 1999, "9" * 2000, "9^" * 900 + "9", "A;" * 900,
-           "[" * 30 + "A" + "]" * 30, "1" + "+(1" * 39 + ")" * 39, "A" * 2001)  # fmt: skip
+HOSTILE = (
+    "-" * 2000,
+    "+" * 1999 + "1",
+    "(" * 2000,
+    "[" * 1000,
+    "^2" * 900,
+    "A" + "^2" * 900,
+    "√" * 1000,
+    "√" * 1000 + "2",
+    "e^" * 900,
+    "e^" * 900 + "2",
+    "A" + "ᵀ" * 1999,
+    "A" + "/A" * 900,
+    "A" + "∘A" * 900,
+    "A" + "+A" * 900,
+    "A" * 2000,
+    "A " * 1000,
+    "ln " * 600 + "2",
+    "softmax(" * 250,
+    "\\" * 2000,
+    "\\mathbf{" * 250,
+    "2e" * 1000,
+    "a" * 2000,
+    " " * 2000,
+    "1 1^T " * 330,
+    "x" + "²" * 1999,
+    "9" * 2000,
+    "9^" * 900 + "9",
+    "A;" * 900,
+    "[" * 30 + "A" + "]" * 30,
+    "1" + "+(1" * 39 + ")" * 39,
+    "A" * 2001,
+)
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: f"{text[:8]}×{len(text)}")
@@ -467,8 +618,12 @@ def test_mutated_statements_are_read_or_refused() -> None:
 def _modules_after(code: str) -> Any:
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; {code}; print('lark' in sys.modules)"],
-        capture_output=True, text=True, check=True, timeout=60, cwd=ROOT,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        cwd=ROOT,
+    )
     return done.stdout.strip()
 
 

@@ -188,9 +188,14 @@ def test_the_command_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("prove", "shfit"), ("prove", "A = "), ("prove", "shift", "--all"),
-              ("prove", "shift", "--positive", "S")],
-)  # fmt: skip
+    "words",
+    [
+        ("prove", "shfit"),
+        ("prove", "A = "),
+        ("prove", "shift", "--all"),
+        ("prove", "shift", "--positive", "S"),
+    ],
+)
 def test_wrong_calls_are_refused_in_one_line(words: tuple[str, ...]) -> None:
     status, out = run(*words)
     assert status == 2

@@ -128,9 +128,15 @@ def test_attention_is_that_of_jax(jax: Jax) -> None:
 
     agree()
     assert kinds == {
-        "scale", "is_causal", "local_window_size", "key_value_seq_lengths", "query_seq_lengths",
-        "mask", "bias", "hidden",
-    }  # fmt: skip
+        "scale",
+        "is_causal",
+        "local_window_size",
+        "key_value_seq_lengths",
+        "query_seq_lengths",
+        "mask",
+        "bias",
+        "hidden",
+    }
 
 
 def mean_of_values(example: Example) -> Array:

@@ -24,16 +24,23 @@ def numbers(*shape: int) -> Any:
 def weights() -> dict[str, Any]:
     """Small weights for every part of DeepSeek-V2's attention."""
     return {
-        "X": numbers(N, D), "W_DQ": numbers(D, DCQ), "W_Q": numbers(HEADS, DCQ, DK),
-        "W_D": numbers(D, DC), "W_K": numbers(HEADS, DC, DK), "W_V": numbers(HEADS, DC, DV),
-        "W_QR": numbers(HEADS, DCQ, DR), "W_KR": numbers(D, DR), "W_O": numbers(HEADS * DV, D),
-    }  # fmt: skip
+        "X": numbers(N, D),
+        "W_DQ": numbers(D, DCQ),
+        "W_Q": numbers(HEADS, DCQ, DK),
+        "W_D": numbers(D, DC),
+        "W_K": numbers(HEADS, DC, DK),
+        "W_V": numbers(HEADS, DC, DV),
+        "W_QR": numbers(HEADS, DCQ, DR),
+        "W_KR": numbers(D, DR),
+        "W_O": numbers(HEADS * DV, D),
+    }
 
 
 def deepseek(given: dict[str, Any]) -> Any:
     """DeepSeek-V2, equations 9 to 19, a token at a time; its columns are our rows."""
-    w = {name: torch.tensor(np.asarray(value), dtype=torch.float64)
-         for name, value in given.items()}  # fmt: skip
+    w = {
+        name: torch.tensor(np.asarray(value), dtype=torch.float64) for name, value in given.items()
+    }
 
     def rope(x: Any, position: int) -> Any:
         pairs = torch.view_as_complex(x.reshape(-1, 2).contiguous())
@@ -58,8 +65,14 @@ def deepseek(given: dict[str, Any]) -> Any:
 
 def spec(latent: Any = True, **axes: Any) -> Attention:
     usual: dict[str, Any] = {"query_latent": True, "positions": {"rotary": {"decoupled": True}}}
-    return Attention(source="self", heads=HEADS, latent=latent, mask="causal",
-                     output_projection=True, **(usual | axes))  # fmt: skip
+    return Attention(
+        source="self",
+        heads=HEADS,
+        latent=latent,
+        mask="causal",
+        output_projection=True,
+        **(usual | axes),
+    )
 
 
 @pytest.mark.parametrize("latent", [True, "absorbed"])
@@ -114,7 +127,7 @@ def test_the_absorbed_form_reads_as_it_should() -> None:
         "S⁽ⁱ⁾ = Q_L⁽ⁱ⁾ C_KVᵀ",
         "O_L⁽ⁱ⁾ = A⁽ⁱ⁾ C_KV",
         "O⁽ⁱ⁾ = O_L⁽ⁱ⁾ W_V⁽ⁱ⁾",
-    ]  # fmt: skip
+    ]
     scaled = spec().derivation()["scaled"]
     assert str(scaled) == "Z⁽ⁱ⁾ = S⁽ⁱ⁾/√(d_k + d_r)"
 
@@ -151,9 +164,14 @@ def test_an_unknown_latent_is_refused(wrong: Any) -> None:
 def test_transformer_xl_is_its_four_terms() -> None:
     """Dai et al., section 3.3 as written, and the shift of appendix B by padding and reshaping."""
     given = {
-        "X": numbers(N, D), "W_Q": numbers(D, DK), "W_K": numbers(D, DK), "W_V": numbers(D, DV),
-        "W_R": numbers(D, DK), "u_c": numbers(1, DK), "v_d": numbers(1, DK),
-    }  # fmt: skip
+        "X": numbers(N, D),
+        "W_Q": numbers(D, DK),
+        "W_K": numbers(D, DK),
+        "W_V": numbers(D, DV),
+        "W_R": numbers(D, DK),
+        "u_c": numbers(1, DK),
+        "v_d": numbers(1, DK),
+    }
     spec = Attention(source="self", score="transformer-xl", mask="causal")
     values = spec.derivation().evaluate(**given)
     w = {name: torch.tensor(value) for name, value in given.items()}

@@ -65,9 +65,12 @@ def run(pdflatex: str, folder: Path, wanted: Mapping[str, str]) -> dict[str, lis
     (folder / "all.tex").write_text(source, "utf-8")
     subprocess.run(
         [pdflatex, "-interaction=nonstopmode", "-no-shell-escape", "all.tex"],
-        cwd=folder, env={**os.environ, "max_print_line": "2000"}, capture_output=True, timeout=60,
+        cwd=folder,
+        env={**os.environ, "max_print_line": "2000"},
+        capture_output=True,
+        timeout=60,
         check=False,
-    )  # fmt: skip
+    )
     log = (folder / "all.log").read_text("utf-8", "replace")
     log, ended, _ = log.partition("\nTHE END")
     assert ended, log[-2000:]
@@ -121,11 +124,13 @@ def test_nothing_runs_off_the_page(typeset_all: dict[str, list[str]], notation: 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_single_views_compile_and_fit(typeset: Typeset, view: View) -> None:
-    said = typeset({
-        f"{path.stem} ({notation})": latex_document(page(path.stem, notation, view))
-        for path in EXAMPLES
-        for notation in ("default", "exact")
-    })  # fmt: skip
+    said = typeset(
+        {
+            f"{path.stem} ({notation})": latex_document(page(path.stem, notation, view))
+            for path in EXAMPLES
+            for notation in ("default", "exact")
+        }
+    )
     assert len(said) == 2 * len(EXAMPLES)
     assert {name: lines for name, lines in said.items() if lines} == {}
 
@@ -154,8 +159,12 @@ def test_hostile_words_are_set_as_words(tool: Tool, tmp_path: Path) -> None:
     assert faulty(said, "") == {}
     ran = subprocess.run(
         [tool("pdftotext"), "-layout", "-enc", "UTF-8", "all.pdf", "-"],
-        cwd=tmp_path, capture_output=True, check=True, encoding="utf-8", timeout=60,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+        timeout=60,
+    )
     shown = letters(ran.stdout)
     assert letters("cannot be in it") not in shown
     assert letters(HOSTILE_TITLE) in shown
@@ -200,9 +209,15 @@ def test_mathjax_shows_no_escapes(tmp_path: Path) -> None:
 
 
 def test_katex_notices_what_is_wrong(katex: Formulas) -> None:
-    sound, *spoilt = katex([
-        (True, r"\frac{1}{2}"), (True, r"\frac{1}"), (False, r"\unknown"), (True, "é"), (True, "{"),
-    ])  # fmt: skip
+    sound, *spoilt = katex(
+        [
+            (True, r"\frac{1}{2}"),
+            (True, r"\frac{1}"),
+            (False, r"\unknown"),
+            (True, "é"),
+            (True, "{"),
+        ]
+    )
     assert sound == ""
     assert all("ParseError" in why for why in spoilt)
 

@@ -261,8 +261,10 @@ def test_watching_a_folder_in_a_process_of_its_own(tmp_path: Path) -> None:
     code = "import sys; from symattn.cli import main; sys.exit(main())"
     watching = subprocess.Popen(
         [sys.executable, "-c", code, "render", "--watch", str(tmp_path)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
 
     def appears(words: str, where: Path) -> bool:
         for _ in range(600):
@@ -299,9 +301,14 @@ def office(source: str, kind: str, tool: Callable[[str], str], folder: Path) -> 
     subprocess.run(told, input=source, cwd=folder, check=True, encoding="utf-8", timeout=120)
     with zipfile.ZipFile(folder / "page.docx") as book:
         assert b"<m:oMath>" in book.read("word/document.xml")
-    back = subprocess.run([tool("pandoc"), "page.docx", "-t", "markdown", "--wrap=none"],
-                          cwd=folder, check=True, capture_output=True, encoding="utf-8",
-                          timeout=120)  # fmt: skip
+    back = subprocess.run(
+        [tool("pandoc"), "page.docx", "-t", "markdown", "--wrap=none"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
     return back.stdout
 
 
@@ -323,12 +330,26 @@ def test_libreoffice_opens_the_word_file(tool: Callable[[str], str], tmp_path: P
     writer = tool("soffice")
     office(markdown_document(page("causal", "default", "value")), "markdown", tool, tmp_path)
     subprocess.run(
-        [writer, f"-env:UserInstallation=file://{tmp_path}/profile", "--headless",
-         "--convert-to", "pdf", "page.docx"],
-        cwd=tmp_path, check=True, capture_output=True, timeout=300,
-    )  # fmt: skip
-    text = subprocess.run([tool("pdftotext"), "page.pdf", "-"], cwd=tmp_path, check=True,
-                          capture_output=True, encoding="utf-8").stdout  # fmt: skip
+        [
+            writer,
+            f"-env:UserInstallation=file://{tmp_path}/profile",
+            "--headless",
+            "--convert-to",
+            "pdf",
+            "page.docx",
+        ],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    text = subprocess.run(
+        [tool("pdftotext"), "page.pdf", "-"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+    ).stdout
     for number in ("0.2840", "1.7199", "2.8640"):
         assert number in text
 
@@ -346,18 +367,27 @@ def test_a_page_is_filled_in_again_in_every_flavor(flavor: str) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("<!-- symattn steps=weights -->\n\nMine.\n\n<!-- symattn -->\n<!-- /symattn -->\n",
-         r":10: <!-- symattn steps=weights --> is not closed; write <!-- /symattn -->"),
+        (
+            "<!-- symattn steps=weights -->\n\nMine.\n\n<!-- symattn -->\n<!-- /symattn -->\n",
+            r":10: <!-- symattn steps=weights --> is not closed; write <!-- /symattn -->",
+        ),
         ("<!-- symattn -->\n\nMine.\n", ":10: .* is not closed"),
-        ("<!-- symattn -->\nMine.\n<!-- value weights[1,1] --><!-- /value -->\n<!-- /symattn -->",
-         ":10: .* is not closed"),
-        (f"<!-- symattn -->\nMine.\n```symattn\n{SHEET}```\n<!-- /symattn -->\n",
-         ":10: .* is not closed"),
-        ("A <!-- value weights[1,1] --> mine <!-- value weights[1,2] --><!-- /value -->.\n",
-         r":10: <!-- value weights\[1,1\] --> is not closed; write <!-- /value -->"),
+        (
+            "<!-- symattn -->\nMine.\n"
+            "<!-- value weights[1,1] --><!-- /value -->\n<!-- /symattn -->",
+            ":10: .* is not closed",
+        ),
+        (
+            f"<!-- symattn -->\nMine.\n```symattn\n{SHEET}```\n<!-- /symattn -->\n",
+            ":10: .* is not closed",
+        ),
+        (
+            "A <!-- value weights[1,1] --> mine <!-- value weights[1,2] --><!-- /value -->.\n",
+            r":10: <!-- value weights\[1,1\] --> is not closed; write <!-- /value -->",
+        ),
         ("A <!-- value weights[1,1] --> mine" + 200 * " " + "<!-- /value -->", ":10: .* closed"),
     ],
-)  # fmt: skip
+)
 def test_no_word_of_the_author_is_lost_in_an_open_comment(words: str, complaint: str) -> None:
     start = f"```symattn\n{SHEET}```\n\n"
     assert start.count("\n") == 9

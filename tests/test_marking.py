@@ -23,16 +23,37 @@ SOFTMAX = {"scores": [[2, 4, 4]]}
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
-        ("0.3333", "right"), ("0.3334", "last-digit"), ("0.3332", "wrong"), ("0.3382", "wrong"),
-        ("0.33", "right"), ("0.34", "last-digit"), ("0.32", "wrong"), ("0.3", "right"),
-        ("0.4", "wrong"), ("0", "right"), ("1", "wrong"), ("3e-1", "right"), ("33e-2", "right"),
-        ("0.33e0", "right"), ("3.3", "wrong"), ("33e-1", "wrong"), (".333", "right"), ("-0",
-        "right"),
-        ("0.", "right"), ("0e3", "right"), ("1/3", "right"), ("2/6", "right"), ("0.3/0.9", "right"),
-        ("1/3 + 10^-300", "wrong"), ("333333/1000000", "wrong"), ("0." + "3" * 60, "right"),
-        ("0." + "3" * 60 + "4", "last-digit"), ("-0.33", "wrong"), ("-inf", "wrong"),
+        ("0.3333", "right"),
+        ("0.3334", "last-digit"),
+        ("0.3332", "wrong"),
+        ("0.3382", "wrong"),
+        ("0.33", "right"),
+        ("0.34", "last-digit"),
+        ("0.32", "wrong"),
+        ("0.3", "right"),
+        ("0.4", "wrong"),
+        ("0", "right"),
+        ("1", "wrong"),
+        ("3e-1", "right"),
+        ("33e-2", "right"),
+        ("0.33e0", "right"),
+        ("3.3", "wrong"),
+        ("33e-1", "wrong"),
+        (".333", "right"),
+        ("-0", "right"),
+        ("0.", "right"),
+        ("0e3", "right"),
+        ("1/3", "right"),
+        ("2/6", "right"),
+        ("0.3/0.9", "right"),
+        ("1/3 + 10^-300", "wrong"),
+        ("333333/1000000", "wrong"),
+        ("0." + "3" * 60, "right"),
+        ("0." + "3" * 60 + "4", "last-digit"),
+        ("-0.33", "wrong"),
+        ("-inf", "wrong"),
     ],
-)  # fmt: skip
+)
 def test_a_third(claim: str, verdict: str) -> None:
     assert one(THIRDS, "weights[1,1]", claim) == verdict
 
@@ -107,11 +128,18 @@ def test_minus_infinity() -> None:
 
 def test_whole_numbers_and_tens() -> None:
     given = {"Q": [[1234]], "K": [[1], [-1]]}
-    for claim, verdict in (("1234", "right"), ("1.23e3", "right"), ("1.2e3", "right"), ("1e3",
-    "right"),
-                           ("1235", "wrong"), ("1.24e3", "wrong"), ("2e3", "wrong"),
-                           ("1234.0", "right"), ("1234.1", "wrong"), ("1234.01",
-                           "last-digit")):  # fmt: skip
+    for claim, verdict in (
+        ("1234", "right"),
+        ("1.23e3", "right"),
+        ("1.2e3", "right"),
+        ("1e3", "right"),
+        ("1235", "wrong"),
+        ("1.24e3", "wrong"),
+        ("2e3", "wrong"),
+        ("1234.0", "right"),
+        ("1234.1", "wrong"),
+        ("1234.01", "last-digit"),
+    ):
         assert one(given, "scores[1,1]", claim) == verdict, claim
     assert one(given, "scores[1,2]", "-1.23e3") == "right"
 
@@ -193,28 +221,51 @@ def test_an_output_after_weights(claims: dict[str, Any], expected: str) -> None:
     ("given", "claims", "axes", "expected"),
     [
         # copied from the row, not computed: 0·0.67 + 1·0.33 is 0.33
-        ({"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1, 0], [0, 1]]},
-         {"weights": [["0.67", "0.33"]], "output": [["0.67", "0.34"]]}, {"scale": True},
-         {"weights": ["right"] * 2, "output": ["right", "last-digit"]}),
+        (
+            {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1, 0], [0, 1]]},
+            {"weights": [["0.67", "0.33"]], "output": [["0.67", "0.34"]]},
+            {"scale": True},
+            {"weights": ["right"] * 2, "output": ["right", "last-digit"]},
+        ),
         # the weights written give 17.0
-        ({"scaled": [[0, "7/10"]], "V": [[10], [20]]},
-         {"weights": [["0.3", "0.7"]], "output": [["18.4"]]}, {"scale": True},
-         {"weights": ["right"] * 2, "output": ["wrong"]}),
+        (
+            {"scaled": [[0, "7/10"]], "V": [[10], [20]]},
+            {"weights": [["0.3", "0.7"]], "output": [["18.4"]]},
+            {"scale": True},
+            {"weights": ["right"] * 2, "output": ["wrong"]},
+        ),
         # one slip, and six numbers that follow from it
-        ({"Q": [[1, 1]], "K": [[1, 2], [2, 2]], "V": [[4, 0], [0, 8]]},
-         {"scores": [["3", "3"]], "scaled": [["2.121", "2.121"]], "weights": [["0.5", "0.5"]],
-          "output": [["2.0", "4.0"]]}, {"scale": True},
-         {"scores": ["right", "wrong"], "scaled": ["right", "carried"], "weights": ["carried"] * 2,
-          "output": ["carried"] * 2}),
+        (
+            {"Q": [[1, 1]], "K": [[1, 2], [2, 2]], "V": [[4, 0], [0, 8]]},
+            {
+                "scores": [["3", "3"]],
+                "scaled": [["2.121", "2.121"]],
+                "weights": [["0.5", "0.5"]],
+                "output": [["2.0", "4.0"]],
+            },
+            {"scale": True},
+            {
+                "scores": ["right", "wrong"],
+                "scaled": ["right", "carried"],
+                "weights": ["carried"] * 2,
+                "output": ["carried"] * 2,
+            },
+        ),
         # a row that sums to 1.011: no number is counted twice
-        ({"scores": [["1.41", "0", "1.41"]]},
-         {"exp": [["4.1", "1", "4.1"]], "weights": [["0.451", "0.110", "0.450"]]}, {},
-         {"exp": ["right"] * 3, "weights": ["wrong"] * 3}),
-        ({"scores": [["1.41", "0", "1.41"]]},
-         {"exp": [["4.1", "1", "4.1"]], "weights": [["0.4457", "0.1087", "0.4457"]]}, {},
-         {"exp": ["right"] * 3, "weights": ["rounded-early"] * 3}),
+        (
+            {"scores": [["1.41", "0", "1.41"]]},
+            {"exp": [["4.1", "1", "4.1"]], "weights": [["0.451", "0.110", "0.450"]]},
+            {},
+            {"exp": ["right"] * 3, "weights": ["wrong"] * 3},
+        ),
+        (
+            {"scores": [["1.41", "0", "1.41"]]},
+            {"exp": [["4.1", "1", "4.1"]], "weights": [["0.4457", "0.1087", "0.4457"]]},
+            {},
+            {"exp": ["right"] * 3, "weights": ["rounded-early"] * 3},
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_no_calculation_gives_is_not_excused(
     given: dict[str, Any], claims: dict[str, Any], axes: dict[str, Any], expected: Any
 ) -> None:
@@ -272,8 +323,12 @@ def test_cutting_off_is_a_habit_or_a_doubt(
 
 def test_what_was_cut_off_is_used_cut_off_or_whole() -> None:
     low = {"scores": [[2, 0]], "V": [[1000], [0]]}  # 0.880797: 0.8807 is cut off
-    for output, verdict in (("880.79", "truncated"), ("880.70", "rounded-early"),
-                            ("880.75", "wrong"), ("880.71", "wrong")):  # fmt: skip
+    for output, verdict in (
+        ("880.79", "truncated"),
+        ("880.70", "rounded-early"),
+        ("880.75", "wrong"),
+        ("880.71", "wrong"),
+    ):
         found = in_steps(low, {"weights[1,1]": "0.8807", "output": output})
         assert found == {"weights": ["truncated"], "output": [verdict]}, output
 
@@ -296,8 +351,10 @@ def test_a_mistake_in_another_row_carries_nothing() -> None:
 def test_a_coefficient_of_nought_carries_nothing() -> None:
     given = {"scores": [[1, 0]], "V": [[10, 0], [0, 10]]}  # output 7.311, 2.689
     claims = {"weights": ["0.78", "0.27"], "output": [["7.80", "2.70"]]}
-    assert in_steps(given, claims) == {"weights": ["wrong", "right"],
-                                       "output": ["carried", "rounded-early"]}  # fmt: skip
+    assert in_steps(given, claims) == {
+        "weights": ["wrong", "right"],
+        "output": ["carried", "rounded-early"],
+    }
     assert because(given, claims) == {"output[1,1]": ["weights[1,1]"]}
     claims["output"] = [["7.80", "2.80"]]
     assert in_steps(given, claims)["output"] == ["carried", "wrong"]
@@ -305,8 +362,11 @@ def test_a_coefficient_of_nought_carries_nothing() -> None:
 
 def test_a_mistake_in_another_head_carries_nothing() -> None:
     given = {"Q": [[[1]], [[1]]], "K": [[[1], [0]]] * 2, "V": [[[10], [20]]] * 2}
-    claims = {"weights[1]": ["0.83", "0.27"], "weights[2]": ["0.73", "0.27"],
-              "heads": [[["13.70"]], [["12.70"]]]}  # fmt: skip
+    claims = {
+        "weights[1]": ["0.83", "0.27"],
+        "weights[2]": ["0.73", "0.27"],
+        "heads": [[["13.70"]], [["12.70"]]],
+    }
     assert in_steps(given, claims)["heads"] == ["carried", "rounded-early"]
     assert because(given, claims) == {"heads[1,1,1]": ["weights[1,1,1]"]}
     claims["heads"] = [[["13.70"]], [["13.70"]]]
@@ -374,18 +434,38 @@ def test_published_ones_are_cut_off_before_they_are_early() -> None:
 @pytest.mark.parametrize(
     ("true", "claim", "verdict"),
     [
-        ("2/3", "0.6", "truncated"), ("2/3", "0.7", "right"), ("2/3", "0.5", "wrong"),
-        ("2/3", "0.66", "truncated"), ("2/3", "0.65", "wrong"), ("2/3", "0.68", "wrong"),
-        ("2/3", "0", "wrong"), ("-2/3", "-0.6", "truncated"), ("-2/3", "-0.66", "truncated"),
-        ("-2/3", "-0.68", "wrong"), ("-2/3", "-0", "wrong"), ("0.06", "0.0", "truncated"),
-        ("-0.06", "0.0", "truncated"), ("-0.06", "-0.0", "truncated"), ("0.1", "0.0", "wrong"),
-        ("0.0999", "0.09", "truncated"), ("0.0999", "0.10", "right"), ("0.0999", "0.11", "wrong"),
-        ("0.995", "1.00", "right"), ("0.994", "1.00", "last-digit"), ("0.99", "1.00", "last-digit"),
-        ("0.9899", "1.00", "wrong"), ("0.34", "0.3", "right"), ("0.34", "0.4", "wrong"),
-        ("150", "1e2", "wrong"), ("-0.994", "-1.00", "last-digit"), ("0.3", "0.31", "last-digit"),
-        ("0.3", "0.29", "last-digit"), ("0.3", "0.28", "wrong"), ("0.3", "2.9e-1", "last-digit"),
+        ("2/3", "0.6", "truncated"),
+        ("2/3", "0.7", "right"),
+        ("2/3", "0.5", "wrong"),
+        ("2/3", "0.66", "truncated"),
+        ("2/3", "0.65", "wrong"),
+        ("2/3", "0.68", "wrong"),
+        ("2/3", "0", "wrong"),
+        ("-2/3", "-0.6", "truncated"),
+        ("-2/3", "-0.66", "truncated"),
+        ("-2/3", "-0.68", "wrong"),
+        ("-2/3", "-0", "wrong"),
+        ("0.06", "0.0", "truncated"),
+        ("-0.06", "0.0", "truncated"),
+        ("-0.06", "-0.0", "truncated"),
+        ("0.1", "0.0", "wrong"),
+        ("0.0999", "0.09", "truncated"),
+        ("0.0999", "0.10", "right"),
+        ("0.0999", "0.11", "wrong"),
+        ("0.995", "1.00", "right"),
+        ("0.994", "1.00", "last-digit"),
+        ("0.99", "1.00", "last-digit"),
+        ("0.9899", "1.00", "wrong"),
+        ("0.34", "0.3", "right"),
+        ("0.34", "0.4", "wrong"),
+        ("150", "1e2", "wrong"),
+        ("-0.994", "-1.00", "last-digit"),
+        ("0.3", "0.31", "last-digit"),
+        ("0.3", "0.29", "last-digit"),
+        ("0.3", "0.28", "wrong"),
+        ("0.3", "2.9e-1", "last-digit"),
     ],
-)  # fmt: skip
+)
 def test_cut_off_near_and_wrong(true: str, claim: str, verdict: str) -> None:
     assert one({"Q": [[true]], "K": [[1]]}, "scores[1,1]", claim) == verdict
 
@@ -408,8 +488,14 @@ def test_undecided_where_no_procedure_decides() -> None:
 
 def test_a_step_has_the_worst_verdict_and_a_sheet_the_first_wrong_entry() -> None:
     assert VERDICTS == (
-        "right", "truncated", "rounded-early", "undecided", "last-digit", "carried",
-        "wrong")  # fmt: skip
+        "right",
+        "truncated",
+        "rounded-early",
+        "undecided",
+        "last-digit",
+        "carried",
+        "wrong",
+    )
     assert [rank(verdict) for verdict in VERDICTS] == list(range(7))
     found = check(THIRDS, {"weights": ["0.33", "0.34", "0.40"], "output": "?"})
     assert found.steps[0].verdict == "wrong"

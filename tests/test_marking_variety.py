@@ -95,16 +95,34 @@ PAIR = {"Q": [[1, 2]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
 
 @pytest.mark.parametrize(
     "number",
-    ["1e400", "-1e399", "1e-400", "-inf", "1e300", "-1e300", "0.00", "-0.00", "1/3", "sqrt(2)",
-     "e^2/(e^2+2e^4)", "0." + "3" * 60, "0." + "2" * 110, "99999999999999999999.5"],
-)  # fmt: skip
+    [
+        "1e400",
+        "-1e399",
+        "1e-400",
+        "-inf",
+        "1e300",
+        "-1e300",
+        "0.00",
+        "-0.00",
+        "1/3",
+        "sqrt(2)",
+        "e^2/(e^2+2e^4)",
+        "0." + "3" * 60,
+        "0." + "2" * 110,
+        "99999999999999999999.5",
+    ],
+)
 @pytest.mark.parametrize("step", ["Q", "K", "V", "scores", "weights", "output"])
 def test_numbers_of_every_size_are_followed(step: str, number: str) -> None:
     """Nothing is raised; the odd number is not right, and what is right stays so."""
     claims: dict[str, Any] = {
-        "Q": [["1", "2"]], "K": [["1", "0"], ["0", "1"]], "V": [["1"], ["2"]],
-        "scores": [["1", "2"]], "weights": [["0.27", "0.73"]], "output": [["1.73"]],
-    }  # fmt: skip
+        "Q": [["1", "2"]],
+        "K": [["1", "0"], ["0", "1"]],
+        "V": [["1"], ["2"]],
+        "scores": [["1", "2"]],
+        "weights": [["0.27", "0.73"]],
+        "output": [["1.73"]],
+    }
     claims[step][0][0] = number
     found = verdicts(check(PAIR, claims))
     assert found.pop(step)[0] in ("wrong", "carried", "last-digit")

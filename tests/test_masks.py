@@ -290,24 +290,40 @@ HIDDEN = "−∞, otherwise"
 
 #: What a mask is called and its entry rule, counting from 1 and from 0.
 SPELLED: list[tuple[str, Any, str, str, str, str]] = [
-    ("causal", 2, "causal(n, n, start = 2)", "j ≤ i + 2",
-     "causal(n, n, start = 2)", "j ≤ i + 2"),
+    ("causal", 2, "causal(n, n, start = 2)", "j ≤ i + 2", "causal(n, n, start = 2)", "j ≤ i + 2"),
     ("padding", 2, "padding(n, n, 2)", "j ≤ 2", "padding(n, n, 2)", "j ≤ 1"),
     ("window", 2, "window(n, n, 2)", "|i − j| ≤ 2", "window(n, n, 2)", "|i − j| ≤ 2"),
     ("window", [3, -1], "window(n, n, 3, ∞)", "i ≤ j + 3", "window(n, n, 3, ∞)", "i ≤ j + 3"),
     ("window", [-1, 0], "window(n, n, ∞, 0)", "j ≤ i", "window(n, n, ∞, 0)", "j ≤ i"),
     ("prefix", 2, "prefix(n, n, 2)", "if j ≤ 2]", "prefix(n, n, 2)", "if j ≤ 1]"),
-    ("dilated", [2, 3], "dilated(n, n, 2, 3)", "(i − j) mod 3 = 0",
-     "dilated(n, n, 2, 3)", "(i − j) mod 3 = 0"),
+    (
+        "dilated",
+        [2, 3],
+        "dilated(n, n, 2, 3)",
+        "(i − j) mod 3 = 0",
+        "dilated(n, n, 2, 3)",
+        "(i − j) mod 3 = 0",
+    ),
     ("dilated", [2, 3], "dilated(n, n, 2, 3)", "|i − j| ≤ 6", "dilated(n, n, 2, 3)", "|i − j| ≤ 6"),
     ("strided", 3, "strided(n, n, 3)", "i ≤ j + 3", "strided(n, n, 3)", "i ≤ j + 3"),
     ("global", [5, 1], "global(n, n, {1, 5})", "i ∈ {1, 5}", "global(n, n, {0, 4})", "j ∈ {0, 4}"),
-    ("documents", [1, 1, 2], "documents(n, n, (1, 1, 2))", "ω_i = ω_j",
-     "documents(n, n, (1, 1, 2))", "ω_i = ω_j"),
-    ("any", [{"window": 1}, {"global": [1]}], "any(window(n, n, 1), global(n, n, {1}))",
-     "if |i − j| ≤ 1], [0, if i ∈ {1}], [0, if j ∈ {1}], [−∞, otherwise]]",
-     "any(window(n, n, 1), global(n, n, {0}))", "if |i − j| ≤ 1], [0, if i ∈ {0}]"),
-]  # fmt: skip
+    (
+        "documents",
+        [1, 1, 2],
+        "documents(n, n, (1, 1, 2))",
+        "ω_i = ω_j",
+        "documents(n, n, (1, 1, 2))",
+        "ω_i = ω_j",
+    ),
+    (
+        "any",
+        [{"window": 1}, {"global": [1]}],
+        "any(window(n, n, 1), global(n, n, {1}))",
+        "if |i − j| ≤ 1], [0, if i ∈ {1}], [0, if j ∈ {1}], [−∞, otherwise]]",
+        "any(window(n, n, 1), global(n, n, {0}))",
+        "if |i − j| ≤ 1], [0, if i ∈ {0}]",
+    ),
+]
 
 
 @pytest.mark.parametrize("case", SPELLED, ids=lambda case: f"{case[0]}-{case[3]}")
@@ -388,7 +404,18 @@ HOSTILE: list[tuple[str, Any, str]] = [
         (name, parameter, "give")
         for name in ("documents", "global")
         for parameter in (
-            1, "1, 2", [], LONG, [1.0], ["1"], [True], [-1], [HUGE], [[1]], {"a": 1}, None,
+            1,
+            "1, 2",
+            [],
+            LONG,
+            [1.0],
+            ["1"],
+            [True],
+            [-1],
+            [HUGE],
+            [[1]],
+            {"a": 1},
+            None,
             [sympy.Symbol("x")],
         )
     ),
@@ -409,7 +436,7 @@ HOSTILE: list[tuple[str, Any, str]] = [
     ("any", ["causl"], 'did you mean "causal"'),
     ("sideways", True, "not known"),
     (["any"], [], "not known"),  # type: ignore[list-item]
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "parameter", "message"), HOSTILE, ids=range(len(HOSTILE)))

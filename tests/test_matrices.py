@@ -64,9 +64,14 @@ def test_bfloat16_is_read_without_a_library_for_it(tmp_path: Path) -> None:
         "import sys; read = read_matrix('q.safetensors:Q', Path()); "
         "print(read.dtype, read.tolist(), 'ml_dtypes' in sys.modules)"
     )
-    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True,
-                         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
-                         capture_output=True, text=True)  # fmt: skip
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
     assert ran.stdout == f"float32 {given.tolist()} False\n"
 
 
@@ -198,9 +203,12 @@ def promised_tensor(path: Path) -> None:
     ],
 )
 def test_what_cannot_be_used_is_one_line(
-    name: str, save: Callable[[Path], object], complaint: str, tmp_path: Path,
+    name: str,
+    save: Callable[[Path], object],
+    complaint: str,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     save(tmp_path / name)
     with pytest.raises(SymattnError, match=complaint) as refused:

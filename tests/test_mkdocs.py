@@ -77,11 +77,18 @@ def site(folder: Path, page: str, config: str = CONFIG) -> tuple[int, str]:
     lines = [f"{name} = {where}" for name, where in points["mkdocs.plugins"].items()]
     (installed / "entry_points.txt").write_text("\n".join(["[mkdocs.plugins]", *lines]), "utf-8")
     ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "mkdocs", "build", "--strict"], cwd=folder,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{installed.parent}",
-             "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True, encoding="utf-8", timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, "-W", "ignore", "-m", "mkdocs", "build", "--strict"],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{installed.parent}",
+            "NO_MKDOCS_2_WARNING": "1",
+        },
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
     assert "Traceback" not in ran.stderr, ran.stderr
     told = f"{ran.stdout}{ran.stderr}".splitlines()
     return ran.returncode, "\n".join(line for line in told if "INFO" not in line)

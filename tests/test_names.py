@@ -88,8 +88,9 @@ def test_names_in_every_format(name: str, here: Path) -> None:
                 assert json.loads(result.stdout)["overview"][0]["file"] == file
                 result.stdout.encode("utf-8")
             case "html":
-                minidom.parseString(re.sub("(?s)<style>.*?</style>|<!doctype html>", "",
-                                           result.stdout))  # fmt: skip
+                minidom.parseString(
+                    re.sub("(?s)<style>.*?</style>|<!doctype html>", "", result.stdout)
+                )
             case "md":
                 rows = [line for line in lines if line.startswith("| ") and "weights" in line]
                 assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
@@ -119,8 +120,11 @@ def test_names_in_failures_diffs_and_renderings(name: str, here: Path) -> None:
 
 def test_a_diff_can_be_applied(here: Path) -> None:
     """Tabs, odd line ends in the page, and no line end at its end."""
-    for name, text in {"a.md": PAGE.replace("It is", "It\tis\x0b\u2028"), "b.md": PAGE.rstrip(),
-                       "c.md": PAGE.replace("\n", "\r\n")}.items():  # fmt: skip
+    for name, text in {
+        "a.md": PAGE.replace("It is", "It\tis\x0b\u2028"),
+        "b.md": PAGE.rstrip(),
+        "c.md": PAGE.replace("\n", "\r\n"),
+    }.items():
         Path(name).write_bytes(text.encode())
         assert run("check", "--diff", name, "-o", "x.diff").exit_code == 1
         exact = Path("x.diff").read_bytes()

@@ -218,8 +218,13 @@ def test_mpmath_at_fifty_digits(name: str) -> None:
         ["-3", "-9", "-4", "-5"],
     ]
     with mpmath.workdps(60), precision(250):
-        scores = np.array([[mpmath.mpf(Fraction(x).numerator) / Fraction(x).denominator
-                            for x in row] for row in given_rows], dtype=object)  # fmt: skip
+        scores = np.array(
+            [
+                [mpmath.mpf(Fraction(x).numerator) / Fraction(x).denominator for x in row]
+                for row in given_rows
+            ],
+            dtype=object,
+        )
         plain = wanted(name, scores, mpmath.mpf(1) / 3, mpmath)
         rational = filled(scores.shape, [sympy.Rational(x) for row in given_rows for x in row])
         for arithmetic in (BALLS, EXACT):
@@ -257,8 +262,10 @@ def test_sparsemax_is_the_nearest_point_of_the_simplex(scores: Array) -> None:
             continue
         assert sum(p for _, p in seen) == 1
         slopes = [z - p for z, p in seen]  # optimal if all moves along the simplex lead away
-        assert all(s <= max(slopes) and (p == 0 or s == max(slopes))
-                   for s, (_, p) in zip(slopes, seen, strict=True))  # fmt: skip
+        assert all(
+            s <= max(slopes) and (p == 0 or s == max(slopes))
+            for s, (_, p) in zip(slopes, seen, strict=True)
+        )
 
 
 # ---- masked entries, leading axes, columns -----------------------------------------------------
@@ -437,8 +444,12 @@ def test_entry_rules(name: str) -> None:
         ("softmax-sink", 0, 1, "a_12 = e²/(e^0.5 + e^(1/3) + e² + e^1.5 + e^(−3)) ≈"),
         ("sigmoid", 0, 1, "a_12 = σ(2) ≈ 0.8808"),
         ("sigmoid", 2, 1, "a_32 = σ(−∞) = 0"),
-        ("sparsemax", 0, 1, "a_12 = max(0, 2 − τ(1/3, 2, 1.5, −3)) = max(0, 2 − 1.25) = "
-                            "max(0, 0.75) = 0.75"),
+        (
+            "sparsemax",
+            0,
+            1,
+            "a_12 = max(0, 2 − τ(1/3, 2, 1.5, −3)) = max(0, 2 − 1.25) = max(0, 0.75) = 0.75",
+        ),
         ("sparsemax", 1, 1, "≈ max(0, 2 √2 − 2.3284) ≈"),
         ("sparsemax", 3, 1, "= max(0, −∞ − 0) = max(0, −∞) = 0"),
         ("hardmax", 0, 1, "a_12 = 1 since argmax(1/3, 2, 1.5, −3) = 2"),
@@ -449,7 +460,7 @@ def test_entry_rules(name: str) -> None:
         ("none", 0, 1, "a_12 = s_12 = 2"),
         ("none", 2, 1, "a_32 = 0"),
     ],
-)  # fmt: skip
+)
 def test_worked_lines(name: str, row: int, column: int, text: str) -> None:
     found = shown(name, row, column)
     assert text in found

@@ -50,15 +50,26 @@ def ran(book: Any, folder: Path) -> Path:
         "nbclient.NotebookClient(book, timeout=120).execute()\n"
         "nbformat.write(book, 'done.ipynb')\n"
     )
-    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, timeout=200,
-                   capture_output=True, env=_environment(folder))  # fmt: skip
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        check=True,
+        timeout=200,
+        capture_output=True,
+        env=_environment(folder),
+    )
     return folder / "done.ipynb"
 
 
 def _environment(folder: Path) -> dict[str, str]:
     """Nothing of the user's; the package found where it is."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(folder), "IPYTHONDIR": str(folder),
-            "JUPYTER_PLATFORM_DIRS": "1"}  # fmt: skip
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(folder),
+        "IPYTHONDIR": str(folder),
+        "JUPYTER_PLATFORM_DIRS": "1",
+    }
 
 
 def test_a_notebook_runs_and_shows_the_digits(executed: Path) -> None:
@@ -76,23 +87,33 @@ def test_a_notebook_runs_and_shows_the_digits(executed: Path) -> None:
 def test_a_notebook_of_chunks_runs_and_shows_the_digits(tmp_path: Path) -> None:
     decoding = str(ROOT / "examples" / "decoding.toml")
     book = nbformat.read(
-        ran(written(decoding, "--chunks", "2,1,1", "--step", "output", "--step", "K_cached"),
-            tmp_path), as_version=4,
-    )  # fmt: skip
+        ran(
+            written(decoding, "--chunks", "2,1,1", "--step", "output", "--step", "K_cached"),
+            tmp_path,
+        ),
+        as_version=4,
+    )
     headings = [cell.source.splitlines()[0] for cell in book.cells if cell.source[0] == "#"]
     assert headings == [
         "# Decoding over a cache",
-        '## Decoding over a cache, tokens 1 to 2 of 4: "the cat"', "### 8. output",
-        '## Decoding over a cache, token 3 of 4: "sat"', "### 4. K\\_cached", "### 10. output",
-        '## Decoding over a cache, token 4 of 4: "down"', "### 4. K\\_cached", "### 10. output",
-    ]  # fmt: skip
+        '## Decoding over a cache, tokens 1 to 2 of 4: "the cat"',
+        "### 8. output",
+        '## Decoding over a cache, token 3 of 4: "sat"',
+        "### 4. K\\_cached",
+        "### 10. output",
+        '## Decoding over a cache, token 4 of 4: "down"',
+        "### 4. K\\_cached",
+        "### 10. output",
+    ]
     shown = [out.data for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
     chunks = read_worksheet(decoding).decode([2, 1, 1])
     assert len(shown) == 5
     for data, chunk, name in zip(
-        shown, (chunks[0], *chunks[1:2] * 2, *chunks[2:] * 2),
-        ("output", *("K_cached", "output") * 2), strict=True,
-    ):  # fmt: skip
+        shown,
+        (chunks[0], *chunks[1:2] * 2, *chunks[2:] * 2),
+        ("output", *("K_cached", "output") * 2),
+        strict=True,
+    ):
         for row in chunk.evaluation[name].decimals():
             assert all(number in data["text/plain"] for number in row)
 
@@ -112,11 +133,22 @@ def test_a_notebook_of_formulas_in_chunks_runs() -> None:
 
 def test_a_notebook_is_exported_to_html(executed: Path, tmp_path: Path) -> None:
     ran = subprocess.run(
-        [sys.executable, "-m", "nbconvert", "--to", "html", "--output-dir", str(tmp_path),
-         str(executed)],
-        capture_output=True, encoding="utf-8", timeout=200, check=False,
+        [
+            sys.executable,
+            "-m",
+            "nbconvert",
+            "--to",
+            "html",
+            "--output-dir",
+            str(tmp_path),
+            str(executed),
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=200,
+        check=False,
         env=_environment(tmp_path),
-    )  # fmt: skip
+    )
     assert ran.returncode == 0, ran.stderr
     page = (tmp_path / "done.html").read_text("utf-8")
     assert "0.2840 &amp; 0.1400 &amp; 0.5760" in page
@@ -145,14 +177,22 @@ def exported(tool: Callable[[str], str]) -> Callable[[Path], tuple[str, str]]:
         config.write_text(_PDF, "utf-8")
         ran = subprocess.run(
             [sys.executable, "-m", "nbconvert", "--to", "pdf", "--config", str(config), str(path)],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
-            timeout=300, check=False, env=_environment(path.parent), cwd=path.parent,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=300,
+            check=False,
+            env=_environment(path.parent),
+            cwd=path.parent,
+        )
         assert ran.returncode == 0, ran.stdout[-3000:]
         read = subprocess.run(
             [needed[-1], "-layout", str(path.with_suffix(".pdf")), "-"],
-            capture_output=True, encoding="utf-8", check=True,
-        )  # fmt: skip
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
         return ran.stdout, read.stdout
 
     return run

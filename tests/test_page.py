@@ -74,8 +74,12 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: said.append(request.url)
-                if not request.url.startswith("file:") else None)  # fmt: skip
+        page.on(
+            "request",
+            lambda request: (
+                said.append(request.url) if not request.url.startswith("file:") else None
+            ),
+        )
         file = tmp_path / f"page{len(contexts)}.html"
         file.write_text(document, encoding="utf-8")
         page.goto(file.as_uri())
@@ -115,8 +119,10 @@ def test_every_variant_shows_the_proven_digits(name: str, opened: Callable[..., 
     derivation, values = variant(name)
     page = opened(html_document(derivation, values, notation=Notation(limit=0)))
     shown = cells(page)
-    wanted = {key: pretty(values.digits(letter, place, NOTATION).text)
-              for key, letter, place in entries(derivation, values)}  # fmt: skip
+    wanted = {
+        key: pretty(values.digits(letter, place, NOTATION).text)
+        for key, letter, place in entries(derivation, values)
+    }
     assert shown == wanted
     same_numbers(page, derivation, values)
     same_operands(page, derivation, values)
@@ -131,8 +137,10 @@ def same_numbers(page: Any, derivation: Derivation, values: Evaluation) -> None:
     }""")
     assert edited
     keys = [(letter, place) for _, letter, place in entries(derivation, values)]
-    asked = [[letter, int(place[-2]), int(place[-1]), int(place[0]) if len(place) == 3 else None]
-             for letter, place in keys]  # fmt: skip
+    asked = [
+        [letter, int(place[-2]), int(place[-1]), int(place[0]) if len(place) == 3 else None]
+        for letter, place in keys
+    ]
     steps = [step.letter for step in derivation.steps]
     found = page.evaluate(
         """([asked, steps]) => asked.map(([m, i, j, h]) => [String(symattn.value(m, i, j, h)),
@@ -155,12 +163,15 @@ def same_operands(page: Any, derivation: Derivation, values: Evaluation) -> None
         for place in {(0,) * len(shape), tuple(size - 1 for size in shape)}:
             head = int(place[0]) if step.per_head else None
             i, j = step.indices
-            indices = {i: int(place[-2]), j: int(place[-1])} | ({} if head is None
-                                                                else {HEAD: head})  # fmt: skip
+            indices = {i: int(place[-2]), j: int(place[-1])} | (
+                {} if head is None else {HEAD: head}
+            )
             rule = at(rule_of(step.expr, i, j), indices, values.sizes)
             possible = set(operands_in(rule))
-            found = page.evaluate("([m, i, j, h]) => symattn.reads(m, i, j, h)",
-                                  [step.letter, int(place[-2]), int(place[-1]), head])  # fmt: skip
+            found = page.evaluate(
+                "([m, i, j, h]) => symattn.reads(m, i, j, h)",
+                [step.letter, int(place[-2]), int(place[-1]), head],
+            )
             assert set(found) <= possible
             if not any(type(part).__name__ == "Cases" for part in [rule]):
                 assert set(found) == possible
@@ -188,8 +199,9 @@ def test_worked_lines_are_those_of_every_document(opened: Callable[..., Any]) ->
             head = int(place[0]) if step.per_head else None
             i, j = int(place[-2]), int(place[-1])
             tree = worked(values, step, i, j, head, NOTATION)
-            shown = page.evaluate("([m, i, j, h]) => symattn.worked(m, i, j, h)",
-                                  [step.letter, i, j, head])  # fmt: skip
+            shown = page.evaluate(
+                "([m, i, j, h]) => symattn.worked(m, i, j, h)", [step.letter, i, j, head]
+            )
             assert shown == formula(tree, display=True)
 
 
@@ -206,8 +218,9 @@ def test_lines_made_in_the_page_say_what_python_says(name: str, opened: Callable
         head = int(place[0]) if step.per_head else None
         i, j = int(place[-2]), int(place[-1])
         wanted = reading(formula(worked(values, step, i, j, head, NOTATION), display=True))
-        shown = page.evaluate("([m, i, j, h]) => symattn.worked(m, i, j, h)",
-                              [step.letter, i, j, head])  # fmt: skip
+        shown = page.evaluate(
+            "([m, i, j, h]) => symattn.worked(m, i, j, h)", [step.letter, i, j, head]
+        )
         if "≈" not in wanted:
             compared += 1
             assert reading(shown) == wanted
@@ -313,8 +326,12 @@ def test_a_tap_chooses(opened: Callable[..., Any]) -> None:
 def test_the_keyboard_reaches_every_cell_and_step(opened: Callable[..., Any]) -> None:
     page = opened(html_document(*sheet("causal")))
     page.locator("section#Q .home td[data-c]").first.focus()
-    for key, wanted in (("ArrowRight", "Q||0|1"), ("ArrowDown", "Q||1|1"),
-                        ("ArrowLeft", "Q||1|0"), ("ArrowUp", "Q||0|0")):  # fmt: skip
+    for key, wanted in (
+        ("ArrowRight", "Q||0|1"),
+        ("ArrowDown", "Q||1|1"),
+        ("ArrowLeft", "Q||1|0"),
+        ("ArrowUp", "Q||0|0"),
+    ):
         page.keyboard.press(key)
         assert chosen(page, "chosen") == {wanted}
     page.keyboard.press("Escape")
@@ -325,8 +342,9 @@ def test_the_keyboard_reaches_every_cell_and_step(opened: Callable[..., Any]) ->
         page.keyboard.press("n")
         seen.append(page.evaluate("document.activeElement.id"))
     assert seen[1:] == ["picture-heading", "Q-heading", "K-heading"] or seen[:2] == [
-        "given-heading", "picture-heading",
-    ]  # fmt: skip
+        "given-heading",
+        "picture-heading",
+    ]
     page.keyboard.press("p")
     assert page.evaluate("document.activeElement.id") == seen[-2]
 
@@ -391,8 +409,10 @@ def test_temperature_divides_the_logits(opened: Callable[..., Any]) -> None:
     logits = values.array("G") / 0.5
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
     wanted = powers / powers.sum(axis=-1, keepdims=True)
-    found = [[page.evaluate("([i, j]) => symattn.value('A', i, j)", [i, j]) for j in range(3)]
-             for i in range(3)]  # fmt: skip
+    found = [
+        [page.evaluate("([i, j]) => symattn.value('A', i, j)", [i, j]) for j in range(3)]
+        for i in range(3)
+    ]
     assert np.allclose(found, wanted, rtol=1e-12)
     assert "temperature, 0.5" in page.locator("#masked .tempered").inner_text()
     page.locator("section#masked .home td[data-c]").nth(3).click()
@@ -459,8 +479,11 @@ def test_words_stay_words(tmp_path: Path, opened: Callable[..., Any]) -> None:
     path.write_text("\n".join(told + [f"given.{name} = {rows}" for name in "QKV"]), "utf-8")
     found = read_worksheet(path)
     derivation = found.derivation()
-    page = opened(html_document(derivation, found.evaluate(derivation),
-                                notation=Notation(limit=0), notes=INJECTIONS))  # fmt: skip
+    page = opened(
+        html_document(
+            derivation, found.evaluate(derivation), notation=Notation(limit=0), notes=INJECTIONS
+        )
+    )
     assert page.evaluate("window.hit") is None
     assert page.locator("img, iframe, [onerror], [onclick]").count() == 0
     names = page.locator("section#scores .home tbody th").all_text_contents()
@@ -502,8 +525,9 @@ def test_three_tokens_take_little_room(name: str) -> None:
 
 def test_many_tokens_stay_usable(opened: Callable[..., Any]) -> None:
     numbers = random.Random(5)
-    tables = [[[numbers.randint(-99, 99) / 64 for _ in range(4)] for _ in range(64)]
-              for _ in range(12)]  # fmt: skip
+    tables = [
+        [[numbers.randint(-99, 99) / 64 for _ in range(4)] for _ in range(64)] for _ in range(12)
+    ]
     derivation = Attention(heads=4).derivation()
     values = derivation.evaluate(Q=tables[:4], K=tables[4:8], V=tables[8:])
     document = html_document(derivation, values)

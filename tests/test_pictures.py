@@ -77,8 +77,9 @@ def test_heads_stand_in_even_rows_on_a_page() -> None:
 
 def test_lines_are_as_heavy_as_the_weights() -> None:
     strokes = [shape for shape in drawn("lines").shapes if isinstance(shape, Stroke)]
-    width = {dict(stroke.marks)["i"] * 3 + dict(stroke.marks)["j"]: stroke.width
-             for stroke in strokes}  # fmt: skip
+    width = {
+        dict(stroke.marks)["i"] * 3 + dict(stroke.marks)["j"]: stroke.width for stroke in strokes
+    }
     assert width[0] == pytest.approx(5.75)
     assert width[1] == width[2] == width[5] == 0
     assert width[8] > width[6] > width[7] > 0.75
@@ -87,8 +88,10 @@ def test_lines_are_as_heavy_as_the_weights() -> None:
 def test_falk_marks_a_row_a_column_and_where_they_meet() -> None:
     boxes = [shape for shape in drawn("falk").shapes if isinstance(shape, Box)]
     assert [sum(box.fill == fill for box in boxes) for fill in ("first", "second", "chosen")] == [
-        2, 2, 1,
-    ]  # fmt: skip
+        2,
+        2,
+        1,
+    ]
     meets = next(box for box in boxes if box.fill == "chosen")
     assert {box.x for box in boxes if box.fill == "second"} == {meets.x}
     assert {box.y for box in boxes if box.fill == "first"} == {meets.y}
@@ -106,8 +109,11 @@ def test_the_graph_has_an_arrow_for_all_that_is_read() -> None:
 def test_what_cannot_be_drawn_says_so() -> None:
     derivation = Attention().derivation()
     values = derivation.evaluate(Q=[[1]], K=[[1]], V=[[1]])
-    for kind, step, told in (("pie", "", "no picture"), ("falk", "weights", "no product"),
-                             ("heat", "scorse", 'did you mean "scores"')):  # fmt: skip
+    for kind, step, told in (
+        ("pie", "", "no picture"),
+        ("falk", "weights", "no product"),
+        ("heat", "scorse", 'did you mean "scores"'),
+    ):
         with pytest.raises(SymattnError, match=told):
             picture(kind, derivation, values, step=step)
     with pytest.raises(SymattnError, match="needs numbers"):
@@ -122,9 +128,13 @@ def test_tex_sets_the_pictures(tool: Callable[[str], str], tmp_path: Path) -> No
     parts = [tikz_document(picture(kind, derivation, values)) for kind in KINDS]
     parts += [tikz_document(drawn(kind)) for kind in KINDS]
     file = tmp_path / "pictures.tex"
-    file.write_text("\\documentclass{article}\\usepackage[utf8]{inputenc}\\usepackage[T1]{fontenc}"
-                    "\\usepackage{amsmath,amssymb,tikz}\\begin{document}\n"
-                    + "\n\n\\newpage\n".join(parts) + "\\end{document}", "utf-8")  # fmt: skip
+    file.write_text(
+        "\\documentclass{article}\\usepackage[utf8]{inputenc}\\usepackage[T1]{fontenc}"
+        "\\usepackage{amsmath,amssymb,tikz}\\begin{document}\n"
+        + "\n\n\\newpage\n".join(parts)
+        + "\\end{document}",
+        "utf-8",
+    )
     command = [tool("pdflatex"), "-halt-on-error", "-no-shell-escape", "-interaction=nonstopmode"]
     run = subprocess.run([*command, file.name], cwd=tmp_path, capture_output=True, check=False)
     assert run.returncode == 0, run.stdout.decode(errors="replace")[-1500:]

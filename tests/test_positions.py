@@ -330,8 +330,10 @@ def test_biases_after_a_cache_are_the_later_rows(bias: Callable[..., Any]) -> No
     assert later.func(*later.args) == later
     assert "start = 3" in str(later)
     table = [RNG.normal(size=(8, 1))] if later.has(sympy.MatrixSymbol) else []
-    args = [[a if isinstance(a, sympy.Basic) and not a.is_Matrix else table[0] for a in node.args]
-            for node in (later, whole)]  # fmt: skip
+    args = [
+        [a if isinstance(a, sympy.Basic) and not a.is_Matrix else table[0] for a in node.args]
+        for node in (later, whole)
+    ]
     one, other = (type(later)._compute(Arrays(), *each) for each in args)
     np.testing.assert_array_equal(one, other[..., 3:, :])
     head = {HEAD: 1}

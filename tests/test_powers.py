@@ -40,14 +40,15 @@ CASES: dict[str, tuple[Tree, float]] = {
     "power of a power": (t.power(t.power(a, TWO), THREE), A**6),
     "power of e": (t.power(t.power(t.Ident("e"), b), TWO), math.exp(B) ** 2),
     "power of a fractional power": (
-        t.power(t.power(a, t.row(TWO, t.Op("/"), THREE)), TWO), A ** (4 / 3),
+        t.power(t.power(a, t.row(TWO, t.Op("/"), THREE)), TWO),
+        A ** (4 / 3),
     ),
     "power of a product": (t.power(t.times([a, b]), TWO), (A * B) ** 2),
     "power of a sum": (t.power(t.plus([a, b]), TWO), (A + B) ** 2),
     "power of a remainder": (t.power(t.row(a, t.Text(" mod "), b), TWO), (A % B) ** 2),
     "product with a root's square": (t.times([TWO, t.power(t.Root(a), THREE)]), 2 * A**1.5),
     "power of a size": (t.power(t.Fenced(t.row(t.MINUS, a), "|", "|"), THREE), A**3),
-}  # fmt: skip
+}
 
 RAISED = {"²": 2, "³": 3}
 

@@ -115,10 +115,11 @@ BLOCKS = {
     "options": f"```{{symattn}}\n:name: a\n:show-steps: 1\n{SHEET}[claims]\noutput = 2.4\n```\n",
     "not closed": f"```symattn\n{SHEET}[claims]\noutput = 2.4\n",
     "not closed, no end of line": f"```symattn\n{SHEET}[claims]\noutput = 2.4",
-    "in a list": "- a\n\n  ```symattn\n  " + SHEET.replace("\n",
-    "\n  ") + "[claims]\n  output = 2.4\n  ```\n",
+    "in a list": "- a\n\n  ```symattn\n  "
+    + SHEET.replace("\n", "\n  ")
+    + "[claims]\n  output = 2.4\n  ```\n",
     "longer fence": f"````symattn\n{SHEET}[claims]\noutput = 2.4\n````\n",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BLOCKS)
@@ -147,31 +148,51 @@ def test_claims_belong_to_the_worksheet_before_them() -> None:
 
 
 REFUSED = {
-    "no worksheet": ("{claim}`weights[1,1] = 0.21`", ".md",
-    "page.md:1:24: weights[1,1]: no worksheet"),
-    "no claim": (FENCE + "\n{claim}`weights 0.21`", ".md",
-    "page.md:9:9: 'weights 0.21' is not a claim"),
-    "no number": (FENCE + "\n{claim}`weights[1,1] = x`", ".md",
-    "page.md:9:24: weights[1,1]: \"x\""),
-    "no entry": (FENCE + "\n{claim}`weights[1,9] = 1`", ".md",
-    "page.md:9:24: weights[1,9]: no column 9: columns are 1 to 3"),
+    "no worksheet": (
+        "{claim}`weights[1,1] = 0.21`",
+        ".md",
+        "page.md:1:24: weights[1,1]: no worksheet",
+    ),
+    "no claim": (
+        FENCE + "\n{claim}`weights 0.21`",
+        ".md",
+        "page.md:9:9: 'weights 0.21' is not a claim",
+    ),
+    "no number": (FENCE + "\n{claim}`weights[1,1] = x`", ".md", 'page.md:9:24: weights[1,1]: "x"'),
+    "no entry": (
+        FENCE + "\n{claim}`weights[1,9] = 1`",
+        ".md",
+        "page.md:9:24: weights[1,9]: no column 9: columns are 1 to 3",
+    ),
     "a row": (FENCE + "\n{claim}`weights[1,:] = 1`", ".md", "page.md:9:24: weights[1,:]: "),
     "a blank": (FENCE + "\n{claim}`weights[1,1] = ?`", ".md", "claims no number"),
     "not TOML": ("```symattn\n[given]\nQ = 1 2\n```\n", ".md", "page.md:3:7: not valid TOML"),
-    "broken worksheet": ("\n\n```symattn\n[given]\nscores = 1\n[claims]\nscores = 1\n```\n",
-    ".md", "page.md:5: scores"),
-    "open environment": ("\\begin{symattn}\n[given]", ".tex",
-    "page.tex:1:1: \\begin{symattn} has no"),
-    "commands in a number": (TEX + r"\claim{weights[1,1]}{\num{1}}", ".tex",
-    "page.tex:8:1: \\claim"),
+    "broken worksheet": (
+        "\n\n```symattn\n[given]\nscores = 1\n[claims]\nscores = 1\n```\n",
+        ".md",
+        "page.md:5: scores",
+    ),
+    "open environment": (
+        "\\begin{symattn}\n[given]",
+        ".tex",
+        "page.tex:1:1: \\begin{symattn} has no",
+    ),
+    "commands in a number": (
+        TEX + r"\claim{weights[1,1]}{\num{1}}",
+        ".tex",
+        "page.tex:8:1: \\claim",
+    ),
     "no JSON": ('symattn {"cells":', ".ipynb", "page.ipynb:1: not a notebook"),
     "no cells": ('{"claim": 1}', ".ipynb", "page.ipynb:1: not a notebook: it has no cells"),
-    "no text": ('{"cells": [{"cell_type": "markdown", "source": [1, "claim"]}]}', ".ipynb",
-    "cell 1 has no"),
+    "no text": (
+        '{"cells": [{"cell_type": "markdown", "source": [1, "claim"]}]}',
+        ".ipynb",
+        "cell 1 has no",
+    ),
     "deep": ('{"symattn": ' + "[" * 100_000, ".ipynb", "page.ipynb:1: not a notebook"),
     "many lines": ("symattn" + "\n" * 50_001, ".md", "50,000 lines"),
     "many lines too": ("symattn::" + "\n" * 50_001, ".rst", "50,000 lines"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -253,8 +274,10 @@ def test_a_worksheet_that_is_none_is_told_and_takes_its_claims_along(
 
 
 def test_an_admonition_that_names_us_is_no_worksheet() -> None:
-    for name, text in (("a.md", "```{attention}\nMind the symattn.\n```\n"),
-                       ("a.rst", ".. attention::\n\n   Mind the symattn.\n")):  # fmt: skip
+    for name, text in (
+        ("a.md", "```{attention}\nMind the symattn.\n```\n"),
+        ("a.rst", ".. attention::\n\n   Mind the symattn.\n"),
+    ):
         assert check_text(text, name) is None
 
 

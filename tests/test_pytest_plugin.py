@@ -32,16 +32,21 @@ def run(pytester: pytest.Pytester):  # type: ignore[no-untyped-def]
 
 def test_right_and_wrong_files(run, pytester: pytest.Pytester) -> None:  # type: ignore[no-untyped-def]
     result = run(
-        "--symattn", a_toml=SHEET.format(0.5), b_toml=SHEET.format(0.4), pyproject_toml="[tool]\n",
+        "--symattn",
+        a_toml=SHEET.format(0.5),
+        b_toml=SHEET.format(0.4),
+        pyproject_toml="[tool]\n",
         c_md=f"```symattn\n{SHEET.format(0.5)}```\n{{claim}}`weights[1,2] = 0.6`\n",
         d_md="Prose.\n",
         e_rst="No claim here.\n",
-    )  # fmt: skip
+    )
     result.assert_outcomes(passed=1, failed=2)
-    result.stdout.fnmatch_lines([
-        "*b.toml:6:13: weights[[]1,1[]]: you wrote 0.4; the true value is 0.5",
-        "*c.md:9:24: weights[[]1,2[]]: you wrote 0.6; the true value is 0.5",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "*b.toml:6:13: weights[[]1,1[]]: you wrote 0.4; the true value is 0.5",
+            "*c.md:9:24: weights[[]1,2[]]: you wrote 0.6; the true value is 0.5",
+        ]
+    )
     assert "Traceback" not in result.stdout.str()
 
 
@@ -67,6 +72,11 @@ def test_other_tests_run_as_well(run) -> None:  # type: ignore[no-untyped-def]
 
 def test_the_plugin_costs_nothing_until_it_is_asked_for() -> None:
     code = "import sys, symattn.pytest_plugin; print('symattn.worksheet' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                          cwd=Path(__file__).parent.parent)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parent.parent,
+    )
     assert done.stdout.strip() == "False"

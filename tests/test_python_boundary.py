@@ -166,43 +166,77 @@ def calls() -> dict[str, Call]:
         "Variant": Call(symattn.Variant, {"name": "a", "spec": PLAIN, "about": "", "source": ""}),
         "Attention": Call(Attention, axes, derived),
         "Attention.derivation": Call(
-            PLAIN.derivation, {"given": ["Q", "K", "V"], "sizes": {"n": 2},
-                               "labels": {"n": ["a", "b"]}, "title": ""}, seen),
+            PLAIN.derivation,
+            {"given": ["Q", "K", "V"], "sizes": {"n": 2}, "labels": {"n": ["a", "b"]}, "title": ""},
+            seen,
+        ),
         "Attention.plan": Call(PLAIN.plan, {"given": ["Q"], "source": "given"}),
         "Derivation": Call(
-            symattn.Derivation, {"inputs": DERIVATION.inputs, "steps": DERIVATION.steps,
-                                 "sizes": {}, "labels": {}, "title": ""}, seen),
+            symattn.Derivation,
+            {
+                "inputs": DERIVATION.inputs,
+                "steps": DERIVATION.steps,
+                "sizes": {},
+                "labels": {},
+                "title": "",
+            },
+            seen,
+        ),
         "Derivation[]": Call(DERIVATION.__getitem__, {"name": "weights"}, positional=True),
         "in Derivation": Call(DERIVATION.__contains__, {"item": "weights"}, positional=True),
         "Derivation.evaluate": Call(
-            DERIVATION.evaluate, {"dtype": "float64", **GIVEN},
-            lambda v: (v["output"].array, v["output"].decimals(2), v.check())),
+            DERIVATION.evaluate,
+            {"dtype": "float64", **GIVEN},
+            lambda v: (v["output"].array, v["output"].decimals(2), v.check()),
+        ),
         "Derivation.subs": Call(DERIVATION.subs, {"sizes": {"n": 2}}, seen),
         "Derivation.subs size": Call(lambda n: DERIVATION.subs({"n": n}), {"n": 2}, seen),
         "Derivation.latex": Call(DERIVATION.latex, {"notation": None}),
         "Derivation.gradient": Call(
-            DERIVATION.gradient, {"wrt": "Q", "of": "output", "upstream": None, "forward": True},
-            seen),
+            DERIVATION.gradient,
+            {"wrt": "Q", "of": "output", "upstream": None, "forward": True},
+            seen,
+        ),
         "Derivation.tangent": Call(DERIVATION.tangent, {"along": "Q"}, seen),
         "Derivation.hessian_vector": Call(
-            DERIVATION.hessian_vector, {"wrt": "Q", "of": "output", "upstream": None}, seen),
+            DERIVATION.hessian_vector, {"wrt": "Q", "of": "output", "upstream": None}, seen
+        ),
         "Derivation.restricted": Call(DERIVATION.restricted, {"names": {"scores", "V"}}, seen),
         "Step": Call(
-            symattn.Step, {"name": "weights", "symbol": STEP.symbol, "meaning": "",
-                           "expr": STEP.expr, "rule": "", "because": "", "source": "",
-                           "group": "h"}, lambda s: (str(s), s.reason)),
+            symattn.Step,
+            {
+                "name": "weights",
+                "symbol": STEP.symbol,
+                "meaning": "",
+                "expr": STEP.expr,
+                "rule": "",
+                "because": "",
+                "source": "",
+                "group": "h",
+            },
+            lambda s: (str(s), s.reason),
+        ),
         "Step.formula": Call(STEP.formula, {"notation": None}, spelled),
         "Step.entry": Call(STEP.entry, {"notation": None}, spelled),
         "Step.definitions": Call(STEP.definitions, {"notation": None}),
         "Step.in_convention": Call(STEP.in_convention, {"notation": Notation()}),
         "Step.subs": Call(STEP.subs, {"sizes": {N: 2}}, seen),
         "Evaluation": Call(
-            symattn.Evaluation, {"inputs": DERIVATION.inputs, "steps": DERIVATION.steps,
-                                 "given": GIVEN, "sizes": {}, "labels": {}, "dtype": "float32"}),
+            symattn.Evaluation,
+            {
+                "inputs": DERIVATION.inputs,
+                "steps": DERIVATION.steps,
+                "given": GIVEN,
+                "sizes": {},
+                "labels": {},
+                "dtype": "float32",
+            },
+        ),
         "Evaluation[]": Call(VALUES.__getitem__, {"name": "weights"}, positional=True),
         "in Evaluation": Call(VALUES.__contains__, {"name": "weights"}, positional=True),
         "Evaluation.spelled": Call(
-            VALUES.spelled, {"notation": Notation()}, lambda v: v._repr_mimebundle_()),
+            VALUES.spelled, {"notation": Notation()}, lambda v: v._repr_mimebundle_()
+        ),
         "Evaluation.called_as": Call(VALUES.called_as, {"other": VALUES}),
         "Evaluation.of_batch": Call(BATCH.of_batch, {"index": 0}, positional=True),
         "Evaluation.again": Call(VALUES.again, GIVEN),
@@ -216,7 +250,8 @@ def calls() -> dict[str, Call]:
         "Evaluation.array": Call(VALUES.array, {"letter": "A"}),
         "Evaluation.shape": Call(VALUES.shape, {"letter": "A"}),
         "Evaluation.digits": Call(
-            VALUES.digits, {"letter": "A", "place": (0, 0), "notation": Notation()}),
+            VALUES.digits, {"letter": "A", "place": (0, 0), "notation": Notation()}
+        ),
         "Evaluation.within": Call(VALUES.within, {"letter": "A", "place": (0, 0)}),
         "Evaluation.place_of": Call(VALUES.place_of, {"letter": "A", "place": (0, 0)}),
         "StepValue": Call(symattn.StepValue, {"evaluation": VALUES, "step": STEP}, seen),
@@ -224,20 +259,33 @@ def calls() -> dict[str, Call]:
         "StepValue.decimals": Call(VALUE.decimals, {"digits": 4}),
         "StepValue.enclosures": Call(VALUE.enclosures, {"digits": 20}),
         "StepValue.worked": Call(
-            VALUE.worked, {"row": 1, "column": 1, "head": None, "notation": None, "batch": None},
-            spelled),
+            VALUE.worked,
+            {"row": 1, "column": 1, "head": None, "notation": None, "batch": None},
+            spelled,
+        ),
         "StepValue.shown": Call(
-            VALUE.shown, {"head": None, "notation": None}, lambda s: [*map(spelled, s)]),
+            VALUE.shown, {"head": None, "notation": None}, lambda s: [*map(spelled, s)]
+        ),
         "StepValue.plot": Call(VALUE.plot, {"head": None, "digits": 4}),
         "StepValue.plot ax": Call(VALUE.plot, {"ax": None}),
         "value_view": Call(
-            value_view, {"evaluation": VALUES, "item": STEP, "head": None, "notation": None,
-                         "entry": None}),
+            value_view,
+            {"evaluation": VALUES, "item": STEP, "head": None, "notation": None, "entry": None},
+        ),
         "worked": Call(
-            worked, {"evaluation": VALUES, "step": STEP, "row": 0, "column": 0, "head": None,
-                     "notation": None}),
+            worked,
+            {
+                "evaluation": VALUES,
+                "step": STEP,
+                "row": 0,
+                "column": 0,
+                "head": None,
+                "notation": None,
+            },
+        ),
         "Notation": Call(
-            Notation, {f: getattr(Notation(), f) for f in Notation().__dataclass_fields__}, noted),
+            Notation, {f: getattr(Notation(), f) for f in Notation().__dataclass_fields__}, noted
+        ),
         "Notation.symbols": Call(lambda a: Notation(symbols={"weights": a}), {"a": "P"}, noted),
         "Notation.but": Call(Notation().but, {"digits": 3, "symbols": {}}, noted),
         "Notation.letter": Call(Notation().letter, {"name": "A"}, spelled),
@@ -248,54 +296,106 @@ def calls() -> dict[str, Call]:
         "text": Call(text, {"tree": TREE, "charset": "unicode"}),
         "document": Call(
             symattn.document,
-            {"what": VALUES, "form": "text", "title": "", "views": ["value"], "steps": ["weights"],
-             "notation": None, "flavor": None, "picture": "heat", "notes": ["a"]}),
+            {
+                "what": VALUES,
+                "form": "text",
+                "title": "",
+                "views": ["value"],
+                "steps": ["weights"],
+                "notation": None,
+                "flavor": None,
+                "picture": "heat",
+                "notes": ["a"],
+            },
+        ),
         "document svg": Call(
             lambda picture, steps: symattn.document(VALUES, "svg", picture=picture, steps=steps),
-            {"picture": "heat", "steps": ["weights"]}),
+            {"picture": "heat", "steps": ["weights"]},
+        ),
         "document tex": Call(
-            lambda flavor: symattn.document(DERIVATION, "tex", flavor=flavor),
-            {"flavor": "article"}),
+            lambda flavor: symattn.document(DERIVATION, "tex", flavor=flavor), {"flavor": "article"}
+        ),
         "decode": Call(
             lambda **how: symattn.decode(**how, **GIVEN),
-            {"spec": Attention(mask="causal"), "chunks": 2, "sizes": None, "labels": None,
-             "title": "", "dtype": "float64"}),
+            {
+                "spec": Attention(mask="causal"),
+                "chunks": 2,
+                "sizes": None,
+                "labels": None,
+                "title": "",
+                "dtype": "float64",
+            },
+        ),
         "equal": Call(
-            symattn.equal, {"left": "Q K^T", "right": "Q K^T", "sizes": {"n": 2}, "shapes": none,
-                            "where": (), "positive": ("Q",), "permuting": (), "effort": 1}, seen),
-        "equal expressions": Call(
-            symattn.equal, {"left": STEP.expr, "right": STEP.expr}, seen),
+            symattn.equal,
+            {
+                "left": "Q K^T",
+                "right": "Q K^T",
+                "sizes": {"n": 2},
+                "shapes": none,
+                "where": (),
+                "positive": ("Q",),
+                "permuting": (),
+                "effort": 1,
+            },
+            seen,
+        ),
+        "equal expressions": Call(symattn.equal, {"left": STEP.expr, "right": STEP.expr}, seen),
         "Identity": Call(
             symattn.Identity,
-            {"name": "", "says": "", "statement": "Q = Q", "source": "", "use": "", "proof": (),
-             "misconception": "", "where": (), "positive": (), "permuting": (), "shapes": (),
-             "sizes": (), "holds": True, "for_all": True, "sides": None}, symattn.prove),
+            {
+                "name": "",
+                "says": "",
+                "statement": "Q = Q",
+                "source": "",
+                "use": "",
+                "proof": (),
+                "misconception": "",
+                "where": (),
+                "positive": (),
+                "permuting": (),
+                "shapes": (),
+                "sizes": (),
+                "holds": True,
+                "for_all": True,
+                "sides": None,
+            },
+            symattn.prove,
+        ),
         "prove": Call(symattn.prove, {"statement": "shift", "effort": 1}),
         "check": Call(symattn.check, {"text_or_path": SHEET, "explain": False}, seen),
         "check_worksheet": Call(check_worksheet, {"sheet": WORKSHEET, "explain": False}),
-        "worksheet_of": Call(
-            worksheet_of, {"source": SHEET, "name": "worksheet", "first_line": 1}),
+        "worksheet_of": Call(worksheet_of, {"source": SHEET, "name": "worksheet", "first_line": 1}),
         "read_worksheet": Call(read_worksheet, {"path": FILE}),
         "Worksheet.backward": Call(
-            lambda wrt: WORKSHEET.backward(wrt).derivation(), {"wrt": ("Q",)}, seen),
+            lambda wrt: WORKSHEET.backward(wrt).derivation(), {"wrt": ("Q",)}, seen
+        ),
         "Worksheet.of_batch": Call(BATCHES.of_batch, {"number": 1}),
-        "Worksheet.evaluate": Call(
-            WORKSHEET.evaluate, {"derivation": None, "dtype": "float64"}),
+        "Worksheet.evaluate": Call(WORKSHEET.evaluate, {"derivation": None, "dtype": "float64"}),
         "Worksheet.decode": Call(DECODED.decode, {"chunks": 1, "dtype": "float64"}),
         "Marks.passes": Call(MARKS.passes, {"entry": MARKS.entries[0]}),
-        "Marks.own_work": Call(
-            MARKS.own_work, {"entry": MARKS.entries[0], "notation": None}),
+        "Marks.own_work": Call(MARKS.own_work, {"entry": MARKS.entries[0], "notation": None}),
         "small_inputs": Call(
-            small_inputs, {"spec": SPEC, "tokens": 2, "d_k": 2, "heads": 2, "gradient": None}),
+            small_inputs, {"spec": SPEC, "tokens": 2, "d_k": 2, "heads": 2, "gradient": None}
+        ),
         "small_example": Call(
-            small_example, {"spec": PLAIN, "tokens": 2, "d_k": 1, "heads": None, "title": "",
-                            "gradient": ["Q"], "counted": True}),
+            small_example,
+            {
+                "spec": PLAIN,
+                "tokens": 2,
+                "d_k": 1,
+                "heads": None,
+                "title": "",
+                "gradient": ["Q"],
+                "counted": True,
+            },
+        ),
         "read_row": Call(read_row, {"logits": [1, 2]}),
         "growth": Call(growth, {"logits": [0, 1], "factors": (1, 8), "digits": 4}),
         "growth_notes": Call(growth_notes, {"logits": [0, 1]}),
         "read_number": Call(lambda value: read_number(value, "x"), {"value": 1}),
         "read_array": Call(lambda value: read_array(value, "Q"), {"value": EYE}),
-    }  # fmt: skip
+    }
     return found
 
 
@@ -422,8 +522,12 @@ def test_a_tensor_that_needs_its_gradient_is_refused_with_how_to_mend_it() -> No
 
 def test_arrays_in_lists_and_masked_arrays_without_a_mask_are_read() -> None:
     rows = [np.array([1, 2]), np.array([3, 4])]
-    for given in (rows, np.ma.masked_array([[1, 2], [3, 4]]), np.array([["1", "2"], ["3", "4"]]),
-                  sympy.Array([[1, 2], [3, 4]])):  # fmt: skip
+    for given in (
+        rows,
+        np.ma.masked_array([[1, 2], [3, 4]]),
+        np.array([["1", "2"], ["3", "4"]]),
+        sympy.Array([[1, 2], [3, 4]]),
+    ):
         assert DERIVATION.evaluate(Q=given, K=EYE, V=EYE)["Q"].exact == sympy.Matrix(
             [[1, 2], [3, 4]]
         )
@@ -436,11 +540,21 @@ def kept() -> dict[str, Any]:
     """What people may keep, used before it is pickled so that all its caches are full."""
     VALUES["weights"].decimals(3), VALUES["weights"].exact, VALUES.check()
     answer = symattn.equal("Q K^T = K Q^T", shapes={"Q": (2, 1), "K": (2, 1)})
-    return {"derivation": DERIVATION, "gradient": DERIVATION.gradient(), "step": STEP,
-            "values": VALUES, "step value": VALUE, "notation": Notation(symbols={"A": "P"}),
-            "marks": MARKS, "explanations": MARKS.explanations, "worksheet": WORKSHEET,
-            "answer": answer, "proof": symattn.prove("shift"), "identities": symattn.IDENTITIES,
-            "variants": symattn.VARIANTS}  # fmt: skip
+    return {
+        "derivation": DERIVATION,
+        "gradient": DERIVATION.gradient(),
+        "step": STEP,
+        "values": VALUES,
+        "step value": VALUE,
+        "notation": Notation(symbols={"A": "P"}),
+        "marks": MARKS,
+        "explanations": MARKS.explanations,
+        "worksheet": WORKSHEET,
+        "answer": answer,
+        "proof": symattn.prove("shift"),
+        "identities": symattn.IDENTITIES,
+        "variants": symattn.VARIANTS,
+    }
 
 
 def test_everything_people_keep_pickles_and_copies() -> None:
@@ -530,8 +644,18 @@ def test_a_picture_a_notebook_and_a_capture_name_what_they_lack(
 
 # ---- numbers beyond floats -------------------------------------------------------------------
 
-BEYOND = ("e^400", "e^-400", "e^900", "1e400", "1e-400", "10^-400", "2^400", "sqrt(2)e^350",
-          "0." + "0123456789" * 11, "9" * 110)  # fmt: skip
+BEYOND = (
+    "e^400",
+    "e^-400",
+    "e^900",
+    "1e400",
+    "1e-400",
+    "10^-400",
+    "2^400",
+    "sqrt(2)e^350",
+    "0." + "0123456789" * 11,
+    "9" * 110,
+)
 
 
 @pytest.mark.parametrize("number", BEYOND)

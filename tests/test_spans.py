@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from symattn.worksheet.spans import table_spans
 
 TEXTS = {
-    "rows": '[claims]\nweights = [[0.5, "1/2"],\n  [\'-inf\', 1e-1]]\n',
+    "rows": "[claims]\nweights = [[0.5, \"1/2\"],\n  ['-inf', 1e-1]]\n",
     "comments": '# [claims]\n[claims] # ]\nw = [ # [ "9",\n "0.4", # ]]\n 2 ]\n# w = [9]\n',
     "inline table": 'claims = {w = [["0.4", 2]], "v[1,1]" = 3}\n',
     "dotted": 'claims.w = ["0.4"]\nclaims . "v[1,:]" = [1, 2]\n',
@@ -23,7 +23,7 @@ TEXTS = {
     "long strings": "[claims]\n"
     'w = ["""0.4""", \'\'\'0.5\'\'\', """a"b""c\\"""", \'\'\'d\'e\'\'\', """f"""""]\n',
     "decoys in strings": 'title = """\n[claims]\nw = [9]\n"""\n'
-    'x = \'\'\'\n[claims]\n\'\'\'\n[claims]\nw = [1]\n',
+    "x = '''\n[claims]\n'''\n[claims]\nw = [1]\n",
     "decoys after odd line ends": "[claims]\n# \u2028w = [9]\n"
     "w = [1]\n# \x85[other]\u2028\n v = [2]\n",
     "CRLF": '[claims]\r\nw = [ "0.4",\r\n 0.5 ] # x\r\n"v[1,1]" = 2\r\n',
@@ -34,7 +34,7 @@ TEXTS = {
     "empty": "[claims]\na = []\nb = [[], []]\nc = {}\n",
     "nothing": "",
     "no end of line": "[claims]\na = 1",
-}  # fmt: skip
+}
 
 
 SCALARS = ("0.5", "'0.5'", '"1/3"', '"""?"""', "-1e3")
@@ -53,7 +53,8 @@ def test_spans_are_what_toml_reads(name: str) -> None:
     spans = table_spans(text, "claims")
     wanted = {key: scalars(value) for key, value in read.items() if not isinstance(value, dict)}
     assert {key: len(found) for key, found in spans.items() if key in wanted} == {
-        key: len(values) for key, values in wanted.items()}  # fmt: skip
+        key: len(values) for key, values in wanted.items()
+    }
     for key, values in wanted.items():
         for span, value in zip(spans[key], values, strict=True):
             assert text.startswith(span.text, span.start)
@@ -74,7 +75,7 @@ def test_a_decoy_is_not_taken() -> None:
     st.lists(st.lists(st.sampled_from(SCALARS), max_size=4), max_size=4),
     st.sampled_from(["", " ", "\n", "\r\n", " # , ] '\"\n", "\t"]),
     st.sampled_from(["", ","]),
-)  # fmt: skip
+)
 def test_any_layout(rows: list[list[str]], gap: str, comma: str) -> None:
     def listed(items: list[str]) -> str:
         return f"[{gap}" + f"{gap},{gap}".join(items) + (comma if items else "") + f"{gap}]"

@@ -194,9 +194,16 @@ BOTH = Attention(scale="d_k^(-1/4)")
 
 @pytest.mark.parametrize(
     "spelling",
-    ["d_k^(-1/4)", "d_k ** (-1/4)", "d_k^(−1/4)", "d_k^(-0.25)", "1/d_k^(1/4)", "1 / d_k**(1/4)",
-     sympy.Symbol("d_k") ** sympy.Rational(-1, 4)],
-)  # fmt: skip
+    [
+        "d_k^(-1/4)",
+        "d_k ** (-1/4)",
+        "d_k^(−1/4)",
+        "d_k^(-0.25)",
+        "1/d_k^(1/4)",
+        "1 / d_k**(1/4)",
+        sympy.Symbol("d_k") ** sympy.Rational(-1, 4),
+    ],
+)
 def test_a_scale_on_both_in_any_spelling(spelling: Any) -> None:
     assert Attention(scale=spelling) == BOTH
     assert Attention(scale=BOTH.scale) == BOTH
@@ -316,10 +323,14 @@ TOML = str(SEEN).lower()
         ('mask = "boolean"', f"allowed = {TOML}"),
         ('mask = {boolean = "head"}', f"allowed = {TOML}"),
         ("", '"allowed[1]" = {}\n"allowed[2]" = {}'.format(*(str(s).lower() for s in SEEN))),
-        ("", str([[["0" if x else "-inf" for x in row] for row in one] for one in SEEN])
-         .join(["mask = ", ""])),
+        (
+            "",
+            str([[["0" if x else "-inf" for x in row] for row in one] for one in SEEN]).join(
+                ["mask = ", ""]
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_worksheet_gives_each_head_its_mask(tmp_path: Path, line: str, given: str) -> None:
     read = sheet(tmp_path, HEADS.format(line=line, given=given))
     derivation = read.derivation()

@@ -91,10 +91,26 @@ def build(folder: Path, builder: str = "html", *options: str) -> tuple[int, str]
     """The status of ``sphinx-build -W -n`` and what it complains about."""
     trees = folder / ("_messages" if builder == "gettext" else "_trees")
     ran = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", *options, "-d", str(trees),
-         "-b", builder, str(folder), str(folder / "_out" / builder)],
-        capture_output=True, encoding="utf-8", timeout=120, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-W",
+            "--keep-going",
+            "-n",
+            *options,
+            "-d",
+            str(trees),
+            "-b",
+            builder,
+            str(folder),
+            str(folder / "_out" / builder),
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
     return ran.returncode, f"{ran.stderr}{ran.stdout}"
 
 
@@ -151,8 +167,11 @@ def compiled(
     for _ in range(2):
         ran = subprocess.run(
             [tool("pdflatex"), "-interaction=nonstopmode", "-halt-on-error", "pages.tex"],
-            cwd=folder, capture_output=True, timeout=120, check=False,
-        )  # fmt: skip
+            cwd=folder,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
         assert ran.returncode == 0, ran.stdout[-1500:]
     return ran.stdout.decode("utf-8", "replace")
 
@@ -257,10 +276,18 @@ def anywhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_value_has_the_digits_of_the_directive_before_it(anywhere: Path) -> None:
-    text = "".join((anywhere / "text" / f"{name}.txt").read_text("utf-8")
-                   for name in ("index", "other"))  # fmt: skip
-    for told in ("Two: 0.33; three: 0.330.", "Six: 0.107042, by (", "Four: 0.3302.", "0.66976",
-                 "Right: 0.33.", "Three: 0.107, by (", "One: 0.3."):  # fmt: skip
+    text = "".join(
+        (anywhere / "text" / f"{name}.txt").read_text("utf-8") for name in ("index", "other")
+    )
+    for told in (
+        "Two: 0.33; three: 0.330.",
+        "Six: 0.107042, by (",
+        "Four: 0.3302.",
+        "0.66976",
+        "Right: 0.33.",
+        "Three: 0.107, by (",
+        "One: 0.3.",
+    ):
         assert told in text
     assert "A ≈ ⎡ 0.892958  0.107042 ⎤" in text
     assert "Mind the *gap*." in text
@@ -308,8 +335,10 @@ def test_a_wrong_number_fails_the_build_where_check_finds_it(kind: str, tmp_path
     assert status == 1
     ran = subprocess.run(
         [sys.executable, "-m", "symattn.cli", "check", str(folder / f"index.{kind}")],
-        capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert ran.returncode == 1
     placed = next(line for line in ran.stdout.splitlines() if "; the true value is " in line)
     place = ":".join(Path(placed).name.split(":")[:2])
@@ -365,13 +394,16 @@ def test_lines_are_right_whatever_includes_what(tmp_path: Path) -> None:
     status, said = build(folder)
     assert status == 1
     for told in (
-        "part.rst:4: WARNING: claim: ", "part.rst:9:10: not valid TOML",
+        "part.rst:4: WARNING: claim: ",
+        "part.rst:9:10: not valid TOML",
         "part.rst:11: WARNING: weights[2,1]: you wrote 0.9; the true value is 0.33",
         "part.rst:13: WARNING: weights[1,2]: you wrote 0.43; the true value is 0.33",
         "part.rst:13: WARNING: claim: '0.5' is not a claim",
-        "index.rst:13:10: not valid TOML", 'index.rst:17: ERROR: no step is called "wieghts"',
-        "other.md:8:10: not valid TOML", "part.md:6: WARNING: weights[1,2]: you wrote 0.43",
-    ):  # fmt: skip
+        "index.rst:13:10: not valid TOML",
+        'index.rst:17: ERROR: no step is called "wieghts"',
+        "other.md:8:10: not valid TOML",
+        "part.md:6: WARNING: weights[1,2]: you wrote 0.43",
+    ):
         assert told in said, (told, said)
     assert said.count("you wrote") == 3
     assert "Traceback" not in said
@@ -421,8 +453,11 @@ def test_words_beside_the_directive_are_prose_unless_they_name_a_file(tmp_path: 
 def test_a_page_is_read_again_when_its_numbers_change(held: str, tmp_path: Path) -> None:
     sheet = SHEET.replace("K = [[1, 0], [0, 1]]", 'K = "in/keys.csv"')
     body = ".. attention::\n\n" + sheet.replace("\n", "\n   ") + "\n\n:value:`weights[1,2]`\n"
-    page = {"in a file": ".. attention:: keys.toml\n\n:value:`weights[1,2]`\n",
-            "in the page": body, "in what it includes": ".. include:: part.rst\n"}  # fmt: skip
+    page = {
+        "in a file": ".. attention:: keys.toml\n\n:value:`weights[1,2]`\n",
+        "in the page": body,
+        "in what it includes": ".. include:: part.rst\n",
+    }
     folder = project(tmp_path, index_rst=f"Title\n=====\n\n{page[held]}", part_rst=body)
     (folder / "keys.toml").write_text(sheet, "utf-8")
     (folder / "in").mkdir()

@@ -62,21 +62,34 @@ def wide() -> tuple[Outline, ...]:
     """What is wider than a page: large matrices, long numbers, long names, long exact values."""
     rows = [[f"{(37 * i + 11 * j) % 61 - 30}/10" for j in range(12)] for i in range(12)]
     lines = ["attention.mask = 'causal'", f"given.X = {rows}"]
-    lines += [f"given.{name} = {[row[k : k + 3] for row in rows]}"
-              for k, name in enumerate(("W_Q", "W_K", "W_V"))]  # fmt: skip
+    lines += [
+        f"given.{name} = {[row[k : k + 3] for row in rows]}"
+        for k, name in enumerate(("W_Q", "W_K", "W_V"))
+    ]
     large = worksheet_of("\n".join(lines), "large")
     few = [f"attention.tokens = {list(_LONG_NAMES)}"]
     few += [f"given.{name} = {[[k, 2, 1 + j] for k in range(5)]}" for j, name in enumerate("QKV")]
     named = worksheet_of("\n".join(few), "named")
     found = []
     for sheet, notation in (
-        (large, Notation()), (large, Notation(layout="falk")), (large, Notation(limit=0)),
-        (large, Notation(limit=0, layout="falk")), (large, Notation(digits=14, layout="falk")),
-        (named, Notation()), (named, Notation(layout="falk")), (named, Notation(exact=True)),
-    ):  # fmt: skip
+        (large, Notation()),
+        (large, Notation(layout="falk")),
+        (large, Notation(limit=0)),
+        (large, Notation(limit=0, layout="falk")),
+        (large, Notation(digits=14, layout="falk")),
+        (named, Notation()),
+        (named, Notation(layout="falk")),
+        (named, Notation(exact=True)),
+    ):
         derivation = sheet.derivation()
-        found.append(outline(derivation, sheet.evaluate(derivation), notation=notation,
-                             entries=firsts(derivation)))  # fmt: skip
+        found.append(
+            outline(
+                derivation,
+                sheet.evaluate(derivation),
+                notation=notation,
+                entries=firsts(derivation),
+            )
+        )
     named_variants = {row.name: row.spec for row in VARIANTS}
     for name in ("deepseek", "transformer-xl", "cached-llama", "rotary"):
         derivation, values = small_example(named_variants[name], tokens=2, gradient=())
@@ -84,17 +97,29 @@ def wide() -> tuple[Outline, ...]:
     derivation, values = small_example(named_variants["rotary"], tokens=3)
     found.append(outline(derivation, values, notation=Notation(exact=True, layout="falk")))
     spec, given = small_inputs(named_variants["cached"], tokens=3)
-    found += [outline(c.derivation, c.evaluation, notation=Notation(layout="falk"))
-              for c in decode(spec, 1, **given)]  # fmt: skip
+    found += [
+        outline(c.derivation, c.evaluation, notation=Notation(layout="falk"))
+        for c in decode(spec, 1, **given)
+    ]
     return tuple(found)
 
 
 def renamed() -> Iterator[Outline]:
     """Every variant with symbols that are longer than a letter."""
-    symbols = {name: rf"\tilde{{\mathbf{{{letter}}}}}_{{name}}" for name, letter in (
-        ("X", "X"), ("Q", "Q"), ("K", "K"), ("Q_rotated", "R"), ("K_rotated", "T"),
-        ("K_cached", "C"), ("V_cached", "D"), ("Q_position", "P"), ("K_position", "N"),
-    )}  # fmt: skip
+    symbols = {
+        name: rf"\tilde{{\mathbf{{{letter}}}}}_{{name}}"
+        for name, letter in (
+            ("X", "X"),
+            ("Q", "Q"),
+            ("K", "K"),
+            ("Q_rotated", "R"),
+            ("K_rotated", "T"),
+            ("K_cached", "C"),
+            ("V_cached", "D"),
+            ("Q_position", "P"),
+            ("K_position", "N"),
+        )
+    }
     for row in VARIANTS:
         yield outline(row.spec.derivation(title=row.name), notation=Notation(symbols=symbols))
 
@@ -108,8 +133,11 @@ def typeset(tool: Callable[[str], str]) -> Typeset:
         (folder / "page.pdf").unlink(missing_ok=True)
         ran = subprocess.run(
             [tool(program), "-no-shell-escape", "-interaction=nonstopmode", "page.tex"],
-            cwd=folder, capture_output=True, timeout=300, check=False,
-        )  # fmt: skip
+            cwd=folder,
+            capture_output=True,
+            timeout=300,
+            check=False,
+        )
         log = (folder / "page.log").read_text("utf-8", "replace")
         found = _COMPLAINT.findall(log)
         assert (folder / "page.pdf").exists(), log[-1500:]
@@ -142,9 +170,14 @@ def test_long_symbols_fit(flavor: str, typeset: Typeset, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("flavor", "program"),
-    [("fragment", "pdflatex"), ("article", "pdflatex"), ("article", "lualatex"),
-     ("standalone", "lualatex"), ("beamer", "pdflatex")],
-)  # fmt: skip
+    [
+        ("fragment", "pdflatex"),
+        ("article", "pdflatex"),
+        ("article", "lualatex"),
+        ("standalone", "lualatex"),
+        ("beamer", "pdflatex"),
+    ],
+)
 def test_what_is_wider_than_a_page_fits(
     flavor: str, program: str, typeset: Typeset, tmp_path: Path
 ) -> None:
@@ -169,8 +202,13 @@ def test_hostile_words_stay_words(
     for program in PROGRAMS:
         found = typeset(program, source, tmp_path)
         assert [line for line in found if not line.startswith("Overfull")] == []
-        text = subprocess.run([tool("pdftotext"), "page.pdf", "-"], cwd=tmp_path,
-                              capture_output=True, encoding="utf-8", check=True).stdout  # fmt: skip
+        text = subprocess.run(
+            [tool("pdftotext"), "page.pdf", "-"],
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        ).stdout
         assert "cannot be in it" not in text
         assert "script" in text
 
@@ -204,8 +242,13 @@ def test_the_pdf_shows_the_digits(tool: Callable[[str], str], tmp_path: Path) ->
     tool("pdflatex")
     for flavor in FILES:
         (tmp_path / "page.pdf").write_bytes(pdf_document(file_of(page("causal"), flavor=flavor)))
-        text = subprocess.run([tool("pdftotext"), "-layout", "page.pdf", "-"], cwd=tmp_path,
-                              capture_output=True, encoding="utf-8", check=True).stdout  # fmt: skip
+        text = subprocess.run(
+            [tool("pdftotext"), "-layout", "page.pdf", "-"],
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        ).stdout
         for number in ("0.2840", "0.1400", "0.5760", "1.7199", "2.8640"):
             assert number in text
 

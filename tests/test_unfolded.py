@@ -76,8 +76,13 @@ def test_without_the_maximum_they_overflow(dtype: str) -> None:
 def test_the_steps_and_their_lines() -> None:
     derivation = Attention(unfold=True, scale=False).derivation()
     assert [step.name for step in derivation.steps] == [
-        "scores", "row_max", "exp", "exp_sum", "weights", "output",
-    ]  # fmt: skip
+        "scores",
+        "row_max",
+        "exp",
+        "exp_sum",
+        "weights",
+        "output",
+    ]
     assert [str(step) for step in derivation.steps[1:3]] == ["ρ = rowmax(S)", "F = exp(S − ρ 1ᵀ)"]
     values = derivation.evaluate(Q=[[1], [2]], K=[["0.5"], [1]], V=[[1], [2]])
     assert text(values["row_max"].worked(2, 1)) == "ρ_21 = max(1, 2) = 2"
@@ -168,19 +173,35 @@ def test_an_unfolding_that_does_not_exist() -> None:
 @pytest.mark.parametrize(
     ("exps", "total", "weights", "expected"),
     [
-        (["2.72", "7.39", "20.09"], "30.20", ["0.0901", "0.2447", "0.6652"],
-         ["rounded-early", "right", "right"]),  # 2.72/30.20
+        (
+            ["2.72", "7.39", "20.09"],
+            "30.20",
+            ["0.0901", "0.2447", "0.6652"],
+            ["rounded-early", "right", "right"],
+        ),  # 2.72/30.20
         (["2.72", "7.39", "20.09"], "30.19", ["0.0900", "0.2447", "0.6652"], ["right"] * 3),
-        (["2.72", "7.39", "20.09"], "30.20", ["0.0901", "0.2448", "0.6652"],
-         ["rounded-early", "last-digit", "right"]),  # 7.39/30.20 is 0.24470
+        (
+            ["2.72", "7.39", "20.09"],
+            "30.20",
+            ["0.0901", "0.2448", "0.6652"],
+            ["rounded-early", "last-digit", "right"],
+        ),  # 7.39/30.20 is 0.24470
         (["2.72", "7.39", "20.90"], "31.01", ["0.0877", "0.2383", "0.6740"], ["carried"] * 3),
-        (["2.72", "7.39", "20.90"], "31.01", ["0.0877", "0.2393", "0.6740"],
-         ["carried", "wrong", "carried"]),
+        (
+            ["2.72", "7.39", "20.90"],
+            "31.01",
+            ["0.0877", "0.2393", "0.6740"],
+            ["carried", "wrong", "carried"],
+        ),
         (["2.72", "7.39", "20.09"], "31.20", ["0.0872", "0.2369", "0.6439"], ["carried"] * 3),
-        (["2.72", "7.39", "20.09"], "31.20", ["0.0901", "0.2369", "0.6652"],
-         ["rounded-early", "carried", "right"]),  # 2.72/30.20, of which 31.20 is a wrong copy
+        (
+            ["2.72", "7.39", "20.09"],
+            "31.20",
+            ["0.0901", "0.2369", "0.6652"],
+            ["rounded-early", "carried", "right"],
+        ),  # 2.72/30.20, of which 31.20 is a wrong copy
     ],
-)  # fmt: skip
+)
 def test_weights_follow_from_the_powers_and_the_sum_as_written(
     exps: list[str], total: str, weights: list[str], expected: list[str]
 ) -> None:

@@ -117,10 +117,14 @@ class Follower(Student):
         """As other students do; 1/√d_k, or e^(z − max), in its place."""
         task, way = self.task, self.way
         z = [task.given[s][i] for s in ("scaled", "scores") if s in task.given]
-        row = list(z[0]) if z else [
-            self._note(("scores", i, j), self._sum(("scores", i, j), Q[i], k))
-            for j, k in enumerate(K)
-        ]  # fmt: skip
+        row = (
+            list(z[0])
+            if z
+            else [
+                self._note(("scores", i, j), self._sum(("scores", i, j), Q[i], k))
+                for j, k in enumerate(K)
+            ]
+        )
         keys, seen = range(task.keys), task.visible(i)
         if "scaled" in task.steps:
             root = Decimal(task.d_k).sqrt(FIFTY)
@@ -128,10 +132,12 @@ class Follower(Student):
             times = FIFTY.divide(1, root) if whole else self._inner(FIFTY.divide(1, root))
             over = root if whole else self._inner(root)
             row = [
-                self._note(("scaled", i, j),
-                           FIFTY.multiply(x, times) if way.inverse else FIFTY.divide(x, over))
+                self._note(
+                    ("scaled", i, j),
+                    FIFTY.multiply(x, times) if way.inverse else FIFTY.divide(x, over),
+                )
                 for j, x in enumerate(row)
-            ]  # fmt: skip
+            ]
         if task.causal:
             row = [self._note(("masked", i, j), row[j] if j in seen else HIDDEN) for j in keys]
         shift = way.shifted and ("exp", i, 0) not in self.sheet.written
@@ -139,8 +145,9 @@ class Follower(Student):
         exact = [power_of_e(row[j] - top) if j in seen else Decimal(0) for j in keys]
         powers = [self._note(("exp", i, j), power) for j, power in enumerate(exact)]
         if shift:  # nobody keeps as 0 what subtracting the maximum leaves
-            powers = [Decimal("NaN") if not p and w else p
-                      for p, w in zip(powers, exact, strict=True)]  # fmt: skip
+            powers = [
+                Decimal("NaN") if not p and w else p for p, w in zip(powers, exact, strict=True)
+            ]
         total = self._note(("exp_sum", i, 0), sum(powers, Decimal(0)))
         a = [self._note(("weights", i, j), FIFTY.divide(e, total)) for j, e in enumerate(powers)]
         for c, column in enumerate(zip(*V, strict=True)):
@@ -236,8 +243,9 @@ def unit_of(sheet: Sheet, place: Place) -> Decimal:
 
 def follow(sheet: Sheet, way: styles.Style, most: int = 10**6) -> Follower | None:
     """One style through the sheet; None where it makes no sense, or leaves too much unexplained."""
-    found = Follower(sheet.task, Style(), sheet.decimals, sheet.claimed, sheet=sheet, way=way,
-                     most=most)  # fmt: skip
+    found = Follower(
+        sheet.task, Style(), sheet.decimals, sheet.claimed, sheet=sheet, way=way, most=most
+    )
     try:
         found.compute()
     except (DivisionByZero, InvalidOperation):
@@ -275,15 +283,30 @@ def judged(sheet: Sheet, chain: Follower) -> Verdicts:
     """The verdicts of one style."""
     forced: dict[Place, Decimal] = {}
     while True:
-        other = Follower(sheet.task, Style(), sheet.decimals, sheet.claimed, sheet=sheet,
-                         way=chain.way, without=chain, forced=forced)  # fmt: skip
+        other = Follower(
+            sheet.task,
+            Style(),
+            sheet.decimals,
+            sheet.claimed,
+            sheet=sheet,
+            way=chain.way,
+            without=chain,
+            forced=forced,
+        )
         other.compute()
         if not other.found:
             break
         place = next(iter(other.found))  # the first of them: what comes after it may change
         forced[place] = other.found[place]
-        chain = Follower(sheet.task, Style(), sheet.decimals, sheet.claimed, sheet=sheet,
-                         way=chain.way, forced=forced)  # fmt: skip
+        chain = Follower(
+            sheet.task,
+            Style(),
+            sheet.decimals,
+            sheet.claimed,
+            sheet=sheet,
+            way=chain.way,
+            forced=forced,
+        )
         chain.compute()
     found: Verdicts = {}
     for place, c in sheet.written.items():
@@ -391,8 +414,12 @@ def test_the_oracle_by_hand(numbers: tuple[str, ...], expected: tuple[str, ...])
 def test_the_oracle_tells_right_from_cut_off() -> None:
     cent, third = Decimal("0.01"), ONE / 3
     assert rounds(third, Decimal("0.33"), cent) and not rounds(third, Decimal("0.34"), cent)
-    for tie, c, taken in (("0.125", "0.12", True), ("0.125", "0.13", True),
-                          ("0.375", "0.37", False), ("-0.125", "-0.13", True)):  # fmt: skip
+    for tie, c, taken in (
+        ("0.125", "0.12", True),
+        ("0.125", "0.13", True),
+        ("0.375", "0.37", False),
+        ("-0.125", "-0.13", True),
+    ):
         assert rounds(Decimal(tie), Decimal(c), cent) is taken
     assert cuts(2 * third, Decimal("0.66"), cent) and not cuts(2 * third, Decimal("0.67"), cent)
     assert cuts(-2 * third, Decimal("-0.66"), cent) and not cuts(2 * third, ZERO, ONE)

@@ -79,8 +79,9 @@ def test_rounding_agrees_with_integers(
     claim = written(f"{units}e{-places}")
     assert rounds_to(exactly(x), claim, policy) is accepts(x, units, places, policy)
     assert cuts_to(exactly(x), claim) is accepts(x, units, places, "truncated")
-    assert near(exactly(x), claim) is (abs(x - units / Fraction(10) ** places)
-                                       <= 1 / Fraction(10) ** places)  # fmt: skip
+    assert near(exactly(x), claim) is (
+        abs(x - units / Fraction(10) ** places) <= 1 / Fraction(10) ** places
+    )
 
 
 #: A tie, what each policy makes of it, and beside it by less than a double can tell.

@@ -151,9 +151,11 @@ def test_numbers_too_large_to_be_written_out_are_not(score: str, result: str) ->
 
 
 def test_what_is_hidden_rounds_nothing() -> None:
-    rows = Attention(mask="causal").derivation().evaluate(
-        Q=[[1, 0], [0, 1]], K=[[1, 2], [0, 1]], V=[[1], [0]]
-    )["weights"]  # fmt: skip
+    rows = (
+        Attention(mask="causal")
+        .derivation()
+        .evaluate(Q=[[1, 0], [0, 1]], K=[[1, 2], [0, 1]], V=[[1], [0]])["weights"]
+    )
     shown = "/(e^(1/√2) + e^(−∞))", "/(e^(1/√2) + 0)"
     assert text(rows.worked(1, 1)) == f"a_11 = e^(1/√2){shown[0]} = e^(1/√2){shown[1]} = 1"
     assert text(rows.worked(1, 2)) == f"a_12 = e^(−∞){shown[0]} = 0{shown[1]} = 0"
@@ -161,9 +163,11 @@ def test_what_is_hidden_rounds_nothing() -> None:
 
 
 def test_an_exponential_stays_above_the_bar() -> None:
-    values = Attention().derivation().evaluate(
-        Q=[["1/3", "-sqrt(2)"]], K=[[1, 0], ["-1/2", 1]], V=[[1], [0]]
-    )  # fmt: skip
+    values = (
+        Attention()
+        .derivation()
+        .evaluate(Q=[["1/3", "-sqrt(2)"]], K=[[1, 0], ["-1/2", 1]], V=[[1], [0]])
+    )
     line = text(values["weights"].worked(1, 2, notation=Notation(exact=True)))
     power = "e^(√2 (−√2 − 1/6)/2)"
     assert line.endswith(f"= {power}/({power} + e^(1/(3 √2)))")

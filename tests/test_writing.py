@@ -148,8 +148,22 @@ def counted(folder: Path, number: str, writer: str) -> list[Path]:
 
 
 #: The calls of a write that change something; between two of them nothing can go wrong.
-_CHANGING = ("openat", "write", "fsync", "fdatasync", "close", "fchmod", "fchown", "rename",
-             "renameat", "renameat2", "unlink", "unlinkat", "fsetxattr", "ftruncate")  # fmt: skip
+_CHANGING = (
+    "openat",
+    "write",
+    "fsync",
+    "fdatasync",
+    "close",
+    "fchmod",
+    "fchown",
+    "rename",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "fsetxattr",
+    "ftruncate",
+)
 
 
 def traced(folder: Path, number: str, writer: str, strace: str) -> list[Path]:
@@ -167,8 +181,9 @@ def traced(folder: Path, number: str, writer: str, strace: str) -> list[Path]:
 
     watched = [strace, "-f", "-o", str(log), "-e", f"trace={calls},?access,?faccessat,?faccessat2"]
     environment = {"PYTHONHASHSEED": "0", "PATH": os.environ["PATH"]}
-    subprocess.run([*watched, *python(program, made("untouched"))], check=True, timeout=60,
-                   env=environment)  # fmt: skip
+    subprocess.run(
+        [*watched, *python(program, made("untouched"))], check=True, timeout=60, env=environment
+    )
     begun, count, places = False, Counter[str](), list[tuple[str, int]]()
     for line in log.read_text().splitlines():
         name = line.split("(")[0].split()[-1]
@@ -182,10 +197,22 @@ def traced(folder: Path, number: str, writer: str, strace: str) -> list[Path]:
         name, when = place
         path = made(f"{name}-{when}")
         subprocess.run(
-            [strace, "-f", "-o", "/dev/null", "-e", f"trace={name}",
-             "-e", f"inject={name}:signal={number}:when={when}", *python(program, path)],
-            check=False, timeout=60, env=environment, capture_output=True,
-        )  # fmt: skip
+            [
+                strace,
+                "-f",
+                "-o",
+                "/dev/null",
+                "-e",
+                f"trace={name}",
+                "-e",
+                f"inject={name}:signal={number}:when={when}",
+                *python(program, path),
+            ],
+            check=False,
+            timeout=60,
+            env=environment,
+            capture_output=True,
+        )
         return path.parent
 
     with ThreadPoolExecutor(2) as pool:
@@ -193,9 +220,22 @@ def traced(folder: Path, number: str, writer: str, strace: str) -> list[Path]:
 
 
 def may_trace(strace: str) -> bool:
-    tried = subprocess.run([strace, "-f", "-o", "/dev/null", "-e", "inject=getppid:signal=SIGUSR1",
-                            sys.executable, "-S", "-c", ""],
-                           capture_output=True, check=False)  # fmt: skip
+    tried = subprocess.run(
+        [
+            strace,
+            "-f",
+            "-o",
+            "/dev/null",
+            "-e",
+            "inject=getppid:signal=SIGUSR1",
+            sys.executable,
+            "-S",
+            "-c",
+            "",
+        ],
+        capture_output=True,
+        check=False,
+    )
     return tried.returncode == 0
 
 
@@ -282,10 +322,14 @@ def full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = shutil.which("mount")
-    mounted = mount is not None and not subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)],
-        check=False, capture_output=True,
-    ).returncode  # fmt: skip
+    mounted = (
+        mount is not None
+        and not subprocess.run(
+            [mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)],
+            check=False,
+            capture_output=True,
+        ).returncode
+    )
     if mounted:
         yield folder
         subprocess.run(["umount", "-l", str(folder)], check=True)
@@ -378,9 +422,12 @@ def test_a_folder_that_is_not_made_durable_is_told(
     ids=lambda part: part[0] if isinstance(part, tuple) else "",
 )
 def test_commands_keep_the_old_file_on_a_full_disk(
-    words: tuple[str, ...], name: str, text: str, tmp_path: Path,
+    words: tuple[str, ...],
+    name: str,
+    text: str,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     from symattn.algebra import identities
 
     few = identities.prove(identities.IDENTITIES[0], 1)
@@ -545,8 +592,10 @@ def test_one_file_that_cannot_be_put_right_stops_no_other(tmp_path: Path) -> Non
 def test_devices_are_streamed() -> None:
     assert run("derive", "causal", "-o", "/dev/null").exit_code == 0
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
-    assert_refused(run("derive", "causal", "-o", "/dev/full"),
-                   "/dev/full: cannot be written: no space left on device")  # fmt: skip
+    assert_refused(
+        run("derive", "causal", "-o", "/dev/full"),
+        "/dev/full: cannot be written: no space left on device",
+    )
 
 
 def test_pipes_are_streamed(tmp_path: Path) -> None:
@@ -597,8 +646,9 @@ def test_a_reader_may_leave(name: str) -> None:
         "from symattn.writing import Destination\n"
         f"Destination.of({name!r}).write(NEW * 20)\nprint('on')\n"
     )
-    with subprocess.Popen(python(program), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as process:  # fmt: skip
+    with subprocess.Popen(
+        python(program), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.read(10)
         process.stdout.close()
@@ -684,8 +734,9 @@ def as_nobody() -> Iterator[None]:
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder that everybody may write in."""
-    folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True,
-                                 text=True).stdout.strip())  # fmt: skip
+    folder = Path(
+        subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip()
+    )
     folder.chmod(0o777)
     yield folder
     shutil.rmtree(folder)
@@ -750,10 +801,17 @@ def at_work(*_: Any, **__: Any) -> NoReturn:
 
 @pytest.mark.parametrize(
     "words",
-    [("derive", "SHEET"), ("derive", "causal"), ("check", "SHEET"), ("jacobian",),
-     ("prove", "A = A"), ("check", "--fix", "SHEET"), ("check", "--diff", "SHEET")],
+    [
+        ("derive", "SHEET"),
+        ("derive", "causal"),
+        ("check", "SHEET"),
+        ("jacobian",),
+        ("prove", "A = A"),
+        ("check", "--fix", "SHEET"),
+        ("check", "--diff", "SHEET"),
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_refused_before_the_work(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -783,10 +841,15 @@ def folder(tmp_path: Path) -> Path:
     """A worksheet, a page that names it, another over a file of numbers, links to all."""
     inside = tmp_path / "in"
     inside.mkdir()
-    texts = {"cl.toml": SHEET, "refs.toml": NAMING, "q.csv": "0,0\n",
-             "page.md": "```symattn sheet.toml\n```\n\nIt is {claim}`weights[1,1] = 0.4`.\n",
-             "sheet.toml": "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n",
-             "a.md": PAGE, "broken.toml": NAMING + "[policy]\nrounding = 'no'\n"}  # fmt: skip
+    texts = {
+        "cl.toml": SHEET,
+        "refs.toml": NAMING,
+        "q.csv": "0,0\n",
+        "page.md": "```symattn sheet.toml\n```\n\nIt is {claim}`weights[1,1] = 0.4`.\n",
+        "sheet.toml": "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n",
+        "a.md": PAGE,
+        "broken.toml": NAMING + "[policy]\nrounding = 'no'\n",
+    }
     for name, text in texts.items():
         (inside / name).write_text(text, encoding="utf-8")
         (tmp_path / f"soft-{name}").symlink_to(inside / name)
@@ -855,8 +918,13 @@ def test_standard_input_is_an_input(folder: Path) -> None:
         "    except SymattnError as error:\n        print(error)\n"
     )
     with (folder / "in/cl.toml").open() as file:
-        said = subprocess.run(python(program, folder / "hard-cl.toml"), stdin=file, check=True,
-                              capture_output=True, text=True).stdout  # fmt: skip
+        said = subprocess.run(
+            python(program, folder / "hard-cl.toml"),
+            stdin=file,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
     assert said.count("is read here") == 2
 
 
@@ -885,8 +953,11 @@ def test_standard_streams_that_are_closed_lend_their_numbers_to_no_other_file(
     command = f'"$0" -m symattn check sheet.toml --isolated {output} {closed}'
     done = subprocess.run(
         ["/bin/sh", "-c", command, sys.executable],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == status, done.stderr
     if output:
         assert "weights  ✓ 1 right" in (tmp_path / "report.txt").read_text(encoding="utf-8")
@@ -903,9 +974,12 @@ def test_a_document_that_is_cut_off_on_standard_output_is_no_success(
     command = f'ulimit -f 2; "$0" -m symattn derive causal --format {form} > document'
     done = subprocess.run(
         ["/bin/sh", "-c", command, sys.executable],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stderr) == (2, "symattn: cannot write: file too large\n")
 
 

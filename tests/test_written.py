@@ -116,12 +116,40 @@ def test_floats_of_what_floats_do_not_reach() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["inf", "nan", "NaN", "sNaN", "1_0", "٣", "１", "0x10", "1e401", "9^9^9^9", "1e20000000",
-     "1,", "10,000", "1,23,456", "0.(3)", "1 000", "≈ 1/3", "≈", "1/0",
-     "import os", "1e", ".", "(" * 300 + "1" + ")" * 300, "0." + "1" * 121, "1" * 201,
-     Decimal("nan"), Decimal("sNaN"), Decimal("inf"), Decimal("1e99999"), 10**500],
+    [
+        "inf",
+        "nan",
+        "NaN",
+        "sNaN",
+        "1_0",
+        "٣",
+        "１",
+        "0x10",
+        "1e401",
+        "9^9^9^9",
+        "1e20000000",
+        "1,",
+        "10,000",
+        "1,23,456",
+        "0.(3)",
+        "1 000",
+        "≈ 1/3",
+        "≈",
+        "1/0",
+        "import os",
+        "1e",
+        ".",
+        "(" * 300 + "1" + ")" * 300,
+        "0." + "1" * 121,
+        "1" * 201,
+        Decimal("nan"),
+        Decimal("sNaN"),
+        Decimal("inf"),
+        Decimal("1e99999"),
+        10**500,
+    ],
     ids=lambda v: str(v)[:20],
-)  # fmt: skip
+)
 def test_what_is_no_number_is_refused_in_one_line(value: object) -> None:
     with pytest.raises(ReadError) as caught:
         read_written(value, "weights[1,1]")

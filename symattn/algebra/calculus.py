@@ -69,9 +69,10 @@ def form(expr: Any) -> Form:
         case sympy.OneMatrix() | sympy.ZeroMatrix() | sympy.Identity():
             return (type(expr).__name__, *shape_of(expr))
         case Node() | sympy.Inverse():
-            return (type(expr).__name__, *(
-                form(arg) if isinstance(arg, MatrixExpr) else ("#", arg) for arg in expr.args
-            ))  # fmt: skip
+            return (
+                type(expr).__name__,
+                *(form(arg) if isinstance(arg, MatrixExpr) else ("#", arg) for arg in expr.args),
+            )
     return ("#", expr)
 
 
@@ -244,9 +245,10 @@ def rewritten(one: Form, left: Form, right: Form, allowed: Any) -> Iterator[Form
                         continue
                     part = _mul(sympy.S.One, list(factors[start:end]))
                     inner = (
-                        rewritten(part, left, right, allowed) if end == start + 1
+                        rewritten(part, left, right, allowed)
+                        if end == start + 1
                         else _whole(part, left, right, allowed)
-                    )  # fmt: skip
+                    )
                     for new in inner:
                         yield _mul(one[1], [*factors[:start], new, *factors[end:]])
         case "+":

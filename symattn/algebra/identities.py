@@ -14,8 +14,12 @@ from symattn.algebra.identity import Identity, Proof, proven
 from symattn.errors import NoSuchName, nearest, shown
 
 IDENTITIES: tuple[Identity, ...] = (
-    *SOFTMAX, *ATTENTION, *POSITIONS, *GRADIENTS, *FALSE,
-)  # fmt: skip
+    *SOFTMAX,
+    *ATTENTION,
+    *POSITIONS,
+    *GRADIENTS,
+    *FALSE,
+)
 
 
 def identity(name: str) -> Identity:

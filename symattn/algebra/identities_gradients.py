@@ -92,26 +92,70 @@ def _without_transpose() -> tuple[Any, Any]:
     return _by(_paired(_DO, weights * _V), _V), weights * _DO
 
 
-def _row(name: str, says: str, statement: str, use: str, sides: Callable[[], Any],
-         holds: bool = True) -> Identity:  # fmt: skip
+def _row(
+    name: str, says: str, statement: str, use: str, sides: Callable[[], Any], holds: bool = True
+) -> Identity:
     return Identity(name, says, statement, _FLASH, use, holds=holds, for_all=False, sides=sides)
 
 
 GRADIENTS: tuple[Identity, ...] = (
-    _row("gradient-values", "the gradient of the values", "dV = Aᵀ dO",
-         "each value collects from the queries that looked at it", _values),
-    _row("gradient-weights", "the gradient of the weights", "dA = dO Vᵀ",
-         "how much a weight would have helped", _upstream),
-    _row("gradient-scores", "the gradient of the scores", "dS = A ∘ (dA − rowsum(A ∘ dA))",
-         "the softmax's Jacobian applied, row by row", _scores),
-    _row("gradient-queries", "the gradient of the queries", "dQ = dS K / √d_k",
-         "the scale comes back", partial(_queries_or_keys, True)),
-    _row("gradient-keys", "the gradient of the keys", "dK = dSᵀ Q / √d_k",
-         "as for the queries, transposed", partial(_queries_or_keys, False)),
-    _row("gradient-no-row-sums", "the gradient of the scores is A ∘ dA", "dS = A ∘ dA",
-         "rows of dS have to sum to 0", _without_row_sums, holds=False),
-    _row("gradient-no-scale", "the scale is not needed on the way back", "dQ = dS K",
-         "gradients come out large by √d_k", _without_scale, holds=False),
-    _row("gradient-no-transpose", "dV needs no transpose", "dV = A dO",
-         "square weights hide it", _without_transpose, holds=False),
-)  # fmt: skip
+    _row(
+        "gradient-values",
+        "the gradient of the values",
+        "dV = Aᵀ dO",
+        "each value collects from the queries that looked at it",
+        _values,
+    ),
+    _row(
+        "gradient-weights",
+        "the gradient of the weights",
+        "dA = dO Vᵀ",
+        "how much a weight would have helped",
+        _upstream,
+    ),
+    _row(
+        "gradient-scores",
+        "the gradient of the scores",
+        "dS = A ∘ (dA − rowsum(A ∘ dA))",
+        "the softmax's Jacobian applied, row by row",
+        _scores,
+    ),
+    _row(
+        "gradient-queries",
+        "the gradient of the queries",
+        "dQ = dS K / √d_k",
+        "the scale comes back",
+        partial(_queries_or_keys, True),
+    ),
+    _row(
+        "gradient-keys",
+        "the gradient of the keys",
+        "dK = dSᵀ Q / √d_k",
+        "as for the queries, transposed",
+        partial(_queries_or_keys, False),
+    ),
+    _row(
+        "gradient-no-row-sums",
+        "the gradient of the scores is A ∘ dA",
+        "dS = A ∘ dA",
+        "rows of dS have to sum to 0",
+        _without_row_sums,
+        holds=False,
+    ),
+    _row(
+        "gradient-no-scale",
+        "the scale is not needed on the way back",
+        "dQ = dS K",
+        "gradients come out large by √d_k",
+        _without_scale,
+        holds=False,
+    ),
+    _row(
+        "gradient-no-transpose",
+        "dV needs no transpose",
+        "dV = A dO",
+        "square weights hide it",
+        _without_transpose,
+        holds=False,
+    ),
+)

@@ -33,7 +33,7 @@ RULES: tuple[Rule, ...] = (
     Rule("sum of blocks", "rowsum([A, B]) = rowsum(A) + rowsum(B)", "a sum along both blocks"),
     Rule("transposed blocks", "[A; B]^T = [A^T, B^T]", "blocks below turn into blocks beside"),
     Rule("ratio", "ratio(A) = A / rowsum(A)", "what the plain ratio is"),
-)  # fmt: skip
+)
 
 
 def rule(name: str) -> Rule:

@@ -143,8 +143,9 @@ def _denested(value: sympy.Expr) -> sympy.Expr:
 
 def _sign(value: sympy.Expr) -> int | None:
     value = _without_tanh(value)
-    functions = {f: sympy.Dummy(positive=_is_real_power(f) or None)
-                 for f in value.atoms(sympy.Function)}  # fmt: skip
+    functions = {
+        f: sympy.Dummy(positive=_is_real_power(f) or None) for f in value.atoms(sympy.Function)
+    }
     value = value.xreplace(functions)
     if _multiplied_out(value) > _MOST_TERMS:
         return None

@@ -222,9 +222,13 @@ def _bounded(value: sympy.Expr) -> None:
 
 
 def read_array(
-    value: Any, name: str, *, levels: tuple[int, ...] = (2,), infinite: bool = False,
+    value: Any,
+    name: str,
+    *,
+    levels: tuple[int, ...] = (2,),
+    infinite: bool = False,
     boolean: bool = False,
-) -> Array:  # fmt: skip
+) -> Array:
     """Nested lists, a NumPy array or a SymPy matrix as an object array of exact numbers.
 
     `levels`: how deep the brackets may go; `infinite`: whether −∞ has a meaning there;

@@ -52,8 +52,9 @@ _PERIODIC = re.compile(r"[0-9]*[.,][0-9]*\([0-9]+\)")
 _CAPITAL_E = re.compile(r"(?<![\w.\\])E(?!\w)")
 _SPACED = re.compile(r"[-+]?[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]+)?\Z")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_SAME = str.maketrans({"−": "-", "‒": "-", "–": "-", "•": "·", "∙": "·", "∗": "*", "÷": "/",
-                       "⁄": "/", "∕": "/"})  # fmt: skip
+_SAME = str.maketrans(
+    {"−": "-", "‒": "-", "–": "-", "•": "·", "∙": "·", "∗": "*", "÷": "/", "⁄": "/", "∕": "/"}
+)
 _FRACTION = re.compile(r"\\[dt]?frac(?![A-Za-z])\s*")
 _FRACTION_SIGN = re.compile(r"([0-9]+\s?)?([¼-¾⅐-⅞↉])")
 
@@ -144,8 +145,10 @@ def form_of(text: str, decimal: str = "") -> Form | None:
     digits = parts["digits"]
     joined = _GROUPS.sub("", digits.replace("{,}", ","))
     if any(space in joined for space in _THIN):
-        raise ReadError(f"{shown(text)}: spaces must separate groups of three digits; "
-                        f"write {re.sub(f'[{_THIN}]', '', digits)}")  # fmt: skip
+        raise ReadError(
+            f"{shown(text)}: spaces must separate groups of three digits; "
+            f"write {re.sub(f'[{_THIN}]', '', digits)}"
+        )
     if parts["power"] and not decimal and len(re.findall("[.,]", joined)) == 1:
         decimal = "," if "," in joined else "."  # no thousands before a power of ten
     parts["plain"] = plain_digits(joined, decimal)
@@ -183,8 +186,10 @@ def plain_text(text: str, decimal: str = "") -> str:
             "or the digits followed by …"
         )
     if _SPACED.match(text):
-        raise ReadError(f"{shown(text)} is two numbers, or one with a space in it: write "
-                        f"{text.replace(' ', '')} if it is one number")  # fmt: skip
+        raise ReadError(
+            f"{shown(text)} is two numbers, or one with a space in it: write "
+            f"{text.replace(' ', '')} if it is one number"
+        )
     return _TOKEN.sub(lambda token: plain_digits(token[0], decimal), text)
 
 
@@ -270,8 +275,9 @@ def plain_digits(digits: str, decimal: str = "") -> str:
     if len(set(signs)) == 2:
         whole, _, fraction = digits.rpartition(signs[-1])
         if signs.count(signs[-1]) > 1 or not _may_be_thousands(whole, signs[0]):
-            raise ReadError(f"{digits} is not a number: its signs do not group thousands; "
-                            "write it without them")  # fmt: skip
+            raise ReadError(
+                f"{digits} is not a number: its signs do not group thousands; write it without them"
+            )
         _refuse_other(digits, signs[-1], decimal)
         return f"{whole.replace(signs[0], '')}.{fraction}"
     (sign,) = set(signs)
@@ -280,15 +286,19 @@ def plain_digits(digits: str, decimal: str = "") -> str:
     if len(signs) > 1:
         if not grouped:
             names = "commas" if sign == "," else "points"
-            raise ReadError(f"{digits} is not a number: its {names} do not group thousands; "
-                            "thousands are groups of three digits")  # fmt: skip
+            raise ReadError(
+                f"{digits} is not a number: its {names} do not group thousands; "
+                "thousands are groups of three digits"
+            )
         _refuse_other(digits, "," if sign == "." else ".", decimal)
         return joined
     if grouped and not decimal:  # a single comma: a point is a decimal point unless it is said
         whole, _, fraction = digits.partition(sign)
-        raise ReadError(f"{digits} may be {joined}, its comma between thousands, or {whole} with "
-                        f"three decimals: write {joined} or {whole}.{fraction}, or say "
-                        'decimal = "," (or ".") in [policy]')  # fmt: skip
+        raise ReadError(
+            f"{digits} may be {joined}, its comma between thousands, or {whole} with "
+            f"three decimals: write {joined} or {whole}.{fraction}, or say "
+            'decimal = "," (or ".") in [policy]'
+        )
     if grouped and sign != decimal:
         return joined
     if sign == ".":
@@ -302,6 +312,9 @@ def _refuse_other(digits: str, sign: str, decimal: str) -> None:
     if decimal and sign != decimal:
         names = {".": "point", ",": "comma"}
         other = digits.replace(".", "").replace(",", decimal) if digits.count(sign) == 1 else ""
-        hint = f"write {other}" if other and len(set(re.findall("[.,]", digits))) == 1 else (
-            "write it without signs between thousands")  # fmt: skip
+        hint = (
+            f"write {other}"
+            if other and len(set(re.findall("[.,]", digits))) == 1
+            else ("write it without signs between thousands")
+        )
         raise ReadError(f"{digits}: the decimal sign here is a {names[decimal]}; {hint}")

@@ -133,8 +133,10 @@ def _read(text: str, decimal: str) -> Written:
     if bare != text and "=" not in text[: len(text) - len(bare)]:
         if not bare:
             raise ReadError(f"{shown(text)} is not a number; write e.g. 0.47")
-        raise ReadError(f"{shown(text)} does not say its digits; write {bare[:40]} if it is exact, "
-                        "or a decimal such as 0.33")  # fmt: skip
+        raise ReadError(
+            f"{shown(text)} does not say its digits; write {bare[:40]} if it is exact, "
+            "or a decimal such as 0.33"
+        )
     percent = bare.endswith("%")
     plain = plain_text(bare.removesuffix("%").removesuffix("\\").rstrip(), decimal)
     try:

@@ -109,9 +109,11 @@ def decode(
         pasts = {each.past: _all_rows(out[-1], each) for each in kept} if out else {}
         masks = [(k, part_of(k, value, start, before + stop)) for k, value in spec.mask]
         made = replace(spec, mask=masks, cache=bool(out) or spec.cache).derivation(
-            {*given, *pasts}, sizes=told, labels=names.of(start, stop),
+            {*given, *pasts},
+            sizes=told,
+            labels=names.of(start, stop),
             title=names.title(title, start, stop, count),
-        )  # fmt: skip
+        )
         parts = {
             item.name: _cut(item, whole.given[item.letter], start, stop, before)
             for item in made.inputs

@@ -15,14 +15,31 @@ from symattn.errors import SymattnError
 #: The numbers that fill the matrices in turn; small, with zeros and a sign.
 _NUMBERS = (1, 0, 2, 1, -1, 0, 1, 2, 0, 1, 1, -1, 2)
 
-_SIZES = {"m": 3, "p": 2, "d_mem": 2, "d_c": 2, "d_cq": 2, "d_r": 2, "d_a": 2, "d_v": 2, "d_out": 2,
-          "k": 1, "n_vocab": 3}  # fmt: skip
+_SIZES = {
+    "m": 3,
+    "p": 2,
+    "d_mem": 2,
+    "d_c": 2,
+    "d_cq": 2,
+    "d_r": 2,
+    "d_a": 2,
+    "d_v": 2,
+    "d_out": 2,
+    "k": 1,
+    "n_vocab": 3,
+}
 
 
 def small_example(
-    spec: Attention, *, tokens: int = 3, d_k: int = 2, heads: int | None = None, title: str = "",
-    gradient: Collection[str] | None = None, counted: bool = True,
-) -> tuple[Derivation, Evaluation]:  # fmt: skip
+    spec: Attention,
+    *,
+    tokens: int = 3,
+    d_k: int = 2,
+    heads: int | None = None,
+    title: str = "",
+    gradient: Collection[str] | None = None,
+    counted: bool = True,
+) -> tuple[Derivation, Evaluation]:
     """The derivation of a spec on small integer matrices, and its values.
 
     With `gradient` the backward pass too, with respect to these names (all inputs if empty). Heads
@@ -44,9 +61,13 @@ def small_example(
 
 
 def small_inputs(
-    spec: Attention, *, tokens: int = 3, d_k: int = 2, heads: int | None = None,
+    spec: Attention,
+    *,
+    tokens: int = 3,
+    d_k: int = 2,
+    heads: int | None = None,
     gradient: Collection[str] | None = None,
-) -> tuple[Attention, dict[str, Any]]:  # fmt: skip
+) -> tuple[Attention, dict[str, Any]]:
     """The spec with its heads counted, and small integer matrices for all its inputs.
 
     With `gradient`, for where the backward pass starts too.
@@ -64,8 +85,9 @@ def small_inputs(
     numbers = count()
 
     def matrix(rows: int, columns: int) -> list[list[int]]:
-        picked = [[_NUMBERS[next(numbers) % len(_NUMBERS)] for _ in range(columns)]
-                  for _ in range(rows)]  # fmt: skip
+        picked = [
+            [_NUMBERS[next(numbers) % len(_NUMBERS)] for _ in range(columns)] for _ in range(rows)
+        ]
         return [[abs(x) + 1 for x in row] for row in picked] if positive else picked
 
     given: dict[str, Any] = {}
@@ -73,8 +95,10 @@ def small_inputs(
         known = {s: sizes[s.name] for s in made.size_symbols if s.name in sizes}
         rows, columns = (int(size.subs(known).subs(made.sizes)) for size in item.shape)
         if item.name in ("allowed", "one_hot"):
-            one = [[int(j <= i) if item.name == "allowed" else int(i == j)
-                    for j in range(columns)] for i in range(rows)]  # fmt: skip
+            one = [
+                [int(j <= i) if item.name == "allowed" else int(i == j) for j in range(columns)]
+                for i in range(rows)
+            ]
             given[item.name] = [one] * made.known_sizes["h"] if item.per_head else one
         elif item.per_head:
             count_of = made.known_sizes[item.group]

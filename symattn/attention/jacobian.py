@@ -66,27 +66,57 @@ def softmax_jacobian() -> Derivation:
         return made
 
     logits = symbol("scaled", 1, m)
-    powers = step("exp", Exponential(logits), "exponential",
-                  "An exponential is its own derivative: {F} moves with its own logit by itself.",
-                  _PAPER)  # fmt: skip
-    total = step("exp_sum", LineSum(powers), "row sum",
-                 "The sum moves with each logit, by that logit's exponential.", _PAPER)  # fmt: skip
-    weights = step("weights", LineQuotient(powers, total), "row quotient",
-                   "A quotient moves with its numerator and against its denominator.",
-                   _PAPER)  # fmt: skip
-    own = step("jacobian_own", Diagonal(weights), "quotient rule: numerator",
-               "While the sum stands still, a weight moves with its own logit alone, by its "
-               "exponential over the sum, which is the weight again.", _BACKWARD)  # fmt: skip
-    taken = step("jacobian_taken", sympy.MatMul(sympy.Transpose(weights), weights),
-                 "quotient rule: denominator",
-                 "The sum grows with any logit, and that takes from every weight in proportion to "
-                 "both weights.", _BACKWARD)  # fmt: skip
-    both = step("jacobian", sympy.MatAdd(own, sympy.MatMul(-1, taken)), "quotient rule",
-                "Together: a logit that rises lifts its own weight and lowers the others.",
-                _BACKWARD)  # fmt: skip
-    step("jacobian_sums", LineSum(both), "row sum",
-         "Raising all logits by the same changes nothing, so that each row sums to 0.",
-         _BACKWARD)  # fmt: skip
+    powers = step(
+        "exp",
+        Exponential(logits),
+        "exponential",
+        "An exponential is its own derivative: {F} moves with its own logit by itself.",
+        _PAPER,
+    )
+    total = step(
+        "exp_sum",
+        LineSum(powers),
+        "row sum",
+        "The sum moves with each logit, by that logit's exponential.",
+        _PAPER,
+    )
+    weights = step(
+        "weights",
+        LineQuotient(powers, total),
+        "row quotient",
+        "A quotient moves with its numerator and against its denominator.",
+        _PAPER,
+    )
+    own = step(
+        "jacobian_own",
+        Diagonal(weights),
+        "quotient rule: numerator",
+        "While the sum stands still, a weight moves with its own logit alone, by its "
+        "exponential over the sum, which is the weight again.",
+        _BACKWARD,
+    )
+    taken = step(
+        "jacobian_taken",
+        sympy.MatMul(sympy.Transpose(weights), weights),
+        "quotient rule: denominator",
+        "The sum grows with any logit, and that takes from every weight in proportion to "
+        "both weights.",
+        _BACKWARD,
+    )
+    both = step(
+        "jacobian",
+        sympy.MatAdd(own, sympy.MatMul(-1, taken)),
+        "quotient rule",
+        "Together: a logit that rises lifts its own weight and lowers the others.",
+        _BACKWARD,
+    )
+    step(
+        "jacobian_sums",
+        LineSum(both),
+        "row sum",
+        "Raising all logits by the same changes nothing, so that each row sums to 0.",
+        _BACKWARD,
+    )
     given = Input("scaled", logits, "one query's logits")
     return Derivation((given,), tuple(steps), title="The Jacobian of the softmax")
 

@@ -65,8 +65,9 @@ def _fixed_ratio() -> Made:
 
 
 def _one_vector() -> Made:
-    return _of(Attention(scale=False, normaliser="sum"), Q=[[1, 2]], K=[[2, 0], [1, 1]],
-               V=[[1, 0], [0, 1]])  # fmt: skip
+    return _of(
+        Attention(scale=False, normaliser="sum"), Q=[[1, 2]], K=[[2, 0], [1, 1]], V=[[1, 0], [0, 1]]
+    )
 
 
 def _symmetric() -> Made:
@@ -130,12 +131,14 @@ def _says_fixed(values: Evaluation) -> str:
 def _says_ratio(values: Evaluation) -> str:
     found = values["weights"].decimals()[0]
     try:
-        _of(Attention(scale=False, normaliser="sum"), Q=[[1, 0]], K=[[1, 0], [-1, 0]],
-            V=[[1], [2]])[1]["weights"].decimals()  # fmt: skip
+        _of(
+            Attention(scale=False, normaliser="sum"), Q=[[1, 0]], K=[[1, 0], [-1, 0]], V=[[1], [2]]
+        )[1]["weights"].decimals()
     except SymattnError as error:
         refusal = str(error).split(";", maxsplit=1)[0]
-    negative = _of(Attention(scale=False, normaliser="sum"), Q=[[1, 0]], K=[[2, 0], [-1, 0]],
-                   V=[[1], [2]])[1]["weights"].decimals()[0]  # fmt: skip
+    negative = _of(
+        Attention(scale=False, normaliser="sum"), Q=[[1, 0]], K=[[2, 0], [-1, 0]], V=[[1], [2]]
+    )[1]["weights"].decimals()[0]
     return (
         f"here the weights are {', '.join(found)}; with scores 2 and −1 they would be "
         f"{negative[0]} and {negative[1].replace('-', '−')}, a negative share; with 1 and −1 there "
@@ -175,8 +178,9 @@ def _says_tied(values: Evaluation) -> str:
     return (
         f"with V = K output[1,:] is {', '.join(values['output'].decimals()[0])}, a mixture of "
         f"keys; with values of their own {', '.join(apart['output'].decimals()[0])}.".replace(
-            "-", "−")
-    )  # fmt: skip
+            "-", "−"
+        )
+    )
 
 
 def _says_heads(values: Evaluation) -> str:
@@ -280,23 +284,64 @@ def before_attention() -> str:
 
 
 LADDER: tuple[Rung, ...] = (
-    Rung("fixed-ratio", "Blend two values in a fixed ratio.", _fixed_ratio,
-         ("weights", "output"), _says_fixed),
-    Rung("one-vector", "Let one vector say how relevant each word is, as shares of the sum.",
-         _one_vector, ("scores", "weights", "output"), _says_ratio),
-    Rung("symmetric", "Compare every word with every other by that vector; softmax for shares.",
-         _symmetric, ("scores", "weights"), _says_symmetric),
-    Rung("query", "Give each word a query beside its key.", _query, ("scores", "weights"),
-         _says_query),
+    Rung(
+        "fixed-ratio",
+        "Blend two values in a fixed ratio.",
+        _fixed_ratio,
+        ("weights", "output"),
+        _says_fixed,
+    ),
+    Rung(
+        "one-vector",
+        "Let one vector say how relevant each word is, as shares of the sum.",
+        _one_vector,
+        ("scores", "weights", "output"),
+        _says_ratio,
+    ),
+    Rung(
+        "symmetric",
+        "Compare every word with every other by that vector; softmax for shares.",
+        _symmetric,
+        ("scores", "weights"),
+        _says_symmetric,
+    ),
+    Rung(
+        "query",
+        "Give each word a query beside its key.",
+        _query,
+        ("scores", "weights"),
+        _says_query,
+    ),
     Rung("scaled", "Divide the scores by √d_k.", _scaled, ("scaled", "weights"), _says_scaled),
-    Rung("value", "Keep what is passed on apart from what is compared.", _tied,
-         ("weights", "output"), _says_tied),
-    Rung("heads", "Ask several questions at once.", _heads, ("weights", "heads", "concat"),
-         _says_heads),
-    Rung("order", "Look at what the order of the words does.", _self, ("weights", "output"),
-         _says_order),
-    Rung("positions", "Add to each word a vector that says where it stands.", _placed,
-         ("placed", "weights", "output"), _says_placed),
-    Rung("causal", "Hide what comes later.", _causal, ("masked", "weights", "output"),
-         _says_causal),
-)  # fmt: skip
+    Rung(
+        "value",
+        "Keep what is passed on apart from what is compared.",
+        _tied,
+        ("weights", "output"),
+        _says_tied,
+    ),
+    Rung(
+        "heads",
+        "Ask several questions at once.",
+        _heads,
+        ("weights", "heads", "concat"),
+        _says_heads,
+    ),
+    Rung(
+        "order",
+        "Look at what the order of the words does.",
+        _self,
+        ("weights", "output"),
+        _says_order,
+    ),
+    Rung(
+        "positions",
+        "Add to each word a vector that says where it stands.",
+        _placed,
+        ("placed", "weights", "output"),
+        _says_placed,
+    ),
+    Rung(
+        "causal", "Hide what comes later.", _causal, ("masked", "weights", "output"), _says_causal
+    ),
+)

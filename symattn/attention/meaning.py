@@ -43,62 +43,113 @@ def check_meaning(plan: Plan) -> None:
     """Refuse choices that have no meaning together, and say why."""
     source, masks = plan.source, plan.masks
     rules: tuple[tuple[bool, str], ...] = (
-        (plan.unfold != "" and plan.normaliser != "softmax",
-         f'unfold: only a softmax has exponentials, not "{plan.normaliser}"'),
-        (not NORMALISERS[plan.normaliser].additive_mask
-         and any(name == "additive" for name, _ in masks),
-         f'mask: numbers cannot be added before "{plan.normaliser}"; use true and false'),
-        (plan.heads is None and any(value == PER_HEAD for _, value in masks),
-         "mask: a matrix for each head needs heads; say how many"),
-        (plan.kv_heads is not None and plan.heads is None,
-         "kv_heads: groups share keys among several heads; say how many heads there are"),
-        (isinstance(plan.heads, int) and isinstance(plan.kv_heads, int)
-         and plan.heads % plan.kv_heads != 0,
-         f"kv_heads: {_heads(plan)} cannot be shared evenly by {plan.kv_heads}"),
-        (plan.output_form == "sum" and plan.heads is None,
-         "output_form: a sum over heads needs heads; say how many"),
-        (plan.output_form == "sum" and plan.output_projection is False,
-         "output_form: the sum form is a sum of projections; it needs W_O"),
-        (plan.scales_both and plan.score == "cosine",
-         "scale: a cosine does not see how long queries and keys are; scale the scores"),
-        (plan.scales_both and plan.score == "additive",
-         "scale: an additive score is no product of query and key, so that scaling both is not "
-         "scaling it; scale the scores"),
-        (plan.scales_both and plan.score in ("shaw", "transformer-xl"),
-         "scale: distances have keys of their own, which scaling both would not reach; "
-         "scale the scores"),
-        (plan.tie == "query-key" and plan.cache and bool(plan.latent),
-         "tie: keys that are the queries are not made of the latent, which alone is cached"),
-        (bool(plan.latent) and source in ("given", "bare"),
-         'latent: the latent is projected from X; use source = "self"'),
+        (
+            plan.unfold != "" and plan.normaliser != "softmax",
+            f'unfold: only a softmax has exponentials, not "{plan.normaliser}"',
+        ),
+        (
+            not NORMALISERS[plan.normaliser].additive_mask
+            and any(name == "additive" for name, _ in masks),
+            f'mask: numbers cannot be added before "{plan.normaliser}"; use true and false',
+        ),
+        (
+            plan.heads is None and any(value == PER_HEAD for _, value in masks),
+            "mask: a matrix for each head needs heads; say how many",
+        ),
+        (
+            plan.kv_heads is not None and plan.heads is None,
+            "kv_heads: groups share keys among several heads; say how many heads there are",
+        ),
+        (
+            isinstance(plan.heads, int)
+            and isinstance(plan.kv_heads, int)
+            and plan.heads % plan.kv_heads != 0,
+            f"kv_heads: {_heads(plan)} cannot be shared evenly by {plan.kv_heads}",
+        ),
+        (
+            plan.output_form == "sum" and plan.heads is None,
+            "output_form: a sum over heads needs heads; say how many",
+        ),
+        (
+            plan.output_form == "sum" and plan.output_projection is False,
+            "output_form: the sum form is a sum of projections; it needs W_O",
+        ),
+        (
+            plan.scales_both and plan.score == "cosine",
+            "scale: a cosine does not see how long queries and keys are; scale the scores",
+        ),
+        (
+            plan.scales_both and plan.score == "additive",
+            "scale: an additive score is no product of query and key, so that scaling both is not "
+            "scaling it; scale the scores",
+        ),
+        (
+            plan.scales_both and plan.score in ("shaw", "transformer-xl"),
+            "scale: distances have keys of their own, which scaling both would not reach; "
+            "scale the scores",
+        ),
+        (
+            plan.tie == "query-key" and plan.cache and bool(plan.latent),
+            "tie: keys that are the queries are not made of the latent, which alone is cached",
+        ),
+        (
+            bool(plan.latent) and source in ("given", "bare"),
+            'latent: the latent is projected from X; use source = "self"',
+        ),
         (plan.embedded and source == "given", "embedded: X is looked up, so Q is not given"),
-        (plan.query_latent and source in ("given", "bare"),
-         'query_latent: queries are projected from X by way of it; use source = "self"'),
-        (plan.decoupled and source == "given",
-         'positions: the decoupled part is projected from X; use source = "self"'),
-        (plan.absorbed and (plan.score != "dot" or plan.feature_map is not None),
-         "latent: only a plain dot product absorbs the key weights; use latent = true"),
-        (plan.absorbed and plan.tie == "query-key",
-         "latent: keys that are the queries have no weights to absorb"),
-        (plan.absorbed and plan.projection_bias,
-         "latent: weights are absorbed by products, and a bias cannot be; leave the biases out"),
-        (plan.absorbed and plan.rotary is not None and not plan.decoupled,
-         "latent: a rotation stands between the weights to be absorbed; use decoupled = true"),
-        (source == "bare" and plan.cache,
-         "cache: bare vectors are not projected, so there are no keys and values to keep"),
-        (source == "bare" and plan.tie is not None,
-         "tie: bare vectors are queries, keys and values already, so there is nothing to tie"),
-        (source == "bare" and plan.kv_heads is not None,
-         "kv_heads: bare vectors are the same for all heads, so groups have nothing to share"),
-        (plan.projection_bias and source in ("given", "bare") and not plan.output_projection,
-         'projection_bias: nothing is projected here; use source = "self", or add W_O'),
-        (plan.tie == "query-key" and source in ("given", "cross"),
-         "tie: keys can only be the queries where both come from X"),
-        (source == "bare" and plan.positions is not None and plan.positions[0] == "rotary",
-         "positions: rotary turns queries and keys, and bare vectors are neither"),
-        (plan.positions is not None and plan.positions[0] != "rotary" and source == "given",
-         "positions: they are added to X; where Q and K are given, use rotary"),
-    )  # fmt: skip
+        (
+            plan.query_latent and source in ("given", "bare"),
+            'query_latent: queries are projected from X by way of it; use source = "self"',
+        ),
+        (
+            plan.decoupled and source == "given",
+            'positions: the decoupled part is projected from X; use source = "self"',
+        ),
+        (
+            plan.absorbed and (plan.score != "dot" or plan.feature_map is not None),
+            "latent: only a plain dot product absorbs the key weights; use latent = true",
+        ),
+        (
+            plan.absorbed and plan.tie == "query-key",
+            "latent: keys that are the queries have no weights to absorb",
+        ),
+        (
+            plan.absorbed and plan.projection_bias,
+            "latent: weights are absorbed by products, and a bias cannot be; leave the biases out",
+        ),
+        (
+            plan.absorbed and plan.rotary is not None and not plan.decoupled,
+            "latent: a rotation stands between the weights to be absorbed; use decoupled = true",
+        ),
+        (
+            source == "bare" and plan.cache,
+            "cache: bare vectors are not projected, so there are no keys and values to keep",
+        ),
+        (
+            source == "bare" and plan.tie is not None,
+            "tie: bare vectors are queries, keys and values already, so there is nothing to tie",
+        ),
+        (
+            source == "bare" and plan.kv_heads is not None,
+            "kv_heads: bare vectors are the same for all heads, so groups have nothing to share",
+        ),
+        (
+            plan.projection_bias and source in ("given", "bare") and not plan.output_projection,
+            'projection_bias: nothing is projected here; use source = "self", or add W_O',
+        ),
+        (
+            plan.tie == "query-key" and source in ("given", "cross"),
+            "tie: keys can only be the queries where both come from X",
+        ),
+        (
+            source == "bare" and plan.positions is not None and plan.positions[0] == "rotary",
+            "positions: rotary turns queries and keys, and bare vectors are neither",
+        ),
+        (
+            plan.positions is not None and plan.positions[0] != "rotary" and source == "given",
+            "positions: they are added to X; where Q and K are given, use rotary",
+        ),
+    )
     for wrong, why in rules:
         if wrong:
             raise SymattnError(why)

@@ -29,13 +29,15 @@ def output(b: Builder) -> None:
             _summed(b, head)
             return
         why = "The heads' outputs are joined into one matrix."
-        result = b.step("concat", Concat(head, HEAD, b.count), "concatenation", why,
-                        f"{PAPER}3.2.2", SHARED)  # fmt: skip
+        result = b.step(
+            "concat", Concat(head, HEAD, b.count), "concatenation", why, f"{PAPER}3.2.2", SHARED
+        )
     if b.plan.output_projection:
         weights = b.given("W_O", result.shape[1], d_out, "output weights")
         why = "{W_O} mixes the heads into one vector a token."
-        b.step("projected", _biased(b, result * weights), "projection", why, f"{PAPER}3.2.2",
-               SHARED)  # fmt: skip
+        b.step(
+            "projected", _biased(b, result * weights), "projection", why, f"{PAPER}3.2.2", SHARED
+        )
 
 
 def _averaged(b: Builder) -> sympy.MatrixExpr:

@@ -43,25 +43,48 @@ def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
         kind = b.plan.feature_map
         why = "A feature map makes every number non-negative, so that the scores are too."
         also = "The keys go through the same feature map."
-        query, key = _each(b, "features", query, key, lambda matrix: Features(matrix, kind),
-                           "feature map", (why, also), Features.source)  # fmt: skip
+        query, key = _each(
+            b,
+            "features",
+            query,
+            key,
+            lambda matrix: Features(matrix, kind),
+            "feature map",
+            (why, also),
+            Features.source,
+        )
     if b.plan.scales_both:
         width, root = b.plan.width, sympy.Rational(-1, 4)
         why = "Queries and keys bear half of the scale each, so that their scores need none."
         also = "The keys bear the other half."
-        query, key = _each(b, "scaled", query, key, lambda matrix: PowerTimes(matrix, width, root),
-                           "scaling", (why, also), PowerTimes.source)  # fmt: skip
+        query, key = _each(
+            b,
+            "scaled",
+            query,
+            key,
+            lambda matrix: PowerTimes(matrix, width, root),
+            "scaling",
+            (why, also),
+            PowerTimes.source,
+        )
     return query, key if tied else b.of(key)  # a head's own queries are its keys
 
 
 def _each(
-    b: Builder, name: str, query: MatrixExpr, key: MatrixExpr,
-    node: Callable[[MatrixExpr], MatrixExpr], rule: str, why: tuple[str, str], source: str,
-) -> tuple[MatrixExpr, MatrixExpr]:  # fmt: skip
+    b: Builder,
+    name: str,
+    query: MatrixExpr,
+    key: MatrixExpr,
+    node: Callable[[MatrixExpr], MatrixExpr],
+    rule: str,
+    why: tuple[str, str],
+    source: str,
+) -> tuple[MatrixExpr, MatrixExpr]:
     """The same done to queries and, for its own reason, to keys; once, where they are one."""
     groups = QUERY if b.plan.tie == "query-key" else GROUP
-    one = b.step(f"Q_{name}", node(query), rule, why[0], source,
-                 QUERY if isinstance(query, Head) else SHARED)  # fmt: skip
+    one = b.step(
+        f"Q_{name}", node(query), rule, why[0], source, QUERY if isinstance(query, Head) else SHARED
+    )
     if key == query:
         return one, one
     kind = groups if isinstance(key, Head) else SHARED

@@ -166,8 +166,14 @@ def _cached(b: Builder, name: str, columns: Any) -> MatrixExpr:
     kind = b.key_kind if name == "K" else kind
     past = b.given(f"{name}_past", p, columns, f"cached {called}", kind)
     why = f"The {called} of earlier tokens are kept, not computed again."
-    return b.step(f"{name}_cached", Stacked(past, b.made(name, "Q")), "append", why,
-                  "Shazeer 2019, section 2.4", kind)  # fmt: skip
+    return b.step(
+        f"{name}_cached",
+        Stacked(past, b.made(name, "Q")),
+        "append",
+        why,
+        "Shazeer 2019, section 2.4",
+        kind,
+    )
 
 
 def _rotated(b: Builder) -> None:

@@ -190,8 +190,10 @@ class Attention:
         for name, heads in (("h", self.heads), ("g", self.kv_heads)):
             if isinstance(heads, int):
                 known[_size(name)] = heads
-        named = {_size(name): words(said, f"labels of {shown(name)}")
-                 for name, said in table(labels, "labels").items()}  # fmt: skip
+        named = {
+            _size(name): words(said, f"labels of {shown(name)}")
+            for name, said in table(labels, "labels").items()
+        }
         if plan.source in ("self", "bare") and _size("m") in named:
             named.setdefault(_size("n"), named.pop(_size("m")))
         for new in (n, m):

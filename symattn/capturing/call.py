@@ -121,8 +121,15 @@ class Call:
         worksheet.refuse_inputs([numbers])  # by a link
         held = BytesIO()
         np.savez_compressed(held, **given)  # type: ignore[arg-type]  # of arrays by name
-        lines = [f"title = {json.dumps(self.name)}", "", "[attention]", *_axes(self.spec), "",
-                 "[given]", *(f'{name} = "{numbers.name}:{name}"' for name in given)]  # fmt: skip
+        lines = [
+            f"title = {json.dumps(self.name)}",
+            "",
+            "[attention]",
+            *_axes(self.spec),
+            "",
+            "[given]",
+            *(f'{name} = "{numbers.name}:{name}"' for name in given),
+        ]
         remark = [f"# {self._start}"] if self._start else []
         beside.write(held.getvalue())
         worksheet.write("\n".join([*remark, *lines, ""]))
@@ -137,8 +144,10 @@ def _axes(spec: Attention) -> Iterator[str]:
         if chosen == getattr(usual, axis):
             continue
         if axis == "mask":
-            masks = (f'"{name}"' if value is True else f"{{ {name} = {json.dumps(value)} }}"
-                     for name, value in chosen)  # fmt: skip
+            masks = (
+                f'"{name}"' if value is True else f"{{ {name} = {json.dumps(value)} }}"
+                for name, value in chosen
+            )
             yield f"mask = [{', '.join(masks)}]"
         elif axis == "scale":
             yield "scale = false" if chosen is None else f'scale = "{chosen}"'

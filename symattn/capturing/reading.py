@@ -85,8 +85,10 @@ def _compared(
     if per_head == 3:
         choices["heads"], groups = query.shape[-3], key.shape[-3]
         if value.shape[-3] != groups:
-            key, value = (np.repeat(part, choices["heads"] // part.shape[-3], axis=-3)
-                          for part in (key, value))  # fmt: skip
+            key, value = (
+                np.repeat(part, choices["heads"] // part.shape[-3], axis=-3)
+                for part in (key, value)
+            )
         elif groups != choices["heads"]:
             choices["kv_heads"] = groups
             if groups == 1:  # one key head is a matrix that all heads share
@@ -164,8 +166,10 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
         _seen(inner, {**part, "need_weights": False, "is_causal": False})
     choices, given, axes = _compared(inner[0], result.dtype)
     if _width(part) ** 2 > MAX_ENTRIES:
-        note = (f"from Q, K and V to the heads' outputs: projections of more than {MAX_ENTRIES} "
-                "entries are too large to show")  # fmt: skip
+        note = (
+            f"from Q, K and V to the heads' outputs: projections of more than {MAX_ENTRIES} "
+            "entries are too large to show"
+        )
         spec = Attention(source="given", **choices)
         output = _array(inner[0]["result"], result.dtype)
         return made, Call(name, spec, given, output, axes, _digits(result), note)
@@ -184,8 +188,9 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
     biased = part["out_proj_bias"] is not None or (not extra and part["in_proj_bias"] is not None)
     if biased:
         bias = part["out_proj_bias"]
-        given["b_O"] = (np.zeros_like(given["W_O"][:1]) if bias is None
-                        else _array(bias, result.dtype)[None, :])  # fmt: skip
+        given["b_O"] = (
+            np.zeros_like(given["W_O"][:1]) if bias is None else _array(bias, result.dtype)[None, :]
+        )
     spec = Attention(**choices, output_projection=True, projection_bias=biased)
     axes["output"] = 2
     return made, Call(name, spec, given, _array(output), axes, _digits(result), note)
@@ -220,12 +225,14 @@ def _seen(inner: list[dict[str, Any]], part: Mapping[str, Any]) -> Any:
 def _extra(part: Mapping[str, Any]) -> str:
     """What keys and values have that no projection of one sequence makes; empty for nothing."""
     reasons = (
-        (part["static_k"] is not None or part["static_v"] is not None,
-         "keys or values are given ready-made (static_k, static_v)"),
+        (
+            part["static_k"] is not None or part["static_v"] is not None,
+            "keys or values are given ready-made (static_k, static_v)",
+        ),
         (part["bias_k"] is not None, "there is a learned key and value more (add_bias_kv)"),
         (part["add_zero_attn"], "there is a key and value of zeros more (add_zero_attn)"),
         (not _same(part["key"], part["value"]), "keys and values are made of different sequences"),
-    )  # fmt: skip
+    )
     return "; ".join(why for found, why in reasons if found)
 
 

@@ -64,8 +64,12 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
             return result
 
     def entering(name: str, part: nn.Module) -> Callable[..., None]:
-        takes_nested = isinstance(part, torch.nn.MultiheadAttention | torch.nn.TransformerEncoder
-                                  | torch.nn.TransformerEncoderLayer)  # fmt: skip
+        takes_nested = isinstance(
+            part,
+            torch.nn.MultiheadAttention
+            | torch.nn.TransformerEncoder
+            | torch.nn.TransformerEncoderLayer,
+        )
 
         def enter(part: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
             inside.append(name)

@@ -174,8 +174,9 @@ def _flushed(status: Status) -> Status:
     epilog=END_OF_HELP,
 )
 @click.version_option(package_name="symattn", prog_name="symattn")
-@click.option("--debug", is_flag=True,
-              help=f"Show the traceback of an internal error, as {DEBUG}=1 does.")  # fmt: skip
+@click.option(
+    "--debug", is_flag=True, help=f"Show the traceback of an internal error, as {DEBUG}=1 does."
+)
 @click.pass_context
 def main(context: click.Context, debug: bool) -> None:
     """Attention, derived step by step: formula, entries, numbers put in, and proven values."""

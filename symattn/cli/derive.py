@@ -51,37 +51,74 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option(
     "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
 )
-@click.option("--flavor", metavar="NAME",
-              help="Of md: github, katex, quarto or sphinx. Of tex and pdf: article, standalone, "
-              "beamer; of tex also fragment.")  # fmt: skip
+@click.option(
+    "--flavor",
+    metavar="NAME",
+    help="Of md: github, katex, quarto or sphinx. Of tex and pdf: article, standalone, "
+    "beamer; of tex also fragment.",
+)
 @click.option("--pdf", is_flag=True, help="Run TeX on it: the same as --format pdf.")
-@click.option("--view", type=click.Choice(("all", *VIEWS)), default="all", show_default=True,
-              help="Show one view of every step instead of all four.")  # fmt: skip
-@click.option("--step", "steps", metavar="NAME", multiple=True,
-              help="Show this step only; may be repeated.")  # fmt: skip
-@click.option("--picture", type=click.Choice(PICTURES), default="heat", show_default=True,
-              help="What svg, png and tikz show, of the step named by --step.")  # fmt: skip
-@click.option("--layout", type=click.Choice(LAYOUTS),
-              help="falk: products of two matrices in Falk's scheme, the second factor above, the "
-              "first on the left.")  # fmt: skip
-@click.option("--entry", "entries", metavar="NAME[I,J]", multiple=True,
-              help="Work this entry out and box it, as in weights[1,2] (weights[2][1,2] for head "
-              "2), or the first of every step: first. May be repeated.")  # fmt: skip
+@click.option(
+    "--view",
+    type=click.Choice(("all", *VIEWS)),
+    default="all",
+    show_default=True,
+    help="Show one view of every step instead of all four.",
+)
+@click.option(
+    "--step", "steps", metavar="NAME", multiple=True, help="Show this step only; may be repeated."
+)
+@click.option(
+    "--picture",
+    type=click.Choice(PICTURES),
+    default="heat",
+    show_default=True,
+    help="What svg, png and tikz show, of the step named by --step.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(LAYOUTS),
+    help="falk: products of two matrices in Falk's scheme, the second factor above, the "
+    "first on the left.",
+)
+@click.option(
+    "--entry",
+    "entries",
+    metavar="NAME[I,J]",
+    multiple=True,
+    help="Work this entry out and box it, as in weights[1,2] (weights[2][1,2] for head "
+    "2), or the first of every step: first. May be repeated.",
+)
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
-@click.option("--gradient", metavar="NAMES", callback=_names,
-              help="The backward pass too, with respect to Q,K,V or all.")  # fmt: skip
+@click.option(
+    "--gradient",
+    metavar="NAMES",
+    callback=_names,
+    help="The backward pass too, with respect to Q,K,V or all.",
+)
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers.")
-@click.option("--dtype", type=click.Choice(("float64", "float32", "float16")), default="float64",
-              help="The NumPy type that is checked.  [default: float64]")  # fmt: skip
+@click.option(
+    "--dtype",
+    type=click.Choice(("float64", "float32", "float16")),
+    default="float64",
+    help="The NumPy type that is checked.  [default: float64]",
+)
 @click.option("--tokens", type=click.IntRange(1, 64), help="Make a small example of a variant.")
 @click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
 @click.option("--heads", type=click.IntRange(1, 16), help="The example's number of heads.")
-@click.option("--batch", type=click.IntRange(0), metavar="N",
-              help="Which calculation of a batch, counted as the worksheet counts.")  # fmt: skip
-@click.option("--chunks", metavar="1|3,1,1",
-              help="Decode over a cache: so many tokens at a time, or in each chunk.")  # fmt: skip
+@click.option(
+    "--batch",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Which calculation of a batch, counted as the worksheet counts.",
+)
+@click.option(
+    "--chunks",
+    metavar="1|3,1,1",
+    help="Decode over a cache: so many tokens at a time, or in each chunk.",
+)
 @click.option("--allow-large", is_flag=True, help="Do it however much work it is.")
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def derive(
@@ -160,9 +197,11 @@ def _jobs(
         if options["gradient"] is not None:
             sheet = sheet.backward(options["gradient"])
         notation = sheet.in_file(lambda: sheet.notation.but(**changes))
-        notes = [] if not sheet.claims else [
-            f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"
-        ]  # fmt: skip
+        notes = (
+            []
+            if not sheet.claims
+            else [f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"]
+        )
         if chunks is not None or sheet.chunks is not None:
             made = sheet.in_file(lambda: sheet.decode(chunks, options["dtype"]))
             told = "" if chunks is None else repr(chunks)
@@ -191,14 +230,23 @@ def _jobs(
 def _how(options: dict[str, Any]) -> dict[str, Any]:
     """How the options of the command line show a derivation."""
     views = VIEWS if options["view"] == "all" else (options["view"],)
-    return {"views": views, "only": options["steps"], "flavor": options["flavor"],
-            "picture": options["picture"], "layout": options["layout"]}  # fmt: skip
+    return {
+        "views": views,
+        "only": options["steps"],
+        "flavor": options["flavor"],
+        "picture": options["picture"],
+        "layout": options["layout"],
+    }
 
 
 def _of_variant(
-    source: str, form: str, symbolic: bool, chunks: Any, notation: Notation,
+    source: str,
+    form: str,
+    symbolic: bool,
+    chunks: Any,
+    notation: Notation,
     options: dict[str, Any],
-) -> list[Job]:  # fmt: skip
+) -> list[Job]:
     """The derivation of a named variant, or, decoded over a cache, one for each chunk."""
     from symattn.attention.variants import VARIANTS
     from symattn.errors import SymattnError, nearest, shown
@@ -277,18 +325,26 @@ def _backward_code(gradient: Any) -> str:
 
 
 def _series(
-    made: Sequence[Chunk], series: Series, symbolic: bool, notation: Notation,
-    options: dict[str, Any], notes: list[str],
-) -> list[Job]:  # fmt: skip
+    made: Sequence[Chunk],
+    series: Series,
+    symbolic: bool,
+    notation: Notation,
+    options: dict[str, Any],
+    notes: list[str],
+) -> list[Job]:
     """A job for each chunk; a step asked for is shown where there is one."""
     code = "derivation = chunks[{0}].derivation" if symbolic else "values = chunks[{0}].evaluation"
     jobs = [
         Job(
-            c.derivation, None if symbolic else c.evaluation, notation, **_how(options),
-            series=series, code=code.format(number),
+            c.derivation,
+            None if symbolic else c.evaluation,
+            notation,
+            **_how(options),
+            series=series,
+            code=code.format(number),
         )
         for number, c in enumerate(made)
-    ]  # fmt: skip
+    ]
     if options["steps"]:
         there = [{item.name for item in (*c.derivation.inputs, *c.derivation)} for c in made]
         missing = tuple(name for name in options["steps"] if name not in set().union(*there))

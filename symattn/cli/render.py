@@ -28,8 +28,13 @@ _PAGES = (".md", ".markdown", ".qmd")
 
 @click.command(epilog=END_OF_HELP)
 @click.argument("paths", metavar="PAGE|FOLDER…", nargs=-1, required=True, callback=named)
-@click.option("--flavor", default="github", show_default=True, metavar="NAME",
-              help="How formulas are written: github, katex, quarto or sphinx.")  # fmt: skip
+@click.option(
+    "--flavor",
+    default="github",
+    show_default=True,
+    metavar="NAME",
+    help="How formulas are written: github, katex, quarto or sphinx.",
+)
 @click.option("--check", is_flag=True, help="Write nothing; a page that would change is a failure.")
 @click.option("--allow-large", is_flag=True, help="Fill pages in however much work it is.")
 @click.option("--watch", is_flag=True, help="Go on, and fill a page again when it changes.")
@@ -64,11 +69,13 @@ def render(
             changed = [filling.fill(page) for page in _pages(paths, problems)]
     for problem in problems:
         complain(problem)
-    return worst([
-        *(one.status for one in filling.failed.values()),
-        *(Status.UNUSABLE for _ in problems),
-        *(Status.WRONG for one in changed if one and check),
-    ])  # fmt: skip
+    return worst(
+        [
+            *(one.status for one in filling.failed.values()),
+            *(Status.UNUSABLE for _ in problems),
+            *(Status.WRONG for one in changed if one and check),
+        ]
+    )
 
 
 def _pages(paths: tuple[str, ...], problems: list[str]) -> Iterator[Path]:

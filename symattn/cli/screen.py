@@ -36,8 +36,14 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
         from rich.console import Console
         from rich.text import Text
 
-        styles = {"title": "bold", "heading": "bold cyan", "note": "dim", "formula": "bold",
-                  "good": "green", "bad": "bold red"}  # fmt: skip
+        styles = {
+            "title": "bold",
+            "heading": "bold cyan",
+            "note": "dim",
+            "formula": "bold",
+            "good": "green",
+            "bad": "bold red",
+        }
         console = Console(soft_wrap=True, highlight=False)
         for style, words in shown:
             console.print(Text(words, style=styles.get(style, "")))

@@ -104,9 +104,11 @@ def _of_node(
         for share in shares(arg, inner, wanted):
             bound = node if isinstance(node, BINDERS) else share.binder
             yield replace(
-                share, binder=bound, because=share.because or told[0],
+                share,
+                binder=bound,
+                because=share.because or told[0],
                 source=share.source or told[1],
-            )  # fmt: skip
+            )
 
 
 def _told(found: Iterator[Share], kind: type[Any]) -> Iterator[Share]:

@@ -232,9 +232,15 @@ class _Reverse:
         rule = " and ".join(dict.fromkeys(f"backward of {step.name}" for _, step in found))
         source = next((share.source for share, _ in found if share.source), _REVERSE)
         return Step(
-            prefixed(GRADIENT, item.name), _symbol(GRADIENT, item.symbol), "",
-            summed([*alone, *heads]), rule, " ".join(because) or _PASSED, source, group=item.group,
-        )  # fmt: skip
+            prefixed(GRADIENT, item.name),
+            _symbol(GRADIENT, item.symbol),
+            "",
+            summed([*alone, *heads]),
+            rule,
+            " ".join(because) or _PASSED,
+            source,
+            group=item.group,
+        )
 
     def _over_heads(
         self, share: Share, step: Step, item: Input
@@ -309,17 +315,27 @@ def onward(
         letters.add(step.letter)
         made.append(
             Step(
-                prefixed(CHANGE, step.name), _symbol(CHANGE, step.symbol), "", expr,
-                f"derivative of {step.name}", why, _FORWARD, group=step.group,
+                prefixed(CHANGE, step.name),
+                _symbol(CHANGE, step.symbol),
+                "",
+                expr,
+                f"derivative of {step.name}",
+                why,
+                _FORWARD,
+                group=step.group,
             )
-        )  # fmt: skip
+        )
     if not made:
         raise SymattnError(f"along: no step depends on {', '.join(names)}")
     start = [
-        Input(prefixed(CHANGE, item.name), _symbol(CHANGE, item.symbol),
-              f"the direction in which {{{item.letter}}} changes", group=item.group)
+        Input(
+            prefixed(CHANGE, item.name),
+            _symbol(CHANGE, item.symbol),
+            f"the direction in which {{{item.letter}}} changes",
+            group=item.group,
+        )
         for item in moved
-    ]  # fmt: skip
+    ]
     if only is None:
         return (*inputs, *start), (*steps, *made)
     whole = Graph((*inputs, *start), (*steps, *made), sizes)

@@ -106,9 +106,15 @@ def _data(
 
 def _is_short(value: dict[str, Any]) -> bool:
     """Whether an object stands on one line: nothing in it but scalars and a few numbers."""
-    flat = all(not isinstance(part, dict | list) or (isinstance(part, list) and len(part) < 4
-               and not any(isinstance(x, dict | list) for x in part))
-               for part in value.values())  # fmt: skip
+    flat = all(
+        not isinstance(part, dict | list)
+        or (
+            isinstance(part, list)
+            and len(part) < 4
+            and not any(isinstance(x, dict | list) for x in part)
+        )
+        for part in value.values()
+    )
     return flat and len(json.dumps(value)) < 100
 
 

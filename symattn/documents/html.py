@@ -51,9 +51,14 @@ def html_document(
     notation = notation_of(notation)
     said = tuple(view for view in views if evaluation is None or view in _SAID)
     page = outline(
-        derivation, evaluation, notation=notation, views=said or _SAID, only=only, check=check,
+        derivation,
+        evaluation,
+        notation=notation,
+        views=said or _SAID,
+        only=only,
+        check=check,
         notes=notes,
-    )  # fmt: skip
+    )
     if evaluation is None:
         return frame.page(page, _given(page), [_step(section) for section in page.steps])
     return _Page(page, derivation, evaluation, tuple(views)).written()
@@ -62,20 +67,31 @@ def html_document(
 def _given(page: Outline) -> Markup:
     """What is given, in symbols."""
     items = [
-        el("li", *(formula(each.tree) for each in section.lines), " ", prose(section.why),
-           " (", prose(section.shape), ")")
+        el(
+            "li",
+            *(formula(each.tree) for each in section.lines),
+            " ",
+            prose(section.why),
+            " (",
+            prose(section.shape),
+            ")",
+        )
         for section in page.given
-    ]  # fmt: skip
+    ]
     return el("ul", *items, class_="symbols")
 
 
 def _step(section: Section, values: Markup | None = None, more: str = "") -> Markup:
     """A step's section: heading, reason, displayed lines, values."""
     lines = [
-        el("div", formula(each.tree, display=True), class_=f"line {each.view}",
-           tabindex=0 if len(line(each.tree)) > _LONG else None)
+        el(
+            "div",
+            formula(each.tree, display=True),
+            class_=f"line {each.view}",
+            tabindex=0 if len(line(each.tree)) > _LONG else None,
+        )
         for each in section.lines
-    ]  # fmt: skip
+    ]
     said = " ".join(f"{spoken(each.tree)}." for each in section.lines if each.view == "formula")
     heading = el(
         "h2",
@@ -87,20 +103,31 @@ def _step(section: Section, values: Markup | None = None, more: str = "") -> Mar
     )
     return el(
         "section",
-        el("details",
-           el("summary", heading, el("span", prose(section.shape), class_="shape")),
-           el("div",
-              el("div",
-                 el("p", prose(section.why), class_="why") if section.why else Markup(),
-                 el("p", f"Step {section.number}, {section.name.replace('_', ' ')}. {said} {more}",
-                    class_="spoken"),
-                 el("div", *lines, class_="lines") if lines else Markup(),
-                 class_="said"),
-              values or Markup(),
-              class_="body"),
-           open=True),
-        id=section.name, class_="step", aria_labelledby=f"{section.name}-heading",
-    )  # fmt: skip
+        el(
+            "details",
+            el("summary", heading, el("span", prose(section.shape), class_="shape")),
+            el(
+                "div",
+                el(
+                    "div",
+                    el("p", prose(section.why), class_="why") if section.why else Markup(),
+                    el(
+                        "p",
+                        f"Step {section.number}, {section.name.replace('_', ' ')}. {said} {more}",
+                        class_="spoken",
+                    ),
+                    el("div", *lines, class_="lines") if lines else Markup(),
+                    class_="said",
+                ),
+                values or Markup(),
+                class_="body",
+            ),
+            open=True,
+        ),
+        id=section.name,
+        class_="step",
+        aria_labelledby=f"{section.name}-heading",
+    )
 
 
 @dataclass(frozen=True)
@@ -125,8 +152,11 @@ class _Page:
         by_name: dict[str, Input] = {
             item.name: item for item in (*self.derivation.inputs, *self.derivation.steps)
         }
-        given = el("div", *(self.input(section, by_name[section.name])
-                            for section in self.outline.given), class_="given")  # fmt: skip
+        given = el(
+            "div",
+            *(self.input(section, by_name[section.name]) for section in self.outline.given),
+            class_="given",
+        )
         steps = []
         for section in self.outline.steps:
             step = by_name[section.name]
@@ -138,19 +168,28 @@ class _Page:
         live = live_program(self.derivation, self.evaluation)
         data = self.data(live.tempered, live.letters)
         return frame.page(
-            self.outline, given, steps, picture=picture, data=_json(data), program=live.code,
+            self.outline,
+            given,
+            steps,
+            picture=picture,
+            data=_json(data),
+            program=live.code,
             tempered=live.tempered,
-        )  # fmt: skip
+        )
 
     def input(self, section: Section, item: Input) -> Markup:
         """A matrix that is given, or one for each head."""
         shown = self.shown[item.letter]
         figures = [shown.figure(head, home=True) for head in shown.heads]
         known = item.name == item.letter
-        told = el("p", *([] if known else [el("strong", item.name.replace("_", " ")), ": "]),
-                  prose(section.why))  # fmt: skip
-        return el("div", told, el("div", *figures, class_="figures"), class_="input",
-                  id=section.name)  # fmt: skip
+        told = el(
+            "p",
+            *([] if known else [el("strong", item.name.replace("_", " ")), ": "]),
+            prose(section.why),
+        )
+        return el(
+            "div", told, el("div", *figures, class_="figures"), class_="input", id=section.name
+        )
 
     def result(self, step: Step) -> str:
         """The sentence about the size of what a step makes."""
@@ -238,8 +277,10 @@ def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:
 
 def _numbers(shown: Shown) -> list[Any]:
     """A matrix's floats in rows, as shown; −∞ as text, which JSON has no number for."""
-    return [value if abs(value) < float("inf") else str(value)
-            for value in map(float, shown.array.ravel())]  # fmt: skip
+    return [
+        value if abs(value) < float("inf") else str(value)
+        for value in map(float, shown.array.ravel())
+    ]
 
 
 def _json(data: dict[str, Any]) -> str:

@@ -64,9 +64,15 @@ class Job:
         from symattn.documents.outline import outline
 
         return outline(
-            self.derivation, self.evaluation, notation=self.notation, views=self.views,
-            only=self.only, check=self.check, notes=self.notes, entries=self.entries,
-        )  # fmt: skip
+            self.derivation,
+            self.evaluation,
+            notation=self.notation,
+            views=self.views,
+            only=self.only,
+            check=self.check,
+            notes=self.notes,
+            entries=self.entries,
+        )
 
 
 def document(
@@ -110,9 +116,15 @@ def document(
         instance(what, Evaluation, "what", "a Derivation or an Evaluation")
         derivation, evaluation = Derivation(what.inputs, what.steps, labels=what.labels), what
     job = Job(
-        replace(derivation, title=title or derivation.title), evaluation, notation_of(notation),
-        views, steps, flavor, picture, notes=notes,
-    )  # fmt: skip
+        replace(derivation, title=title or derivation.title),
+        evaluation,
+        notation_of(notation),
+        views,
+        steps,
+        flavor,
+        picture,
+        notes=notes,
+    )
     if evaluation is not None:
         job.check = evaluation.check()
     return document_of(form, [job])
@@ -167,9 +179,13 @@ def _json(form: str, jobs: Sequence[Job]) -> str:
         parts = [(each.derivation, each.evaluation, each.check, each.only) for each in jobs]
         return json_series(parts, job.series.title, notation=job.notation, notes=jobs[-1].notes)
     return json_document(
-        job.derivation, job.evaluation, notation=job.notation, only=job.only,
-        check=job.check, notes=job.notes,
-    )  # fmt: skip
+        job.derivation,
+        job.evaluation,
+        notation=job.notation,
+        only=job.only,
+        check=job.check,
+        notes=job.notes,
+    )
 
 
 def _markdown(form: str, jobs: Sequence[Job]) -> str:
@@ -246,9 +262,16 @@ def _single(form: str, jobs: Sequence[Job]) -> str | bytes:
 
     job = jobs[0]
     return single_document(
-        form, job.derivation, job.evaluation, notation=job.notation, views=job.views,
-        only=job.only, check=job.check, notes=job.notes, picture=job.picture,
-    )  # fmt: skip
+        form,
+        job.derivation,
+        job.evaluation,
+        notation=job.notation,
+        views=job.views,
+        only=job.only,
+        check=job.check,
+        notes=job.notes,
+        picture=job.picture,
+    )
 
 
 _Writer: TypeAlias = Callable[[str, Sequence[Job]], str | bytes]

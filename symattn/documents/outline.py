@@ -102,8 +102,7 @@ def outline(
     for name in only:
         if name not in names:
             raise SymattnError(f"no step is called {shown(name)}{nearest(name, names)}")
-    writer = _Writer(derivation, evaluation, notation, tuple(views), len(views) == 1,
-                     entries or {})  # fmt: skip
+    writer = _Writer(derivation, evaluation, notation, tuple(views), len(views) == 1, entries or {})
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [
         (number, step)

@@ -25,19 +25,30 @@ def pdf_document(tex: str) -> bytes:
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         wanted = " or ".join(PROGRAMS)
-        raise SymattnError(f"pdf: no TeX is installed ({wanted}); install TeX Live, or write "
-                           "--format tex and compile that elsewhere")  # fmt: skip
+        raise SymattnError(
+            f"pdf: no TeX is installed ({wanted}); install TeX Live, or write "
+            "--format tex and compile that elsewhere"
+        )
     name = Path(program).stem
     with tempfile.TemporaryDirectory(prefix="symattn-") as folder:
         (Path(folder) / "page.tex").write_text(tex, encoding="utf-8")
-        command = [program, "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error",
-                   "page.tex"]  # fmt: skip
+        command = [
+            program,
+            "-no-shell-escape",
+            "-interaction=nonstopmode",
+            "-halt-on-error",
+            "page.tex",
+        ]
         for _ in range(1 + (r"\eqref" in tex or r"\begin{frame}" in tex)):
             try:
                 ran = subprocess.run(  # noqa: S603  the program is TeX, found by its name
-                    command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                    timeout=SECONDS, check=False,
-                )  # fmt: skip
+                    command,
+                    cwd=folder,
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=SECONDS,
+                    check=False,
+                )
             except subprocess.TimeoutExpired:
                 raise SymattnError(f"pdf: {name} was not done after {SECONDS} s") from None
             if ran.returncode:

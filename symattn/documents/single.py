@@ -26,9 +26,14 @@ def single_document(
         from symattn.documents.html import html_document
 
         return html_document(
-            derivation, evaluation, notation=notation, views=views, only=only, check=check,
+            derivation,
+            evaluation,
+            notation=notation,
+            views=views,
+            only=only,
+            check=check,
             notes=notes,
-        )  # fmt: skip
+        )
     from symattn.documents.pictures import kinds
 
     step = only[0] if only else ""

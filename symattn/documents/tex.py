@@ -20,11 +20,13 @@ def tex_document(*outlines: Outline, flavor: str = "article") -> str:
 
 
 #: A display that is made as narrow as the line where it is wider.
-_FITTED = "\n".join([
-    r"\providecommand{\symattnfit}[1]{{\setbox0\hbox{$\displaystyle #1$}%",
-    r"  \ifdefined\resizebox\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\box0}%",
-    r"  \else\box0\fi\else\box0\fi}}",
-])  # fmt: skip
+_FITTED = "\n".join(
+    [
+        r"\providecommand{\symattnfit}[1]{{\setbox0\hbox{$\displaystyle #1$}%",
+        r"  \ifdefined\resizebox\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\box0}%",
+        r"  \else\box0\fi\else\box0\fi}}",
+    ]
+)
 
 
 #: About how many lines are as high as half of what TeX can measure.
@@ -38,33 +40,42 @@ def _fragment(*outlines: Outline) -> str:
 
 
 def _article(*outlines: Outline) -> str:
-    return "\n".join([
-        r"\documentclass{article}",
-        _PACKAGES,
-        r"\usepackage{graphicx}",
-        r"\usepackage[margin=2.5cm]{geometry}",
-        _FITTED,
-        r"\setlength{\parindent}{0pt}",
-        r"\begin{document}",
-        latex_document(*outlines, labels=True, fitted=True),
-        r"\end{document}", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            r"\documentclass{article}",
+            _PACKAGES,
+            r"\usepackage{graphicx}",
+            r"\usepackage[margin=2.5cm]{geometry}",
+            _FITTED,
+            r"\setlength{\parindent}{0pt}",
+            r"\begin{document}",
+            latex_document(*outlines, labels=True, fitted=True),
+            r"\end{document}",
+            "",
+        ]
+    )
 
 
 def _standalone(*outlines: Outline) -> str:
     """A page for each derivation, no larger than what is on it; several for a very long one."""
-    pages = ("\\begin{derivation}\n" + latex_document(part, fitted=True) + "\\end{derivation}"
-             for each in outlines for part in _parts(each))  # fmt: skip
-    return "\n".join([
-        r"\documentclass[multi=derivation,border=6pt]{standalone}",
-        _PACKAGES,
-        r"\usepackage{graphicx,varwidth}",
-        _FITTED,
-        r"\newenvironment{derivation}{\begin{varwidth}{18cm}}{\end{varwidth}}",
-        r"\begin{document}",
-        *pages,
-        r"\end{document}", "",
-    ])  # fmt: skip
+    pages = (
+        "\\begin{derivation}\n" + latex_document(part, fitted=True) + "\\end{derivation}"
+        for each in outlines
+        for part in _parts(each)
+    )
+    return "\n".join(
+        [
+            r"\documentclass[multi=derivation,border=6pt]{standalone}",
+            _PACKAGES,
+            r"\usepackage{graphicx,varwidth}",
+            _FITTED,
+            r"\newenvironment{derivation}{\begin{varwidth}{18cm}}{\end{varwidth}}",
+            r"\begin{document}",
+            *pages,
+            r"\end{document}",
+            "",
+        ]
+    )
 
 
 def _parts(outline: Outline) -> Iterator[Outline]:
@@ -80,24 +91,27 @@ def _parts(outline: Outline) -> Iterator[Outline]:
 
 
 def _beamer(*outlines: Outline) -> str:
-    return "\n".join([
-        r"\documentclass[aspectratio=169,10pt]{beamer}",
-        r"\usepackage[T1]{fontenc}",
-        r"\usepackage{graphicx}",
-        r"\usefonttheme[onlymath]{serif}",  # whose bold is bold
-        r"\beamertemplatenavigationsymbolsempty",
-        # A display shrinks to the width and height that a slide has for it, and never grows.
-        r"\newsavebox{\display}\newdimen{\tall}",
-        r"\newcommand{\fitted}[1]{\sbox{\display}{$\displaystyle #1$}%",
-        r"  \ifdim\wd\display>\textwidth",
-        r"    \sbox{\display}{\resizebox{\textwidth}{!}{\usebox{\display}}}\fi",
-        r"  \tall=\ht\display\advance\tall by \dp\display",
-        r"  \ifdim\tall>.6\textheight\resizebox*{!}{.6\textheight}{\usebox{\display}}%",
-        r"  \else\usebox{\display}\fi}",
-        r"\begin{document}",
-        *(frame for each in outlines for frame in _frames(each)),
-        r"\end{document}", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            r"\documentclass[aspectratio=169,10pt]{beamer}",
+            r"\usepackage[T1]{fontenc}",
+            r"\usepackage{graphicx}",
+            r"\usefonttheme[onlymath]{serif}",  # whose bold is bold
+            r"\beamertemplatenavigationsymbolsempty",
+            # A display shrinks to the width and height that a slide has for it, and never grows.
+            r"\newsavebox{\display}\newdimen{\tall}",
+            r"\newcommand{\fitted}[1]{\sbox{\display}{$\displaystyle #1$}%",
+            r"  \ifdim\wd\display>\textwidth",
+            r"    \sbox{\display}{\resizebox{\textwidth}{!}{\usebox{\display}}}\fi",
+            r"  \tall=\ht\display\advance\tall by \dp\display",
+            r"  \ifdim\tall>.6\textheight\resizebox*{!}{.6\textheight}{\usebox{\display}}%",
+            r"  \else\usebox{\display}\fi}",
+            r"\begin{document}",
+            *(frame for each in outlines for frame in _frames(each)),
+            r"\end{document}",
+            "",
+        ]
+    )
 
 
 #: About how many characters a slide is wide, and lines high, for matrices; lines of formulas.
@@ -136,8 +150,10 @@ def _slides(trees: list[Tree]) -> Iterator[list[list[str]]]:
         if beside:
             slide[-1].append(latex(tree))
             left, high, tallest = (
-                left - width, high - tallest + max(tallest, height), max(tallest, height),
-            )  # fmt: skip
+                left - width,
+                high - tallest + max(tallest, height),
+                max(tallest, height),
+            )
             continue
         if slide and high + height > _HIGH:
             yield slide
@@ -151,10 +167,15 @@ def _slides(trees: list[Tree]) -> Iterator[list[list[str]]]:
 def _frame(title: str, words: str, rows: list[list[str]]) -> str:
     bodies = (r" \qquad ".join(row) for row in rows)
     shown = "\n\\par\\bigskip\n".join(rf"\fitted{{{body}}}" for body in bodies)
-    return "\n".join([
-        rf"\begin{{frame}}{{{title}}}", words, r"\par\medskip\begin{center}", shown,
-        r"\end{center}\end{frame}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            rf"\begin{{frame}}{{{title}}}",
+            words,
+            r"\par\medskip\begin{center}",
+            shown,
+            r"\end{center}\end{frame}",
+        ]
+    )
 
 
 #: The kinds of LaTeX: a fragment to \input, files of their own, slides.

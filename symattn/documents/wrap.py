@@ -46,8 +46,10 @@ def size_of(tree: Tree) -> float:
     """About how many digits wide a formula is when it is set."""
     match tree:
         case Row(items):
-            signs = sum(item == t.MINUS and (k == 0 or isinstance(items[k - 1], Op))
-                        for k, item in enumerate(items))  # fmt: skip
+            signs = sum(
+                item == t.MINUS and (k == 0 or isinstance(items[k - 1], Op))
+                for k, item in enumerate(items)
+            )
             return sum(map(size_of, items)) - signs  # which have no gaps about them
         case Num(digits):
             return len(digits) - digits.count(".") / 2
@@ -73,8 +75,11 @@ def _pieces(items: tuple[Tree, ...], goes_on: bool = False) -> Iterator[Piece]:
 
     The first piece stands behind something where it `goes_on`, as all others do.
     """
-    cuts = [k for k, item in enumerate(items)
-            if k and item in (t.PLUS, t.MINUS) and not isinstance(items[k - 1], Op)]  # fmt: skip
+    cuts = [
+        k
+        for k, item in enumerate(items)
+        if k and item in (t.PLUS, t.MINUS) and not isinstance(items[k - 1], Op)
+    ]
     for start, stop in zip((0, *cuts), (*cuts, len(items)), strict=True):
         part, behind = items[start:stop], goes_on or start > 0
         wide = max(range(len(part)), key=lambda k: size_of(part[k]))

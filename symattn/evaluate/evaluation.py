@@ -231,8 +231,11 @@ class StepValue:
     def _trees(self) -> list[Tree]:
         heads = range(self.shape[-3]) if self.step.per_head else (None,)
         notation = self.evaluation.notation
-        return [tree for head in heads
-                for tree in value_view(self.evaluation, self.step, head, notation)]  # fmt: skip
+        return [
+            tree
+            for head in heads
+            for tree in value_view(self.evaluation, self.step, head, notation)
+        ]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         trees = self._trees()

@@ -155,8 +155,10 @@ class Values:
             told = ", ".join(map(shown, index))
             raise ShapeError(f"batch: there is no item ({told}) among {batch}")
         other = copy(self)
-        other.given = {item.letter: self.item_of(item.letter, self.given[item.letter], index)
-                       for item in self.inputs}  # fmt: skip
+        other.given = {
+            item.letter: self.item_of(item.letter, self.given[item.letter], index)
+            for item in self.inputs
+        }
         other._item = (*self._item, *index)
         other._batched = frozenset(
             item.letter

@@ -65,8 +65,9 @@ def worked(
     cell = (column, row) if notation.convention == "columns" else (row, column)
     place: Place = cell if head is None else (head, *cell)
     result = evaluation.digits(step.letter, place, notation)
-    nothing = t.row(t.equation(left, (t.EQUALS, number(result.text))),
-                    t.Text(" (no key may be attended to)"))  # fmt: skip
+    nothing = t.row(
+        t.equation(left, (t.EQUALS, number(result.text))), t.Text(" (no key may be attended to)")
+    )
     if isinstance(rule, Over) and rule.empty is not None and numbers.vanishes(rule.den):
         return nothing
     if any(numbers.is_open(part) for part in parts(rule)):

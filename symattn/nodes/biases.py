@@ -79,9 +79,14 @@ class ALiBi(Placed):
     heads, index, symmetric, start = Whole(least=1), Scalar(), Scalar(), Whole()
 
     def __new__(
-        cls, rows: Any, columns: Any, heads: Any = 1, index: Any = None, symmetric: Any = False,
+        cls,
+        rows: Any,
+        columns: Any,
+        heads: Any = 1,
+        index: Any = None,
+        symmetric: Any = False,
         start: Any = 0,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         count = whole(heads, "ALiBi", "heads", least=1)
         if index is None and count != 1:
             raise SymattnError(f"ALiBi: of {count} heads, which? give the head's index")
@@ -223,9 +228,16 @@ class RelativeBias(Placed):
     start = Whole()
 
     def __new__(
-        cls, rows: Any, columns: Any, table: Any, buckets: Any = 32, max_distance: Any = 128,
-        bidirectional: Any = True, clip: Any = None, start: Any = 0,
-    ) -> Self:  # fmt: skip
+        cls,
+        rows: Any,
+        columns: Any,
+        table: Any,
+        buckets: Any = 32,
+        max_distance: Any = 128,
+        bidirectional: Any = True,
+        clip: Any = None,
+        start: Any = 0,
+    ) -> Self:
         limit = sympy.S.NegativeOne if clip in (None, -1) else whole(clip, "RelativeBias", "clip")
         if limit >= 0:
             layout = (2 * limit + 1, limit, sympy.S.One)
@@ -283,8 +295,9 @@ class RelativeBias(Placed):
         yield Definition(t.equation(speller.scalar(_ROW_OF_TABLE), (t.EQUALS, rows)))
         distance = speller.scalar(_DISTANCE)
         ratios = (_DISTANCE / each, sympy.Rational(furthest, each))
-        above, below = (t.call(t.Ident("ln", roman=True), t.inline(speller.scalar(ratio)))
-                        for ratio in ratios)  # fmt: skip
+        above, below = (
+            t.call(t.Ident("ln", roman=True), t.inline(speller.scalar(ratio))) for ratio in ratios
+        )
         steps = t.inline(t.Frac(t.times([speller.scalar(half - each), above]), below))
         spaced = t.plus([speller.scalar(each), t.Fenced(steps, "⌊", "⌋")])
         limits = (t.equation(distance, (t.Op("<"), speller.scalar(x))) for x in (each, furthest))

@@ -167,8 +167,9 @@ class Hardmax(Normaliser):
         index = dummy(i, j)
         other = dummy(i, j, index)
         (score, size), (any_score, _) = (self._along(i, j, letter) for letter in (index, other))
-        largest = t.call(t.Script(t.Ident("max", roman=True), speller.index(other)),
-                         speller.rule(any_score))  # fmt: skip
+        largest = t.call(
+            t.Script(t.Ident("max", roman=True), speller.index(other)), speller.rule(any_score)
+        )
         such = t.equation(speller.rule(score), (t.EQUALS, largest))
         places = t.Fenced(t.row(speller.index(index), t.Op(":"), such), "{", "}")
         first = t.row(t.Ident("min", roman=True), t.APPLY, places)
@@ -225,8 +226,9 @@ class Sparsemax(Normaliser):
         share = t.Frac(t.plus([sums, t.row(t.MINUS, t.Num("1"))]), k)
         largest = t.call(t.Script(t.Ident("max", roman=True), k), share)
         yield Definition(t.equation(t.call(t.Ident("τ"), given), (t.EQUALS, largest)))
-        falling = t.equation(_x(t.Fenced(t.Num("1"))), (_AT_LEAST, t.DOTS),
-                             (_AT_LEAST, _x(t.Fenced(count))))  # fmt: skip
+        falling = t.equation(
+            _x(t.Fenced(t.Num("1"))), (_AT_LEAST, t.DOTS), (_AT_LEAST, _x(t.Fenced(count)))
+        )
         order = t.Text(" in falling order")
         yield Definition(t.row(falling, t.Text(" being "), given, order))
 

@@ -280,9 +280,13 @@ class Rotary(Placed):
     matrix, base, dims, interleaved, start = Matrix(), Base(), Whole(), Scalar(), Whole()
 
     def __new__(
-        cls, matrix: Any, base: Any = 10000, dims: Any = None, pairing: Any = "interleaved",
+        cls,
+        matrix: Any,
+        base: Any = 10000,
+        dims: Any = None,
+        pairing: Any = "interleaved",
         start: Any = 0,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         turned = shape_of(as_matrix(matrix, "Rotary"))[1] if dims is None else dims
         code = {"half": 0, "interleaved": 1, 0: 0, 1: 1}.get(pairing)
         if code is None:

@@ -200,8 +200,10 @@ class PairSum(Node):
         left, one, other, queries, keys, order = self.args
         index = dummy(i, j)
         query, key, width = {
-            "pairs": (i, j, index), "queries": (i, index, j), "keys": (index, i, j)
-        }[left.name]  # fmt: skip
+            "pairs": (i, j, index),
+            "queries": (i, index, j),
+            "keys": (index, i, j),
+        }[left.name]
         places = {"U": (query, key), "W": (query, width), "X": (key, width)}
         kept = {"pairs": "WX", "queries": "UX", "keys": "UW"}[left.name]
         size = {"pairs": queries.shape[1], "queries": keys.shape[0], "keys": queries.shape[0]}
@@ -214,8 +216,11 @@ class PairSum(Node):
 
     def _spell(self, speller: Speller) -> Tree:
         left, one, other, queries, keys, order = self.args
-        name: Tree = t.Script(t.Ident("additive", roman=True), t.Ident(left.name, roman=True),
-                              t.row(*[t.Op("′")] * int(order)) if order else None)  # fmt: skip
+        name: Tree = t.Script(
+            t.Ident("additive", roman=True),
+            t.Ident(left.name, roman=True),
+            t.row(*[t.Op("′")] * int(order)) if order else None,
+        )
         ones = [x for x in (one, other) if not isinstance(x, Filled)]
         return t.call(name, *map(speller.matrix, (*ones, queries, keys)))
 

@@ -160,8 +160,9 @@ class Speller:
     def _sympy_sum(self, expr: sympy.Sum) -> Tree:
         body = self.scalar(expr.function)
         for index, low, high in expr.limits:
-            limits = t.Script(t.SUM, t.equation(self.index(index), (t.EQUALS, self.index(low))),
-                              self.index(high))  # fmt: skip
+            limits = t.Script(
+                t.SUM, t.equation(self.index(index), (t.EQUALS, self.index(low))), self.index(high)
+            )
             body = t.row(limits, t.bracketed(body, t.MULTIPLICATIVE))
         return body
 
@@ -192,8 +193,9 @@ class Speller:
             case sympy.OneMatrix():
                 return self.notation.ones(*(size == 1 for size in expr.shape))
             case sympy.BlockMatrix():
-                return self.bracketed_grid([[self.matrix(b) for b in r]
-                                            for r in expr.blocks.tolist()])  # fmt: skip
+                return self.bracketed_grid(
+                    [[self.matrix(b) for b in r] for r in expr.blocks.tolist()]
+                )
             case sympy.MatrixBase():
                 return self.bracketed_grid([[self.scalar(x) for x in r] for r in expr.tolist()])
         raise CannotSpell(f"{type(expr).__name__} has no spelling here: {str(expr)[:80]}")
@@ -301,8 +303,10 @@ class _RuleSpeller:
             return t.call(name, *listed)
         (body,) = rule.terms
         if rule.name == "τ" and isinstance(body, Entry):
-            ends = (replace(body, row=_put(body.row, index, k), column=_put(body.column, index, k))
-                    for k in (sympy.S.Zero, rule.size - 1))  # fmt: skip
+            ends = (
+                replace(body, row=_put(body.row, index, k), column=_put(body.column, index, k))
+                for k in (sympy.S.Zero, rule.size - 1)
+            )
             first, last = map(self.spell, ends)
             return t.call(name, first, t.DOTS, last)
         return t.call(t.Script(name, self.speller.index(index)), self.spell(body))
@@ -349,8 +353,10 @@ class _RuleSpeller:
         lead = _lead(one, other)
         if lead is not None:
             one, other = lead, other - one + lead
-        return t.equation(self._as_number(one, lead is not None),
-                          (t.Op(sign), self._as_number(other, lead is not None)))  # fmt: skip
+        return t.equation(
+            self._as_number(one, lead is not None),
+            (t.Op(sign), self._as_number(other, lead is not None)),
+        )
 
     def _side(self, rule: Rule, across: Rule) -> Tree:
         """One side of a condition; across from a number that has a letter it is a number too."""

@@ -93,12 +93,21 @@ _JOINED = {"--", "``", "''", "?`", "!`", ",,", "<<", ">>"}
 
 #: Characters that need math mode to look like themselves, in sentences and in formulas.
 _MATH_ESCAPES = {
-    "\\": r"\backslash", "^": r"\wedge", "~": r"\sim", "<": "<", ">": ">", "|": r"\vert",
-    "√": r"\surd", "−": "-", **{
-        symbol: command.strip() for symbol, command in _OPERATORS.items()
+    "\\": r"\backslash",
+    "^": r"\wedge",
+    "~": r"\sim",
+    "<": "<",
+    ">": ">",
+    "|": r"\vert",
+    "√": r"\surd",
+    "−": "-",
+    **{
+        symbol: command.strip()
+        for symbol, command in _OPERATORS.items()
         if not symbol.isascii() and symbol not in "\u2061\u2062"
-    }, **_GREEK_COMMANDS,
-}  # fmt: skip
+    },
+    **_GREEK_COMMANDS,
+}
 
 
 def latex(tree: Tree) -> str:

@@ -38,11 +38,27 @@ NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 
 #: The elements that may leave here, with how many children each must have (None: any).
 ELEMENTS: dict[str, int | None] = {
-    "math": None, "mrow": None, "mi": 0, "mn": 0, "mo": 0, "mtext": 0, "mspace": 0,
-    "mfrac": 2, "msqrt": None, "mroot": 2, "msub": 2, "msup": 2, "msubsup": 3,
-    "munder": 2, "mover": 2, "munderover": 3,
-    "mtable": None, "mtr": None, "mtd": None, "mstyle": None,
-}  # fmt: skip
+    "math": None,
+    "mrow": None,
+    "mi": 0,
+    "mn": 0,
+    "mo": 0,
+    "mtext": 0,
+    "mspace": 0,
+    "mfrac": 2,
+    "msqrt": None,
+    "mroot": 2,
+    "msub": 2,
+    "msup": 2,
+    "msubsup": 3,
+    "munder": 2,
+    "mover": 2,
+    "munderover": 3,
+    "mtable": None,
+    "mtr": None,
+    "mtd": None,
+    "mstyle": None,
+}
 
 _ALIGN = {
     "r": "text-align:right;text-align:-webkit-right",

@@ -29,12 +29,32 @@ from symattn.notation.tree import (
 )
 
 _WORDS = {
-    "=": "equals", "≈": "is about", "+": "plus", "−": "minus", "·": "times", "×": "by",
-    "/": "over", "∑": "the sum", "∞": "infinity", "⋯": "and so on", "⋮": "and so on",
-    "⋱": "and so on", ",": ",", "≤": "is at most", "<": "is less than", "≥": "is at least",
-    ">": "is more than", "≠": "is not", "∈": "is in", "∘": "entrywise times", "⊤": "transposed",
-    "′": "prime", "?": "unknown", "\u2062": "", "\u2061": "of",
-}  # fmt: skip
+    "=": "equals",
+    "≈": "is about",
+    "+": "plus",
+    "−": "minus",
+    "·": "times",
+    "×": "by",
+    "/": "over",
+    "∑": "the sum",
+    "∞": "infinity",
+    "⋯": "and so on",
+    "⋮": "and so on",
+    "⋱": "and so on",
+    ",": ",",
+    "≤": "is at most",
+    "<": "is less than",
+    "≥": "is at least",
+    ">": "is more than",
+    "≠": "is not",
+    "∈": "is in",
+    "∘": "entrywise times",
+    "⊤": "transposed",
+    "′": "prime",
+    "?": "unknown",
+    "\u2062": "",
+    "\u2061": "of",
+}
 _FENCES = {"|": "the absolute value of", "⌊": "the floor of", "⌈": "the ceiling of"}
 
 

@@ -47,15 +47,55 @@ _SPACED = {"=", "≈", "+", "−", "≤", "<", "≥", ">", "≠", "∈", ":", "�
 _ORDINARY = "∞⋯⋮⋱?′⊤…"
 _SUPERSCRIPTS = dict(zip("0123456789()ihT⊤′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾ⁱʰᵀ⊤′", strict=True))
 _ASCII = {
-    "−": "-", "≈": "~=", "·": "*", "×": "x", "√": "sqrt", "∑": "Sum", "∞": "inf", "⋯": "...",
-    "⋮": ":", "⋱": "...", "≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∘": "o", "⊘": "./", "⊤": "T",
-    "′": "'", "∂": "d", "…": "..", "\u2062": "", "\u2061": "",
-    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta",
-    "η": "eta", "θ": "theta", "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu",
-    "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi",
-    "χ": "chi", "ψ": "psi", "ω": "omega", "⌊": "floor(", "⌋": ")",
+    "−": "-",
+    "≈": "~=",
+    "·": "*",
+    "×": "x",
+    "√": "sqrt",
+    "∑": "Sum",
+    "∞": "inf",
+    "⋯": "...",
+    "⋮": ":",
+    "⋱": "...",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "∈": "in",
+    "∘": "o",
+    "⊘": "./",
+    "⊤": "T",
+    "′": "'",
+    "∂": "d",
+    "…": "..",
+    "\u2062": "",
+    "\u2061": "",
+    "α": "alpha",
+    "β": "beta",
+    "γ": "gamma",
+    "δ": "delta",
+    "ε": "epsilon",
+    "ζ": "zeta",
+    "η": "eta",
+    "θ": "theta",
+    "ι": "iota",
+    "κ": "kappa",
+    "λ": "lambda",
+    "μ": "mu",
+    "ν": "nu",
+    "ξ": "xi",
+    "π": "pi",
+    "ρ": "rho",
+    "σ": "sigma",
+    "τ": "tau",
+    "υ": "upsilon",
+    "φ": "phi",
+    "χ": "chi",
+    "ψ": "psi",
+    "ω": "omega",
+    "⌊": "floor(",
+    "⌋": ")",
     **{above: f"^{below}" for below, above in _SUPERSCRIPTS.items() if below.isascii()},
-}  # fmt: skip
+}
 _BRACKETS = {"[": "⎡⎢⎣", "]": "⎤⎥⎦", "(": "⎛⎜⎝", ")": "⎞⎟⎠", "{": "⎧⎨⎩", "}": "⎫⎬⎭", "|": "│││"}
 
 
@@ -173,8 +213,12 @@ class _Layout:
 
     def _slash(self, left: Tree, right: Tree) -> str:
         """Tight between short atoms, wide in a formula of matrices."""
-        wide = any(isinstance(item, Op) for side in (left, right) if isinstance(side, Row)
-                   for item in side.items)  # fmt: skip
+        wide = any(
+            isinstance(item, Op)
+            for side in (left, right)
+            if isinstance(side, Row)
+            for item in side.items
+        )
         return " / " if wide or is_bare_sum(right) else "/"
 
     def _row(self, items: tuple[Tree, ...]) -> Box:

@@ -149,9 +149,21 @@ class Scheme:
 
 
 Tree: TypeAlias = (
-    Ident | Num | Op | Row | Script | Frac | Root | Fenced | Grid | Text | Custom | Marked
-    | Picked | Scheme
-)  # fmt: skip
+    Ident
+    | Num
+    | Op
+    | Row
+    | Script
+    | Frac
+    | Root
+    | Fenced
+    | Grid
+    | Text
+    | Custom
+    | Marked
+    | Picked
+    | Scheme
+)
 
 #: Juxtaposed factors (U+2062) and a function before its argument (U+2061).
 TIMES = Op("\u2062")
@@ -349,8 +361,9 @@ def ruled(scheme: Scheme) -> Ruled:
     for k, cells in enumerate(second.rows):
         last = k == len(second.rows) - 1
         left = tuple(map(Text, first.column_labels)) if last else ()
-        lines.append((*_empty(1), *(left or _empty(inner)), *cells,
-                      *_behind(scheme.second, k, named)))  # fmt: skip
+        lines.append(
+            (*_empty(1), *(left or _empty(inner)), *cells, *_behind(scheme.second, k, named))
+        )
     above = len(lines)
     for k, (before, cells) in enumerate(zip(first.rows, product.rows, strict=True)):
         name = row(scheme.first.symbol, scheme.first.relation) if _middle(first, k) else EMPTY

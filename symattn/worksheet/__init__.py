@@ -11,9 +11,12 @@ if TYPE_CHECKING:
 
 #: Where each public name lives; its module is imported on first use.
 _HOMES = {
-    "Marking": "check", "check_worksheet": "check",
-    "Worksheet": "read", "read_worksheet": "read", "worksheet_of": "read",
-}  # fmt: skip
+    "Marking": "check",
+    "check_worksheet": "check",
+    "Worksheet": "read",
+    "read_worksheet": "read",
+    "worksheet_of": "read",
+}
 
 __all__ = ["Marking", "Worksheet", "check_worksheet", "read_worksheet", "worksheet_of"]
 

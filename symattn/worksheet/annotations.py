@@ -93,8 +93,9 @@ def _command(kind: str, at: dict[str, str], title: str, message: str) -> str:
     >>> _command("error", {"file": "a,b.md", "line": "3"}, "scores[1,2]: wrong", "50%")
     '::error file=a%2Cb.md,line=3,title=scores[1%2C2]%3A wrong::50%25'
     """
-    told = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in
-                    {**at, "title": title}.items())  # fmt: skip
+    told = ",".join(
+        f"{key}={_escaped(value, _PROPERTY)}" for key, value in {**at, "title": title}.items()
+    )
     return f"::{kind} {told}::{_escaped(message, _DATA)}"
 
 

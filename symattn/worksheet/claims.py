@@ -185,9 +185,11 @@ class _Claim:
         """
         printed, key, name = self.printed, self.key, self.name
         index = self._index(printed.shape)
-        free = tuple(len(range(*i.indices(size)))
-                     for i, size in zip(index, printed.shape, strict=True)
-                     if isinstance(i, slice))  # fmt: skip
+        free = tuple(
+            len(range(*i.indices(size)))
+            for i, size in zip(index, printed.shape, strict=True)
+            if isinstance(i, slice)
+        )
         value = _levelled(value, free)
         _check_shape(value, free, key, name, printed.shape)
         base = self.notation.index_base
@@ -328,8 +330,10 @@ def _check_shape(
         expected = "is" if size == 1 else "are"
         for part in level:
             if not isinstance(part, list | tuple):
-                raise ReadError(f"{key}: {name} is {_dims(whole)}; {_dims(shape)} entries are "
-                                "expected here, in brackets")  # fmt: skip
+                raise ReadError(
+                    f"{key}: {name} is {_dims(whole)}; {_dims(shape)} entries are "
+                    "expected here, in brackets"
+                )
             if len(part) != size:
                 raise ReadError(
                     f"{key}: {counted(len(part), what)} where {size} {expected} expected "

@@ -244,8 +244,12 @@ class _Case:
         """The entries that are mistakes of their own, with their letters."""
         if self.whole:
             return []
-        return [(mark.letter, entry) for mark in self.marks for entry in mark.entries
-                if entry.verdict in _MISTAKEN]  # fmt: skip
+        return [
+            (mark.letter, entry)
+            for mark in self.marks
+            for entry in mark.entries
+            if entry.verdict in _MISTAKEN
+        ]
 
 
 class _Sheet:
@@ -267,8 +271,9 @@ class _Sheet:
         self.later = claimed[claimed.index(first) :]
         self.complete = True
         self.claimed = frozenset(mark.letter for mark in marks)
-        self.verdicts = {(mark.letter, entry.place): entry.verdict
-                         for mark in marks for entry in mark.entries}  # fmt: skip
+        self.verdicts = {
+            (mark.letter, entry.place): entry.verdict for mark in marks for entry in mark.entries
+        }
         with np.errstate(all="ignore"):
             self.fields = {
                 mark.letter: Field(
@@ -287,8 +292,11 @@ class _Sheet:
                 wrong[entry.place] = entry.verdict in _MISTAKEN
                 fine[entry.place] = entry.verdict in _FITTING
             self.mistaken[mark.letter], self.right[mark.letter] = wrong, fine
-        self.fine = {letter for letter, field in self.fields.items()
-                     if (self.right[letter] | ~field.there).all()}  # fmt: skip
+        self.fine = {
+            letter
+            for letter, field in self.fields.items()
+            if (self.right[letter] | ~field.there).all()
+        }
         many = sum(int(field.there.sum()) for field in self.fields.values())
         self.most_marked = _MOST_MARKED if many < _LARGE else 2
         self.most_partly = _MOST_PARTLY if many < _LARGE else 1
@@ -376,8 +384,9 @@ class _Sheet:
         shown = [habit for habit in HABITS if habit.shows(item, mark)]
         if shown and mark.verdict == "wrong":
             meant = would_belong(self.entries(self.base, {}), mark.letter)
-            shown = [replace(habit, instead=habit.instead + (meant and f"; {meant}"))
-                     for habit in shown]  # fmt: skip
+            shown = [
+                replace(habit, instead=habit.instead + (meant and f"; {meant}")) for habit in shown
+            ]
         return [Explanation((habit,), (self.first,), whole=False) for habit in shown]
 
     # ---- misconceptions ---------------------------------------------------------------------
@@ -536,8 +545,13 @@ class _Sheet:
         left = {(letter, entry.place) for case in cases[:1] for letter, entry in case.roots}
         likely = [other for other in touching if left & compared[other].fixed.keys()]
         first = [(one, other) for one in alone if one for other in likely if other is not one]
-        second = [(one, other) for one in alone if one for other in touching
-                  if other is not one and other not in likely]  # fmt: skip
+        second = [
+            (one, other)
+            for one in alone
+            if one
+            for other in touching
+            if other is not one and other not in likely
+        ]
         rest = [] if alone else list(combinations(touching, 2))
         every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
         found: list[_Case] = []
@@ -585,8 +599,15 @@ class _Sheet:
         roots: dict[str, list[Place]] = {}
         for letter, entry in case.roots:
             roots.setdefault(letter, []).append(entry.place)
-        return Entries(own, true, self.explainer.rules, self.fields, self.claims, roots,
-                       {key: tuple(values) for key, values in tried.items()})  # fmt: skip
+        return Entries(
+            own,
+            true,
+            self.explainer.rules,
+            self.fields,
+            self.claims,
+            roots,
+            {key: tuple(values) for key, values in tried.items()},
+        )
 
     # ---- screening --------------------------------------------------------------------------
 

@@ -31,8 +31,9 @@ def labels_of(settings: Mapping[str, Any], given: dict[str, Any]) -> dict[str, t
             )
         for token in tokens:
             if token not in vocabulary:
-                raise ReadError(f'tokens: "{token}" is not in the vocabulary'
-                                f"{nearest(token, vocabulary)}")  # fmt: skip
+                raise ReadError(
+                    f'tokens: "{token}" is not in the vocabulary{nearest(token, vocabulary)}'
+                )
         given["one_hot"] = [[int(word == token) for word in vocabulary] for token in tokens]
         labels["n_vocab"] = vocabulary
     counts = _row_counts(given)

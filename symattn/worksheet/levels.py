@@ -17,8 +17,18 @@ from symattn.errors import ReadError, counted, shown
 from symattn.worksheet.labels import depth
 
 #: What is learned, beside W_… and b_…: the same whatever the calculation.
-_LEARNED = ("E", "positions", "U_a", "v_a", "v_d", "u_c", "table", "sink", "distances",
-            "distance_keys")  # fmt: skip
+_LEARNED = (
+    "E",
+    "positions",
+    "U_a",
+    "v_a",
+    "v_d",
+    "u_c",
+    "table",
+    "sink",
+    "distances",
+    "distance_keys",
+)
 _MASKS = ("allowed", "mask")
 
 #: The most items of a batch.

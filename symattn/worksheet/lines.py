@@ -229,8 +229,7 @@ def read_line(
     sides: list[Side] = []
     for sign, side, start in found:
         if not side:
-            raise ReadError(f"{where}: a side of the equation is empty; write e.g. "
-                            "1·0 + 2·4 = 8")  # fmt: skip
+            raise ReadError(f"{where}: a side of the equation is empty; write e.g. 1·0 + 2·4 = 8")
         if not sides and _is_symbolic(side):
             if start == found[0][2] and names(side) is False:
                 raise ReadError(
@@ -257,8 +256,10 @@ def _read_side(text: str, where: str, decimal: str) -> Side:
         return replace(_largest(row["inside"], where, decimal), text=text)
     written = read_written(text, where, decimal)
     if written is None:
-        raise ReadError(f"{where}: {shown(text)} stands where a number belongs; write the number, "
-                        "or leave the claim out")  # fmt: skip
+        raise ReadError(
+            f"{where}: {shown(text)} stands where a number belongs; write the number, "
+            "or leave the claim out"
+        )
     if written.places is not None:
         return Side(text, 0, "", written, str(written.value), written.value)
     try:
@@ -347,8 +348,11 @@ def _spellings(letter: str, head: str, index: tuple[str, ...], notation: Notatio
     """How an entry may be named: as it is printed, and with the matrix's own letter."""
     row, column = index
     tree = notation.entry(letter, Num(head) if head else None, (Num(row), Num(column)))
-    matrix = notation.letter(letter) if not head else notation.in_head(
-        notation.letter(letter), Num(head))  # fmt: skip
+    matrix = (
+        notation.letter(letter)
+        if not head
+        else notation.in_head(notation.letter(letter), Num(head))
+    )
     below = f"_{row},{column}"
     forms = [as_line(tree), latex(tree), f"{as_line(matrix)}{below}", f"{latex(matrix)}{below}"]
     return {_bare(form) for form in forms}
@@ -439,13 +443,20 @@ class _Check:
         places = 4 if right.written is None else max(right.written.places or 0, 0)
         line, column = self.line.where
         return Link(
-            name, self.line.letter, self.line.place,
+            name,
+            self.line.letter,
+            self.line.place,
             called(self.evaluation, self.line.letter, self.line.place) if name else "",
-            without_tex(left.text), right.sign or "=", without_tex(right.text),
+            without_tex(left.text),
+            right.sign or "=",
+            without_tex(right.text),
             _shown(left.value, places),
             "" if right.written is not None or right.is_exact else _shown(right.value, places),
-            verdict, line, column, term,
-        )  # fmt: skip
+            verdict,
+            line,
+            column,
+            term,
+        )
 
     # ---- one sign ----
 
@@ -517,8 +528,9 @@ class _Check:
         *lead, row, column = place
         heads = {HEAD: lead[-1]} if step.per_head and lead else {}
         try:
-            return r.at(r.rule_of(step.expr, i, j), {i: row, j: column} | heads,
-                        self.evaluation.sizes)  # fmt: skip
+            return r.at(
+                r.rule_of(step.expr, i, j), {i: row, j: column} | heads, self.evaluation.sizes
+            )
         except SymattnError:
             return None
 
@@ -573,8 +585,11 @@ class _Check:
         odd: list[int] = []
         for k, term in enumerate(terms):
             assert term is not None
-            fits = [n for n in sorted(left, key=lambda n: n != k)
-                    if self._is_term(term, wanted[n], side)]  # fmt: skip
+            fits = [
+                n
+                for n in sorted(left, key=lambda n: n != k)
+                if self._is_term(term, wanted[n], side)
+            ]
             if fits:
                 left.remove(fits[0])
             else:
@@ -583,8 +598,11 @@ class _Check:
         if odd:
             said = without_tex(texts[odd[0]])
             n = odd[0] if odd[0] in left else needed[0] if needed else -1
-            return (f"the term {said} should be {self._term(wanted[n])}" if n >= 0 else
-                    f"{said} is one term too many")  # fmt: skip
+            return (
+                f"the term {said} should be {self._term(wanted[n])}"
+                if n >= 0
+                else f"{said} is one term too many"
+            )
         return f"the term {self._term(wanted[needed[0]])} is missing" if needed else ""
 
     def _is_term(self, term: tuple[Tree, Tree], rule: r.Rule, side: Side) -> bool:
@@ -618,8 +636,10 @@ class _Check:
             return True
 
     def _vanishes(self, rule: r.Rule) -> bool:
-        return any(self.evaluation.exact(letter)[place] == 0
-                   for letter, place in map(self._read, _entries_of(rule)))  # fmt: skip
+        return any(
+            self.evaluation.exact(letter)[place] == 0
+            for letter, place in map(self._read, _entries_of(rule))
+        )
 
     def _term(self, rule: r.Rule) -> str:
         """A term with its numbers, as claimed or as they are, and what they are called."""
@@ -828,8 +848,13 @@ def _value(tree: Tree) -> sympy.Expr:
 
 
 _ARB: Mapping[str, Callable[[Any], Any]] = {
-    "exp": arb.exp, "ln": arb.log, "√": arb.sqrt, "sin": arb.sin, "cos": arb.cos, "tanh": arb.tanh,
-}  # fmt: skip
+    "exp": arb.exp,
+    "ln": arb.log,
+    "√": arb.sqrt,
+    "sin": arb.sin,
+    "cos": arb.cos,
+    "tanh": arb.tanh,
+}
 
 
 def _range(side: Side) -> Any:

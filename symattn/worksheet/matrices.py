@@ -426,8 +426,17 @@ _NO_NAMES = (
 _NOT_TEXT = "not UTF-8 text; save the file as UTF-8"
 
 #: What `zipfile` raises for an archive that is broken, or has what it does not know.
-_ZIP_ERRORS = (BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError,
-               NotImplementedError, RuntimeError)  # fmt: skip
+_ZIP_ERRORS = (
+    BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+)
 
 #: The flags of an encrypted member, weakly or strongly.
 _ENCRYPTED = 0x41
@@ -454,15 +463,32 @@ _HEADER_ENTRY = re.compile(
 _RECORDS = re.compile(r"['\"]descr['\"]\s*:\s*[\[(]")
 _TYPE = re.compile(r"[<>=|]?([A-Za-z?])[0-9]{0,12}(?:\[[^\]]{0,20}\])?")
 _OTHERS = {
-    "O": "Python objects", "U": "text", "S": "text", "a": "text", "c": "complex numbers",
-    "M": "dates", "m": "spans of time", "V": "raw bytes, as bfloat16 is saved",
-}  # fmt: skip
+    "O": "Python objects",
+    "U": "text",
+    "S": "text",
+    "a": "text",
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "spans of time",
+    "V": "raw bytes, as bfloat16 is saved",
+}
 
 #: What safetensors calls the types that can be read, and how NumPy reads their bytes.
 _TENSOR_TYPES = {
-    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4",
-    "I16": "<i2", "I8": "i1", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?",
-}  # fmt: skip
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "BF16": "<u2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "u1",
+    "BOOL": "?",
+}
 
 #: Adding a format is adding a row.
 _READERS: Mapping[str, Callable[[BinaryIO, str], Any]] = {

@@ -62,10 +62,14 @@ class MaskedTo(Node):
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         scores, mask, value = args
         hidden = arithmetic.hidden(mask)
-        kept = arithmetic.where(hidden, arithmetic.zero, arithmetic.add(
-            arithmetic.where(hidden, arithmetic.zero, scores),
-            arithmetic.where(hidden, arithmetic.zero, mask),
-        ))  # fmt: skip
+        kept = arithmetic.where(
+            hidden,
+            arithmetic.zero,
+            arithmetic.add(
+                arithmetic.where(hidden, arithmetic.zero, scores),
+                arithmetic.where(hidden, arithmetic.zero, mask),
+            ),
+        )
         return arithmetic.where(hidden, arithmetic.scalar(value), kept)
 
 

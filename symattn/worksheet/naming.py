@@ -82,8 +82,10 @@ def without_tex(text: str) -> str:
         return text
 
     def apart(match: re.Match[str]) -> str:
-        above, below = (f"({x.strip()})" if re.search(r"[-+−*/·\\ ]", x.strip()) else x.strip()
-                        for x in match.groups())  # fmt: skip
+        above, below = (
+            f"({x.strip()})" if re.search(r"[-+−*/·\\ ]", x.strip()) else x.strip()
+            for x in match.groups()
+        )
         return f"{above}/{below}"
 
     text = _FRACTION.sub(apart, text)

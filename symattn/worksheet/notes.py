@@ -86,12 +86,16 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
                 higher, apart = values[j] - values[k], weights[j] - weights[k]
                 where = _row_name(evaluation, row[0])
                 if higher == 0 and apart != 0:
-                    yield (f"{where}: keys {j + base} and {k + base} have equal entries in {name}, "
-                           f"but the weights {row[j].claimed} and {row[k].claimed}")  # fmt: skip
+                    yield (
+                        f"{where}: keys {j + base} and {k + base} have equal entries in {name}, "
+                        f"but the weights {row[j].claimed} and {row[k].claimed}"
+                    )
                 elif higher * apart < 0:
                     top, other = (j, k) if higher > 0 else (k, j)
-                    yield (f"{where}: key {top + base} has a higher entry in {name} than key "
-                           f"{other + base}, but the lower weight")  # fmt: skip
+                    yield (
+                        f"{where}: key {top + base} has a higher entry in {name} than key "
+                        f"{other + base}, but the lower weight"
+                    )
 
 
 def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
@@ -117,8 +121,10 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
             continue
         claimed, unit = entry.claimed.nearest, entry.claimed.nearest_unit
         if not own.min() - unit <= claimed <= own.max() + unit:
-            yield (f"{entry}: {entry.claimed} is outside the range of the "
-                   f"values it averages, {own.min():.6g} to {own.max():.6g}")  # fmt: skip
+            yield (
+                f"{entry}: {entry.claimed} is outside the range of the "
+                f"values it averages, {own.min():.6g} to {own.max():.6g}"
+            )
 
 
 def _remarks(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
@@ -132,9 +138,14 @@ def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
     """Whole numbers that are right only because nearly anything would round to them."""
     if not sums_to_one(evaluation[mark.name].step):
         return
-    vague = [e for e in mark.entries
-             if e.verdict == "right" and e.claimed.places is not None and e.claimed.places < 1
-             and e.claimed.nearest != evaluation.array(mark.letter)[e.place]]  # fmt: skip
+    vague = [
+        e
+        for e in mark.entries
+        if e.verdict == "right"
+        and e.claimed.places is not None
+        and e.claimed.places < 1
+        and e.claimed.nearest != evaluation.array(mark.letter)[e.place]
+    ]
     if vague:
         listed = ", ".join(str(entry) for entry in vague[:_MOST])
         yield f"too few digits: {listed} without decimals would be right for many weights"

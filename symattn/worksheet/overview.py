@@ -267,9 +267,14 @@ def _row_data(row: Row) -> Mapping[str, Any]:
     told = {"file": row.file, "passes": row.passes, "numbers": row.numbers, "right": row.right}
     if row.passes:
         return told
-    return told | {"step": row.step, "first_wrong": row.first_wrong, "claimed": row.claimed,
-                   "true": row.true, "explanation": row.explanation,
-                   "whole": row.whole}  # fmt: skip
+    return told | {
+        "step": row.step,
+        "first_wrong": row.first_wrong,
+        "claimed": row.claimed,
+        "true": row.true,
+        "explanation": row.explanation,
+        "whole": row.whole,
+    }
 
 
 def _placed_data(placed: Placed) -> dict[str, Any]:

@@ -109,8 +109,9 @@ class Checked:
     @property
     def links(self) -> tuple[Link, ...]:
         """The signs of worked lines that are not let pass, with their lines and columns."""
-        return tuple(link for marking in self.markings for link in marking.lines
-                     if not marking.passes(link))  # fmt: skip
+        return tuple(
+            link for marking in self.markings for link in marking.lines if not marking.passes(link)
+        )
 
     @property
     def left(self) -> tuple[Link, ...]:
@@ -487,8 +488,11 @@ class _Sheet:
         if "[" in anchor.key or not anchor.line:
             return False
         # steps that this attention lacks have Latin letters to be told of; a Greek one may be any
-        letters = {name: letter for name, letter in SYMBOLS.items()
-                   if name in evaluation or len(letter) == 1}  # fmt: skip
+        letters = {
+            name: letter
+            for name, letter in SYMBOLS.items()
+            if name in evaluation or len(letter) == 1
+        }
         return not is_known_letter(anchor.key, letters, self.sheet.notation)
 
     def _calculation(self, anchor: Anchor) -> Line:

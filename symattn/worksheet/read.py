@@ -52,13 +52,40 @@ _TABLES = (
 )
 _AXES = tuple(axis.name for axis in fields(Attention))
 _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
-_SHARED = ("X", "memory", "E", "one_hot", "positions", "W_D", "latent", "latent_past", "W_DQ",
-           "Q_latent", "W_KR", "K_position", "K_position_past", "distances", "b_O", "W_O", "mask",
-           "allowed", "concat", "projected")  # fmt: skip
+_SHARED = (
+    "X",
+    "memory",
+    "E",
+    "one_hot",
+    "positions",
+    "W_D",
+    "latent",
+    "latent_past",
+    "W_DQ",
+    "Q_latent",
+    "W_KR",
+    "K_position",
+    "K_position_past",
+    "distances",
+    "b_O",
+    "W_O",
+    "mask",
+    "allowed",
+    "concat",
+    "projected",
+)
 _OF_GROUPS = ("K", "V", "K_past", "V_past")  # all heads share them where there is one group
 _POLICY = tuple(setting.name for setting in fields(Policy))
-_NOTATION = ("index_base", "transpose", "convention", "symbols", "digits", "rounding", "gradients",
-             "layout")  # fmt: skip
+_NOTATION = (
+    "index_base",
+    "transpose",
+    "convention",
+    "symbols",
+    "digits",
+    "rounding",
+    "gradients",
+    "layout",
+)
 _ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
 
 #: Bytes that all matrices from files may take together, and about how many an exact number takes.
@@ -181,9 +208,14 @@ class Worksheet:
         if self.batch is not None:
             raise ReadError(f"chunks: are cut from one calculation, not from {self._whole}")
         made = decode(
-            self.spec, self.chunks if chunks is None else chunks, sizes=self.sizes,
-            labels=self.labels, title=self.title, dtype=dtype, **self.given,
-        )  # fmt: skip
+            self.spec,
+            self.chunks if chunks is None else chunks,
+            sizes=self.sizes,
+            labels=self.labels,
+            title=self.title,
+            dtype=dtype,
+            **self.given,
+        )
         return tuple(replace(c, evaluation=c.evaluation.spelled(self.notation)) for c in made)
 
 
@@ -339,8 +371,9 @@ def _exponentials(
         inside = key.partition("[")[2].rstrip("]").replace("][", ",").split(",")
         last = inside[-2 if columns else -1].strip() if len(inside) > 1 else ":"
         for one in _single(value):
-            if depth(one) < 2 and (not isinstance(one, list) or (columns and inside == [""])
-                                   or last != ":"):  # fmt: skip
+            if depth(one) < 2 and (
+                not isinstance(one, list) or (columns and inside == [""]) or last != ":"
+            ):
                 # part of a row does not show the whole, unless it shows how it is made
                 rows.append([1] if _takes_off(one, decimal) else [one, None])
             elif depth(one) < 2:

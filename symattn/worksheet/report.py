@@ -23,8 +23,15 @@ from symattn.worksheet.mark import EntryMark, StepMark, summary, true_digits
 from symattn.worksheet.naming import counted_place, entry_name, leading, listed, without_tex
 
 #: The sign of each verdict beside a number, and its name wherever people read it.
-SIGNS = {"right": " ", "truncated": "⌊", "rounded-early": "≈", "undecided": "?",
-         "last-digit": "±", "carried": "→", "wrong": "✗"}  # fmt: skip
+SIGNS = {
+    "right": " ",
+    "truncated": "⌊",
+    "rounded-early": "≈",
+    "undecided": "?",
+    "last-digit": "±",
+    "carried": "→",
+    "wrong": "✗",
+}
 
 PHRASES = {
     "right": "right",
@@ -384,8 +391,9 @@ def _false_signs(marking: Marking, notation: Notation) -> Iterator[FirstWrong]:
     for link in marking.lines:
         if not marking.passes(link):
             index = counted_place(link.place, notation) if link.entry else ()
-            entry = EntryReport(link.entry, index, link.place, link.right, link.value,
-                                link.verdict, passes=False)  # fmt: skip
+            entry = EntryReport(
+                link.entry, index, link.place, link.right, link.value, link.verdict, passes=False
+            )
             sentence = f"In the {link.told}."
             yield FirstWrong(link.step, entry, sentence, *_worked(marking, link, notation))
 
@@ -645,8 +653,13 @@ def report_data(found: Report) -> dict[str, Any]:
         "conclusion": found.conclusion,
         "first_wrong": None if found.first is None else _first_data(found.first),
         "explanations": [
-            {"name": reason.name, "fits": list(reason.fits), "whole": reason.whole,
-             "instead": reason.instead, "tell": reason.tell}
+            {
+                "name": reason.name,
+                "fits": list(reason.fits),
+                "whole": reason.whole,
+                "instead": reason.instead,
+                "tell": reason.tell,
+            }
             for reason in found.reasons
         ],
         "style": found.style,
@@ -665,7 +678,7 @@ def report_data(found: Report) -> dict[str, Any]:
         ],
         "notes": list(found.notes),
         "passes": found.passes,
-    }  # fmt: skip
+    }
 
 
 def _first_data(first: FirstWrong) -> dict[str, Any]:

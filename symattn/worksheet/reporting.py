@@ -31,8 +31,19 @@ from symattn.worksheet.report import (
     report_data,
 )
 
-_ASCII_SIGNS = {"⌊": "_", "≈": "~", "?": "?", "±": "+", "→": ">", "✗": "x", " ": " ",
-                "✓": "v", "⋯": "..", "⋮": ":", "·": "."}  # fmt: skip
+_ASCII_SIGNS = {
+    "⌊": "_",
+    "≈": "~",
+    "?": "?",
+    "±": "+",
+    "→": ">",
+    "✗": "x",
+    " ": " ",
+    "✓": "v",
+    "⋯": "..",
+    "⋮": ":",
+    "·": ".",
+}
 _INDENT = "   "
 
 #: The sign before a step all of whose numbers are right.
@@ -504,8 +515,14 @@ def _md_cell(cell: Cell) -> str:
 # ---- HTML --------------------------------------------------------------------------------
 
 #: Tints behind black text, each with a contrast above 7 to 1; the sign says the verdict too.
-_TINTS = {"truncated": "#fff3c4", "rounded-early": "#fff3c4", "undecided": "#e5e5e5",
-          "last-digit": "#ffe0b3", "carried": "#ffe0b3", "wrong": "#ffc9c9"}  # fmt: skip
+_TINTS = {
+    "truncated": "#fff3c4",
+    "rounded-early": "#fff3c4",
+    "undecided": "#e5e5e5",
+    "last-digit": "#ffe0b3",
+    "carried": "#ffe0b3",
+    "wrong": "#ffc9c9",
+}
 
 _STYLE = """
 .symattn-report{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;color:#1a1a1a;background:#fff;
@@ -537,8 +554,9 @@ border:1px solid #767676}
 .symattn-report td .told{position:absolute;width:1px;height:1px;overflow:hidden;
 clip-path:inset(50%);white-space:nowrap}
 .symattn-report ul{padding-left:1.25rem;margin:.25rem 0}
-""" + "".join(f".symattn-report td.{verdict}{{background:{tint}}}\n"
-              for verdict, tint in _TINTS.items())  # fmt: skip
+""" + "".join(
+    f".symattn-report td.{verdict}{{background:{tint}}}\n" for verdict, tint in _TINTS.items()
+)
 
 
 def html_report(found: Report) -> str:
@@ -606,8 +624,9 @@ def _html_report(found: Report) -> list[str]:
     if found.reasons:
         items = "".join(
             f"<li><strong>{_html(reason.name)}</strong>: {_html(reason.done)}. "
-            f"{_html(reason.tell)}</li>" for reason in found.reasons[: found.shown_reasons]
-        )  # fmt: skip
+            f"{_html(reason.tell)}</li>"
+            for reason in found.reasons[: found.shown_reasons]
+        )
         rest = _other_reasons(found)
         items += f"<li>{_html(rest)}</li>" if rest else ""
         out.append(f"<h3>Consistent with</h3><ul>{items}</ul>")
@@ -668,9 +687,11 @@ def _html_table(name: str, table: Table, found: Report) -> str:
         rows.append(f'<tr><th scope="row">{_html(label)}</th>{inside}</tr>')
     more = f"; {found.more}" if found.more else ""
     left_out = f"<p>({_html(table.left_out + more)})</p>" if table.left_out else ""
-    return (f'<div class="wide" tabindex="0" role="region" aria-label="{_html(title)}"><table>'
-            f"{caption}<thead><tr><td></td>{head}</tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table></div>{left_out}")  # fmt: skip
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{_html(title)}"><table>'
+        f"{caption}<thead><tr><td></td>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>{left_out}"
+    )
 
 
 def _html_cell(cell: Cell) -> str:
@@ -678,8 +699,10 @@ def _html_cell(cell: Cell) -> str:
     if cell.verdict in ("", "right", "gap"):
         return f'<td class="{cell.verdict or "blank"}">{_html(cell.text)}</td>'
     sign, name = SIGNS[cell.verdict], PHRASES[cell.verdict]
-    return (f'<td class="{cell.verdict}"><span aria-hidden="true">{sign}</span>'
-            f'<span class="told">{name}</span> {_html(cell.text)}</td>')  # fmt: skip
+    return (
+        f'<td class="{cell.verdict}"><span aria-hidden="true">{sign}</span>'
+        f'<span class="told">{name}</span> {_html(cell.text)}</td>'
+    )
 
 
 def _html_rows(found: Overview) -> str:
@@ -691,9 +714,11 @@ def _html_rows(found: Overview) -> str:
         cells = (row.first_wrong, row.claimed, row.true, row.explained)
         inside = "".join(f"<td>{_html(cell)}</td>" for cell in cells)
         rows.append(f'<tr><th scope="row">{link}</th>{inside}</tr>')
-    return (f'<div class="wide" tabindex="0" role="region" aria-label="Overview">'
-            f'<table class="files"><thead><tr>{head}</tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div>")  # fmt: skip
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="Overview">'
+        f'<table class="files"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
 
 
 def _html(words: str) -> str:

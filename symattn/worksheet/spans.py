@@ -38,8 +38,9 @@ def table_spans(source: str, table: str) -> Mapping[str, list[Span]]:
     """
     walk = _Walk(source)
     walk.document()
-    return {path[1]: spans for path, spans in walk.found.items()
-            if len(path) == 2 and path[0] == table}  # fmt: skip
+    return {
+        path[1]: spans for path, spans in walk.found.items() if len(path) == 2 and path[0] == table
+    }
 
 
 class _Walk:

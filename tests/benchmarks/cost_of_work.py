@@ -27,9 +27,16 @@ from symattn.documents.job import FORMATS
 FAST, SLOW = 2.0, 120.0
 
 _OPTIONS = (
-    "--full", "--view value --full", "--view worked --full", "--exact", "--exact --full",
-    "--digits 100", "--chunks 1", "--gradient all", "--symbolic",
-)  # fmt: skip
+    "--full",
+    "--view value --full",
+    "--view worked --full",
+    "--exact",
+    "--exact --full",
+    "--digits 100",
+    "--chunks 1",
+    "--gradient all",
+    "--symbolic",
+)
 
 
 def _cases() -> Iterator[str]:
@@ -67,8 +74,10 @@ def _run(case: str, most: int, answer: int) -> None:
         except SystemExit as end:
             status = end.code
         if estimates:
-            os.write(answer, json.dumps([estimates[0], time.process_time() - started, status])
-                     .encode() + b"\n")  # fmt: skip
+            os.write(
+                answer,
+                json.dumps([estimates[0], time.process_time() - started, status]).encode() + b"\n",
+            )
 
 
 def _estimated(case: str) -> int | None:

@@ -24,8 +24,18 @@ from symattn.worksheet.read import worksheet_of
 from tests.benchmarks.synthetic_students import MISTAKES, sheets, softmax
 
 #: Queries, keys, widths of keys and of values; few, as what is tried is prepared for each.
-SHAPES = ((1, 2, 2, 1), (1, 3, 2, 2), (2, 2, 3, 2), (3, 3, 2, 3), (3, 2, 4, 1), (2, 4, 2, 2),
-          (4, 4, 3, 2), (3, 3, 3, 3), (1, 4, 4, 4), (4, 3, 2, 1))  # fmt: skip
+SHAPES = (
+    (1, 2, 2, 1),
+    (1, 3, 2, 2),
+    (2, 2, 3, 2),
+    (3, 3, 2, 3),
+    (3, 2, 4, 1),
+    (2, 4, 2, 2),
+    (4, 4, 3, 2),
+    (3, 3, 3, 3),
+    (1, 4, 4, 4),
+    (4, 3, 2, 1),
+)
 
 #: A sheet: the attention, what is given, and the claims as text, by step.
 Table: TypeAlias = dict[str, Any]
@@ -43,8 +53,9 @@ class Sheet:
 
     def text(self) -> str:
         """As somebody would hand it in."""
-        given = [f"{name} = {[[int(x) for x in row] for row in m]}"
-                 for name, m in self.given.items()]  # fmt: skip
+        given = [
+            f"{name} = {[[int(x) for x in row] for row in m]}" for name, m in self.given.items()
+        ]
         claims = [f"{name} = {rows!r}" for name, rows in self.claims.items()]
         return "\n".join(["[attention]", *self.attention, "[given]", *given, "[claims]", *claims])
 
@@ -64,8 +75,11 @@ def written(values: Any, digits: int) -> list[list[str]]:
 def honest(rng: Any, digits: int, claimed: tuple[str, ...] = ()) -> Sheet:
     """A sheet with nothing wrong in it, of a shape of its own."""
     n, m, d, e = SHAPES[int(rng.integers(len(SHAPES)))]
-    given = {"Q": rng.integers(-3, 4, (n, d)), "K": rng.integers(-3, 4, (m, d)),
-             "V": rng.integers(-9, 10, (m, e))}  # fmt: skip
+    given = {
+        "Q": rng.integers(-3, 4, (n, d)),
+        "K": rng.integers(-3, 4, (m, d)),
+        "V": rng.integers(-9, 10, (m, e)),
+    }
     q, k, v = (given[name].astype(float) for name in "QKV")
     values = {"scores": q @ k.T}
     values["scaled"] = values["scores"] / np.sqrt(d)
@@ -172,8 +186,11 @@ def _term(factor: float) -> Callable[..., float | None]:
 
 def _copied(sheet: Sheet, rng: Any, step: str, row: int, column: int) -> float | None:
     value = sheet.values[step]
-    around = [(row + i, column + j) for i, j in ((0, 1), (1, 0), (0, -1), (-1, 0))
-              if 0 <= row + i < value.shape[0] and 0 <= column + j < value.shape[1]]  # fmt: skip
+    around = [
+        (row + i, column + j)
+        for i, j in ((0, 1), (1, 0), (0, -1), (-1, 0))
+        if 0 <= row + i < value.shape[0] and 0 <= column + j < value.shape[1]
+    ]
     return float(value[around[int(rng.integers(len(around)))]]) if around else None
 
 

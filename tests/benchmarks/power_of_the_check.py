@@ -49,8 +49,12 @@ def main(rounds: int = 200) -> None:
     """Print the table, as Markdown."""
     print("| dtype, n × d | step |", " | ".join(f"{slip} ulp" for slip in SLIPS), "|")
     print("|---" * (len(SLIPS) + 2) + "|")
-    for dtype, shape in (("float64", (4, 4)), ("float64", (16, 16)), ("float32", (4, 4)),
-                         ("float16", (4, 4))):  # fmt: skip
+    for dtype, shape in (
+        ("float64", (4, 4)),
+        ("float64", (16, 16)),
+        ("float32", (4, 4)),
+        ("float16", (4, 4)),
+    ):
         for name, shares in passed(dtype, shape, rounds).items():
             cells = " | ".join(f"{100 * share:.0f}" for share in shares)
             print(f"| {dtype}, {shape[0]} × {shape[1]} | {name} | {cells} |")

@@ -111,8 +111,10 @@ def hand_in(
     """A worksheet with a student's numbers; None where the mistake makes no sense."""
     n, d = int(rng.integers(3, 5)), int(rng.integers(2, 4))
     q, k, v = (rng.integers(-3, 4, (n, d)).astype(float) for _ in range(3))
-    lines = [f"{name} = {[[int(x) for x in row] for row in m]}" for name, m in
-             (("Q", q), ("K", k), ("V", v))]  # fmt: skip
+    lines = [
+        f"{name} = {[[int(x) for x in row] for row in m]}"
+        for name, m in (("Q", q), ("K", k), ("V", v))
+    ]
     claims: dict[str, Any] = {}
 
     def note(name: str, value: Any, exact: bool = False) -> Any:
@@ -129,8 +131,12 @@ def hand_in(
             values = np.tril(values)
         values = note("weights", values)
         values = note("output", OUTPUTS[done.get("output", "right")](values, q, k, v))
-    if any("nan" in x.lower() or x.lower().lstrip("-") == "infinity" or len(x) > 9
-           for m in claims.values() for row in m for x in row):  # fmt: skip
+    if any(
+        "nan" in x.lower() or x.lower().lstrip("-") == "infinity" or len(x) > 9
+        for m in claims.values()
+        for row in m
+        for x in row
+    ):
         return None
     head = ["[attention]", 'mask = "causal"' if causal else "", "[given]", *lines, "[claims]"]
     return "\n".join([*head, *(f"{name} = {m!r}" for name, m in claims.items())])
@@ -173,8 +179,9 @@ def main(count: int) -> None:
                     accepted += marking.first_wrong is None
     print(f"honest work: {accepted} of {honest} accepted ({accepted / honest:.2%})")
     singles = [(name,) for name in MISTAKES]
-    pairs = [pair for pair in combinations(MISTAKES, 2)
-             if MISTAKES[pair[0]][0] != MISTAKES[pair[1]][0]]  # fmt: skip
+    pairs = [
+        pair for pair in combinations(MISTAKES, 2) if MISTAKES[pair[0]][0] != MISTAKES[pair[1]][0]
+    ]
     for label, kinds, each in (("single", singles, count), ("paired", pairs, max(count // 10, 1))):
         flagged = named = first = alone = total = 0
         for names in kinds:

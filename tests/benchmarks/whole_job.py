@@ -76,8 +76,10 @@ def grow() -> None:
         document = text_document(page)
         end = time.perf_counter()
         each = 1e6 * (end - start) / len(document)
-        print(f"{count:>8} {len(document):>12} {middle - start:>12.3f} {end - middle:>10.3f} "
-              f"{each:>14.2f}")  # fmt: skip
+        print(
+            f"{count:>8} {len(document):>12} {middle - start:>12.3f} {end - middle:>10.3f} "
+            f"{each:>14.2f}"
+        )
 
 
 def main() -> None:

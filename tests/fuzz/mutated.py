@@ -240,8 +240,17 @@ def _soup(text: str, random: Any) -> str:
 def _nested(text: str, random: Any) -> str:
     """Brackets or functions, one in another."""
     deep = int(random.choice((2, 10, 39, 41, 300)))
-    left, right = (("(", ")"), ("softmax(", ")"), ("[", "]"), ("-(", ")"), ("√", ""), ("", "^T"),
-                   ("exp(", ")"), ("", "^-1"), ("", "^2"))[int(random.integers(9))]  # fmt: skip
+    left, right = (
+        ("(", ")"),
+        ("softmax(", ")"),
+        ("[", "]"),
+        ("-(", ")"),
+        ("√", ""),
+        ("", "^T"),
+        ("exp(", ")"),
+        ("", "^-1"),
+        ("", "^2"),
+    )[int(random.integers(9))]
     side, _, rest = text.partition("=")
     return f"{left * deep}{side.strip()}{right * deep} = {rest or 'A'}"
 

@@ -253,8 +253,9 @@ def anchored(term: Term) -> tuple[bool, bool]:
 
 
 #: Functions that need the size of what they are given.
-_WHOLE = frozenset({"softmax", "colsoftmax", "softmax1", "ratio", "rowsum", "colsum", "rowmean",
-                    "diag", "unit"})  # fmt: skip
+_WHOLE = frozenset(
+    {"softmax", "colsoftmax", "softmax1", "ratio", "rowsum", "colsum", "rowmean", "diag", "unit"}
+)
 
 
 # ---- numbers -----------------------------------------------------------------------------------

@@ -170,9 +170,12 @@ def _of_variant(name: str) -> Iterator[Row]:
         return document(form, job)
 
     def numbers(
-        form: str, view: str = "all", backward: bool = False, picture: str = "heat",
+        form: str,
+        view: str = "all",
+        backward: bool = False,
+        picture: str = "heat",
         **changes: Any,
-    ) -> str:  # fmt: skip
+    ) -> str:
         job = Job(*example(backward), Notation().but(**changes), picture=picture)
         job.code = "derivation, values = …"
         job.views = job.views if view == "all" else (view,)
@@ -238,8 +241,12 @@ def _of_catalogue() -> Iterator[Row]:
     def data(proof: identity.Proof) -> str:
         return json.dumps(printed.data(proof), ensure_ascii=False, indent=2)
 
-    spelled = {"text": text, "latex": printed.latex_lines, "mathml": printed.mathml_lines,
-               "json": data}  # fmt: skip
+    spelled = {
+        "text": text,
+        "latex": printed.latex_lines,
+        "mathml": printed.mathml_lines,
+        "json": data,
+    }
     for form, one in spelled.items():
         yield Row("catalogue", "prove", form, "all", partial(lines, one))
     for command in ("variants", "ladder", "jacobian"):

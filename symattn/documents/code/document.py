@@ -38,8 +38,11 @@ def code_document(derivation: Derivation, evaluation: Evaluation, language: str)
     docs += ["", " ".join(filter(None, told))]
     code = spelled(program, spoken, docs=docs)
     parts = [*spoken.needed(code), code]
-    called = {name: text for name, text in spoken.imports.items()
-              if any(re.search(rf"\b{name}\.", part) for part in parts)}  # fmt: skip
+    called = {
+        name: text
+        for name, text in spoken.imports.items()
+        if any(re.search(rf"\b{name}\.", part) for part in parts)
+    }
     own = "".join(text for name, text in called.items() if name in _STANDARD)
     others = "".join(text for name, text in called.items() if name not in _STANDARD)
     imports = "\n".join(filter(None, (own, others)))

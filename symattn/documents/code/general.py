@@ -98,10 +98,12 @@ def _halved(program: Program) -> list[sympy.Symbol]:
     """The sizes of which there is half in a shape."""
     found = {
         part.args[1]: None
-        for line in program.lines for size in line.shape if isinstance(size, Sized)
+        for line in program.lines
+        for size in line.shape
+        if isinstance(size, Sized)
         for part in sympy.preorder_traversal(size.expr)
         if isinstance(part, sympy.Mul) and part.args[0] == sympy.Rational(1, 2)
-    }  # fmt: skip
+    }
     return list(found)
 
 
@@ -275,9 +277,11 @@ class _Merging:
         inner = zip(*(found.parts for found in views), strict=True)
         shape = self.shape([found.shape for found in views])
         return replace(
-            first, shape=shape, parts=tuple(map(self.view, inner)),
+            first,
+            shape=shape,
+            parts=tuple(map(self.view, inner)),
             details=self.details(first.kind, [found.details for found in views], shape),
-        )  # fmt: skip
+        )
 
     def details(self, kind: str, told: Sequence[Any], shape: tuple[int, ...]) -> Any:
         """What a view says beside its parts and shape."""
@@ -308,10 +312,13 @@ class _Merging:
                 continue
             c, low, high = map(self.number, zip(*(part for part in parts if part), strict=True))
             whole = all(
-                np.array_equal(table, a * np.arange(len(table))[:, None]
-                               + b * np.arange(table.shape[1]) + part[0])
-                for table, part in zip(tables, parts, strict=True) if part
-            )  # fmt: skip
+                np.array_equal(
+                    table,
+                    a * np.arange(len(table))[:, None] + b * np.arange(table.shape[1]) + part[0],
+                )
+                for table, part in zip(tables, parts, strict=True)
+                if part
+            )
             rows, columns = shape
             return Table(rows, columns, a, b, c, *((None, None) if whole else (low, high)))
         raise _Unknown(*shape)
@@ -334,9 +341,11 @@ class _Merging:
 
     def counted(self, rows: Sequence[list[Any]]) -> Counted | None:
         """Consecutive whole numbers."""
-        if any(row != list(range(int(row[0]), int(row[0]) + len(row)))
-               for row in rows if row[0].is_Integer) or not all(
-                   row[0].is_Integer for row in rows):  # fmt: skip
+        if any(
+            row != list(range(int(row[0]), int(row[0]) + len(row)))
+            for row in rows
+            if row[0].is_Integer
+        ) or not all(row[0].is_Integer for row in rows):
             return None
         ends = [(int(row[0]), int(row[0]) + len(row)) for row in rows]
         return Counted(*map(self.number, zip(*ends, strict=True)))

@@ -36,10 +36,16 @@ _PYTHON: dict[str, Any] = {
 
 
 def _arrays(
-    name: str, module: str, alias: str, *,
-    helpers: dict[str, str], operations: dict[str, str], views: dict[str, str],
-    grid: str = "", imports: Mapping[str, str] | None = None,
-) -> Language:  # fmt: skip
+    name: str,
+    module: str,
+    alias: str,
+    *,
+    helpers: dict[str, str],
+    operations: dict[str, str],
+    views: dict[str, str],
+    grid: str = "",
+    imports: Mapping[str, str] | None = None,
+) -> Language:
     """A language of Python with arrays from the module `alias`; NumPy unless said otherwise."""
 
     def renamed(table: dict[str, str]) -> dict[str, str]:
@@ -141,15 +147,23 @@ _ERF = '''def erf(x):
 '''
 
 NUMPY = _arrays(
-    "numpy", "import numpy as np", "np",
+    "numpy",
+    "import numpy as np",
+    "np",
     helpers={"threshold": _THRESHOLD, "first_largest": _FIRST_LARGEST, "erf": _ERF},
-    operations={}, views={},
-)  # fmt: skip
+    operations={},
+    views={},
+)
 
 JAX = _arrays(
-    "jax", "import jax.numpy as jnp", "jnp", imports={"jax": "import jax.scipy.special\n"},
-    helpers={"threshold": _THRESHOLD.replace("np.", "jnp."),
-     "first_largest": _FIRST_LARGEST.replace("np.", "jnp.")},
+    "jax",
+    "import jax.numpy as jnp",
+    "jnp",
+    imports={"jax": "import jax.scipy.special\n"},
+    helpers={
+        "threshold": _THRESHOLD.replace("np.", "jnp."),
+        "first_largest": _FIRST_LARGEST.replace("np.", "jnp."),
+    },
     operations={
         "literal": "jnp.array({0}, dtype={like}.dtype)",
         "erf": "jax.scipy.special.erf({0})",
@@ -159,10 +173,12 @@ JAX = _arrays(
         "powers": "{0}.0 ** ({3}jnp.arange(0, {1}, {2}, dtype={like}.dtype) / {1:a})",
     },
     views={"take": "jnp.take({0}, jnp.array({details}), axis={axis})"},
-)  # fmt: skip
+)
 
 TORCH = _arrays(
-    "torch", "import torch", "torch",
+    "torch",
+    "import torch",
+    "torch",
     helpers={
         "threshold": '''def threshold(x):
     """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
@@ -208,17 +224,34 @@ TORCH = _arrays(
         "plain gather": "torch.ravel({0})[{details}]",
         "gather": "torch.cat([torch.ravel(x) for x in [{all}]])[{details}]",
     },
-)  # fmt: skip
+)
 
 _CALLS = ("add", "subtract", "multiply", "divide", "matmul", "equals", "or", "and")
 _SINGLE = {
-    "exp": "exp", "tanh": "tanh", "√": "sqrt", "cos": "cos", "sin": "sin", "erf": "erf",
+    "exp": "exp",
+    "tanh": "tanh",
+    "√": "sqrt",
+    "cos": "cos",
+    "sin": "sin",
+    "erf": "erf",
     "max0": "relu",
-    "σ": "sigmoid", "elu1": "elu1", "ln": "log", "abs": "absolute", "min1": "atMost1",
-    "above0": "above0", "below1": "below1", "hidden": "hidden", "all": "every", "any": "some",
-    "not": "not", "row_sum": "rowSum", "row_max": "rowMax", "threshold": "threshold",
-    "first_largest": "firstLargest", "literal": "matrix",
-}  # fmt: skip
+    "σ": "sigmoid",
+    "elu1": "elu1",
+    "ln": "log",
+    "abs": "absolute",
+    "min1": "atMost1",
+    "above0": "above0",
+    "below1": "below1",
+    "hidden": "hidden",
+    "all": "every",
+    "any": "some",
+    "not": "not",
+    "row_sum": "rowSum",
+    "row_max": "rowMax",
+    "threshold": "threshold",
+    "first_largest": "firstLargest",
+    "literal": "matrix",
+}
 
 
 def _called(names: Mapping[str, str]) -> dict[str, str]:
@@ -249,14 +282,21 @@ _CALLED_VIEWS = {
 
 _LISTS = _functions("lists.py", r"def (\w+)\(")
 _LISTS_NAMES = {
-    "min1": "at_most_1", "or": "either", "and": "both", "not": "negated",
-    "all": "row_all", "any": "row_any", "row_sum": "row_sum", "row_max": "row_max",
+    "min1": "at_most_1",
+    "or": "either",
+    "and": "both",
+    "not": "negated",
+    "all": "row_all",
+    "any": "row_any",
+    "row_sum": "row_sum",
+    "row_max": "row_max",
     "first_largest": "first_largest",
-}  # fmt: skip
+}
 
 PYTHON = Language(
     name="python",
-    operations=_called(_LISTS_NAMES) | {
+    operations=_called(_LISTS_NAMES)
+    | {
         "literal": "{0}",
         "size": "len({0}{zeros})",
         "power": "{0}**{1}",
@@ -277,16 +317,18 @@ PYTHON = Language(
     imports={"math": "import math\n", "operator": "import operator\n"},
     helpers=_LISTS,
     reserved=("math", "operator", "i", "j", "t"),
-    **_PYTHON | {
+    **_PYTHON
+    | {
         "slices": ("slice(None)", "slice({0}, {1})", "slice({0}, {1}, {2})"),
         "ends": True,
         "logic": (" and ", " or "),
     },
-)  # fmt: skip
+)
 
 JAVASCRIPT = Language(
     name="javascript",
-    operations=_called({}) | {
+    operations=_called({})
+    | {
         "size": "{0}.shape[{1}]",
         "power": "{0} ** {1}",
         "power of more": "{0:a} ** {1}",
@@ -299,8 +341,7 @@ JAVASCRIPT = Language(
         "counted column": "transpose(matrix([range({1}, {2}, 1)]))",
         "powers": "matrix(range(0, {1}, {2}).map((t) => {0} ** ({3}t / {1:a})))",
     },
-    views=_CALLED_VIEWS
-    | {"index": "pick({0}, [{details}])", "along": "pickAlong({0}, {details})"},
+    views=_CALLED_VIEWS | {"index": "pick({0}, [{details}])", "along": "pickAlong({0}, {details})"},
     slices=("all", "[{0}, {1}, 1]", "[{0}, {1}, {2}]"),
     ends=True,
     new="null",
@@ -326,7 +367,7 @@ JAVASCRIPT = Language(
     suffix=".js",
     helpers=_functions("arrays.js", r"(?:function\*?|const) (\w+)"),
     reserved=("i", "j", "t"),
-)  # fmt: skip
+)
 
 LANGUAGES: dict[str, Language] = {
     language.name: language for language in (PYTHON, NUMPY, TORCH, JAX, JAVASCRIPT)

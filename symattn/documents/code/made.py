@@ -45,10 +45,14 @@ class Seen:
     def gives(self, matrix: Array, sizes: Mapping[sympy.Symbol, int]) -> bool:
         """Whether this is the matrix at these sizes."""
         relations = {"=": sympy.Eq, "≤": sympy.Le}
-        told = sympy.Or(*(
-            sympy.And(*(relations[sign](left, right).subs(sizes) for left, sign, right in every))
-            for every in self.any_of
-        ))  # fmt: skip
+        told = sympy.Or(
+            *(
+                sympy.And(
+                    *(relations[sign](left, right).subs(sizes) for left, sign, right in every)
+                )
+                for every in self.any_of
+            )
+        )
         rows, columns = np.indices(matrix.shape)
         seen = sympy.lambdify((ROW, COLUMN), told, "numpy")(rows, columns)
         return np.array_equal(np.where(seen, 0, -np.inf), matrix.astype(float))

@@ -39,9 +39,13 @@ class Positions:
     """
 
     def __init__(
-        self, program: Program, language: Language, like: str,
-        free: Callable[[str], str], emit: Callable[[str, str], None],
-    ) -> None:  # fmt: skip
+        self,
+        program: Program,
+        language: Language,
+        like: str,
+        free: Callable[[str], str],
+        emit: Callable[[str, str], None],
+    ) -> None:
         self.program, self.language, self.like = program, language, like
         self._free, self._emit = free, emit
         self._names: dict[sympy.Symbol, str] = {}
@@ -121,9 +125,11 @@ class Positions:
         """A size read from a shape: alone if it can be, otherwise solved for."""
         places = [
             (line.name, axis, size.expr)
-            for line in self.program.lines if line.operation == "input"
-            for axis, size in enumerate(line.shape) if isinstance(size, Sized)
-        ]  # fmt: skip
+            for line in self.program.lines
+            if line.operation == "input"
+            for axis, size in enumerate(line.shape)
+            if isinstance(size, Sized)
+        ]
         places.sort(key=lambda place: place[2] != symbol)
         for letter, axis, expr in places:
             scale = expr.coeff(symbol)
@@ -150,8 +156,12 @@ class Positions:
         told = {"rows": self.size(shape[0]), "columns": self.size(shape[1]), "like": self.like}
         rule = self._rule("seen", either.join(joined))
         code = self.language.operations["seen"].format(rule, **told)
-        parts = {symbol for every in made.any_of for left, _, right in every
-                 for symbol in (left - right).free_symbols}  # fmt: skip
+        parts = {
+            symbol
+            for every in made.any_of
+            for left, _, right in every
+            for symbol in (left - right).free_symbols
+        }
         if grids and not {ROW, COLUMN} <= parts:
             code = self.language.views["broadcast"].format(code, shape=self.shape(shape))
         return Piece(code)
@@ -240,10 +250,15 @@ class Positions:
 
     def powers(self, made: Powers) -> Piece:
         """Falling or rising powers."""
-        return Piece(self.language.operations["powers"].format(
-            made.base, Piece(self.size(made.size)), made.step, "-" if made.falls else "",
-            like=self.like,
-        ))  # fmt: skip
+        return Piece(
+            self.language.operations["powers"].format(
+                made.base,
+                Piece(self.size(made.size)),
+                made.step,
+                "-" if made.falls else "",
+                like=self.like,
+            )
+        )
 
 
 def _lowers(term: sympy.Expr) -> bool:

@@ -24,9 +24,19 @@ from symattn.notation.latex import escape_controls
 _BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "equals")
 
 #: What a helping line is called; the rest are parts.
-_NAMES = {"hidden": "hidden", "all": "nothing", "exp": "powers", "row_sum": "sums",
-          "row_max": "largest", "threshold": "level", "literal": "fixed",
-          "places": "places", "cos": "cosines", "sin": "sines", "where": "kept"}  # fmt: skip
+_NAMES = {
+    "hidden": "hidden",
+    "all": "nothing",
+    "exp": "powers",
+    "row_sum": "sums",
+    "row_max": "largest",
+    "threshold": "level",
+    "literal": "fixed",
+    "places": "places",
+    "cos": "cosines",
+    "sin": "sines",
+    "where": "kept",
+}
 
 #: What is called by what is done to it.
 _ROLES = {"cos": "angles", "sin": "angles"}
@@ -56,26 +66,45 @@ class _Writer:
         self.program, self.language = program, language
         self.lines = {line.number: line for line in program.lines}
         self.uses: Counter[int] = Counter(
-            number for line in program.lines for part in line.operands if isinstance(part, View)
+            number
+            for line in program.lines
+            for part in line.operands
+            if isinstance(part, View)
             for number in _reads(part)
-        )  # fmt: skip
+        )
         whole = [line.operands[0] for line in program.lines if line.operation == "is"]
         self.said = {part.line for part in whole if isinstance(part, View)}  # 0 for no line
-        self.beside = {number for line in program.lines for part in line.operands
-                       if isinstance(part, View) and len(part.parts) > 1
-                       for number in _reads(part)}  # fmt: skip
-        self.roles = {number: _ROLES[line.operation] for line in program.lines
-                      if line.operation in _ROLES for part in line.operands
-                      if isinstance(part, View) for number in part.lines}  # fmt: skip
+        self.beside = {
+            number
+            for line in program.lines
+            for part in line.operands
+            if isinstance(part, View) and len(part.parts) > 1
+            for number in _reads(part)
+        }
+        self.roles = {
+            number: _ROLES[line.operation]
+            for line in program.lines
+            if line.operation in _ROLES
+            for part in line.operands
+            if isinstance(part, View)
+            for number in part.lines
+        }
         self.body: list[str] = []
         self.names: dict[int, str] = {}
         self.inlined: dict[int, Piece] = {}
         letters = [line.name for line in program.lines if line.name]
         self.taken = {*letters, *program.parameters, *language.reserved, *language.helpers}
         #: An input of numbers, whose type and place the constants take where there are types.
-        self.like = next((line.name for line in program.lines
-                          if line.operation == "input" and line.step is not None
-                          and line.step.name not in _FLAGS), "")  # fmt: skip
+        self.like = next(
+            (
+                line.name
+                for line in program.lines
+                if line.operation == "input"
+                and line.step is not None
+                and line.step.name not in _FLAGS
+            ),
+            "",
+        )
         self.positions = Positions(program, language, self.like, self._named, self._tell)
 
     def _tell(self, name: str, code: str) -> None:
@@ -109,15 +138,19 @@ class _Writer:
         for size, read in self.positions.sizes():
             self._tell(size, read)
         header = language.header.format(name=name, arguments=", ".join(arguments))
-        return "\n".join([
-            *(described if language.docs_first else ()),
-            *self._header(header),
-            *(() if language.docs_first else described),
-            *self.body,
-            *body,
-            *fitted(language.returned.format(pairs=pairs), language.style, language.style.indent),
-            language.footer,
-        ])  # fmt: skip
+        return "\n".join(
+            [
+                *(described if language.docs_first else ()),
+                *self._header(header),
+                *(() if language.docs_first else described),
+                *self.body,
+                *body,
+                *fitted(
+                    language.returned.format(pairs=pairs), language.style, language.style.indent
+                ),
+                language.footer,
+            ]
+        )
 
     def _header(self, header: str) -> list[str]:
         """The first line, broken like any other though it ends with what opens the body."""
@@ -205,9 +238,11 @@ class _Writer:
         elif found.kind == "permute":
             details = list(details)
         kind = found.kind
-        apart = {"transpose": "plain transpose" if len(found.shape) == 2 else "",
-                 "gather": "plain gather" if len(found.parts) == 1 else "",
-                 "along": "deep along" if len(found.shape) > 2 else ""}  # fmt: skip
+        apart = {
+            "transpose": "plain transpose" if len(found.shape) == 2 else "",
+            "gather": "plain gather" if len(found.parts) == 1 else "",
+            "along": "deep along" if len(found.shape) > 2 else "",
+        }
         if apart.get(kind) in self.language.views:
             kind = apart[kind]
         template = self.language.views[kind]
@@ -297,8 +332,11 @@ def _narrowed(operands: tuple[View | Scalar, ...], shape: tuple[int, ...]) -> li
     out: list[View | Scalar] = list(operands)
     for place, part in enumerate(out):
         while isinstance(part, View) and _drops(part):
-            others = [other.shape for at, other in enumerate(out)
-                      if at != place and isinstance(other, View)]  # fmt: skip
+            others = [
+                other.shape
+                for at, other in enumerate(out)
+                if at != place and isinstance(other, View)
+            ]
             if np.broadcast_shapes(part.parts[0].shape, *others) != shape:
                 break
             part = out[place] = part.parts[0]  # noqa: PLW2901  as long as something drops

@@ -270,8 +270,13 @@ def _plainer(lines: Sequence[Line]) -> Iterator[Line]:
     ``where(c, a, where(c, 0, x) + y)`` is ``where(c, a, x + y)``.
     """
     by_number = {line.number: line for line in lines}
-    uses = Counter(number for line in lines for part in line.operands if isinstance(part, View)
-                   for number in part.lines)  # fmt: skip
+    uses = Counter(
+        number
+        for line in lines
+        for part in line.operands
+        if isinstance(part, View)
+        for number in part.lines
+    )
 
     def settled(part: View | Scalar, condition: Any) -> View | Scalar:
         if not isinstance(part, View) or part.kind != "line":
@@ -297,7 +302,8 @@ def _needed(lines: list[Line]) -> tuple[Line, ...]:
     wanted: set[int] = set()
     for line in reversed(lines):
         if line.step is not None or line.number in wanted:
-            wanted |= {number for part in line.operands if isinstance(part, View)
-                       for number in part.lines}  # fmt: skip
+            wanted |= {
+                number for part in line.operands if isinstance(part, View) for number in part.lines
+            }
             wanted.add(line.number)
     return tuple(line for line in lines if line.number in wanted)

@@ -196,8 +196,11 @@ def _indexed(line: View, places: Codes) -> Iterator[View]:
     for place, size in enumerate(shape):  # an axis of length 1 is kept rather than made anew
         after = [axis for axis in from_axis[:place] if axis is not None]
         before = [axis for axis in from_axis[place + 1 :] if axis is not None]
-        kept = [axis for axis in sorted(free) if axis > max(after, default=-1)
-                and axis < min(before, default=len(line.shape))]  # fmt: skip
+        kept = [
+            axis
+            for axis in sorted(free)
+            if axis > max(after, default=-1) and axis < min(before, default=len(line.shape))
+        ]
         if size == 1 and from_axis[place] is None and kept:
             from_axis[place] = kept[-1]
             free.discard(kept[-1])

@@ -24,25 +24,52 @@ _RAMPS: Mapping[str, tuple[str, str]] = {
 #: The grounds and inks that are not shades, by scheme: name, colour.
 SCHEMES: Mapping[str, Mapping[str, str]] = {
     "light": {
-        "ground": "#fdfdfb", "card": "#ffffff", "ink": "#1a1d21", "soft": "#565d66",
-        "rule": "#d9dce0", "accent": "#0b5394", "first": "#ffe3b8", "first-edge": "#9a5b00",
-        "second": "#c9efe2", "second-edge": "#00694f", "third": "#ecdcf7", "third-edge": "#6f3c96",
-        "chosen": "#fff04d", "chosen-edge": "#1a1d21", "live": "#9c2f00", "quiet": "#f2f3f1",
+        "ground": "#fdfdfb",
+        "card": "#ffffff",
+        "ink": "#1a1d21",
+        "soft": "#565d66",
+        "rule": "#d9dce0",
+        "accent": "#0b5394",
+        "first": "#ffe3b8",
+        "first-edge": "#9a5b00",
+        "second": "#c9efe2",
+        "second-edge": "#00694f",
+        "third": "#ecdcf7",
+        "third-edge": "#6f3c96",
+        "chosen": "#fff04d",
+        "chosen-edge": "#1a1d21",
+        "live": "#9c2f00",
+        "quiet": "#f2f3f1",
     },
     "dark": {
-        "ground": "#12161c", "card": "#191f27", "ink": "#e8eaed", "soft": "#a8b0ba",
-        "rule": "#363e49", "accent": "#8ec5ff", "first": "#573a0a", "first-edge": "#f3b562",
-        "second": "#0f4a3b", "second-edge": "#67d3b0", "third": "#46305a", "third-edge": "#cda3ec",
-        "chosen": "#6a6200", "chosen-edge": "#fff27a", "live": "#ffab85", "quiet": "#1f2630",
+        "ground": "#12161c",
+        "card": "#191f27",
+        "ink": "#e8eaed",
+        "soft": "#a8b0ba",
+        "rule": "#363e49",
+        "accent": "#8ec5ff",
+        "first": "#573a0a",
+        "first-edge": "#f3b562",
+        "second": "#0f4a3b",
+        "second-edge": "#67d3b0",
+        "third": "#46305a",
+        "third-edge": "#cda3ec",
+        "chosen": "#6a6200",
+        "chosen-edge": "#fff27a",
+        "live": "#ffab85",
+        "quiet": "#1f2630",
     },
-}  # fmt: skip
+}
 
 #: Which inks are written on which grounds.
 WRITTEN: tuple[tuple[str, str], ...] = (
-    *((ink, ground) for ink in ("ink", "soft", "accent", "live")
-      for ground in ("ground", "card", "quiet")),
+    *(
+        (ink, ground)
+        for ink in ("ink", "soft", "accent", "live")
+        for ground in ("ground", "card", "quiet")
+    ),
     *(("ink", ground) for ground in ("first", "second", "third", "chosen")),
-)  # fmt: skip
+)
 
 #: Edges that tell kinds of cells apart need 3 to 1 against the card (WCAG 1.4.11).
 EDGES = ("first-edge", "second-edge", "third-edge", "chosen-edge")

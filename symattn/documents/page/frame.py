@@ -37,11 +37,15 @@ def page(
     script = "(() => {\n" + "\n".join(code) + "\n})();" if data else ""
     script = re.sub(r"(?m)^ +", "", script)  # indentation is a tenth of the page
     title = outline.title or "Attention, step by step"
-    policy = "; ".join([
-        "default-src 'none'", f"style-src '{_digest(style)}'",
-        f"script-src '{_digest(script)}' '{_digest(data)}'" if script else "script-src 'none'",
-        "base-uri 'none'", "form-action 'none'",
-    ])  # fmt: skip
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"style-src '{_digest(style)}'",
+            f"script-src '{_digest(script)}' '{_digest(data)}'" if script else "script-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
     head = el(
         "head",
         el("meta", charset="utf-8"),
@@ -54,8 +58,15 @@ def page(
     shown = _main(outline, title, given, steps, picture, bool(data), tempered)
     parts = [_contents(outline, picture), shown]
     if data:
-        parts.append(el("aside", el("div", class_="origin", role="status"), id="origin",
-                        aria_label="Where the chosen entry comes from", hidden=True))  # fmt: skip
+        parts.append(
+            el(
+                "aside",
+                el("div", class_="origin", role="status"),
+                id="origin",
+                aria_label="Where the chosen entry comes from",
+                hidden=True,
+            )
+        )
         parts.append(el("script", Markup(data), type="application/json", id="data"))
         parts.append(el("script", Markup(script)))
     skip = el("a", "Skip to the steps", href="#main", class_="skip")
@@ -79,13 +90,25 @@ def _contents(outline: Outline, picture: Markup | None) -> Markup:
     if picture:
         links.append(el("li", el("a", "Who attends to whom", href="#picture")))
     numbered = [
-        el("li", el("a", el("span", str(section.number), class_="number"), " ",
-                    section.name.replace("_", " "), href=f"#{section.name}"))
+        el(
+            "li",
+            el(
+                "a",
+                el("span", str(section.number), class_="number"),
+                " ",
+                section.name.replace("_", " "),
+                href=f"#{section.name}",
+            ),
+        )
         for section in outline.steps
-    ]  # fmt: skip
+    ]
     lists = el("ul", *links, *numbered)
-    return el("nav", el("details", el("summary", "Contents"), lists, open=True), id="contents",
-              aria_label="Contents")  # fmt: skip
+    return el(
+        "nav",
+        el("details", el("summary", "Contents"), lists, open=True),
+        id="contents",
+        aria_label="Contents",
+    )
 
 
 def _main(
@@ -105,12 +128,18 @@ def _main(
         "main",
         el("header", el("h1", title), *told, *checked, *notes),
         _controls(bool(tempered)) if live else Markup(),
-        el("section", el("h2", "Given", id="given-heading", tabindex=-1), given, id="given",
-           class_="inputs", aria_labelledby="given-heading"),
+        el(
+            "section",
+            el("h2", "Given", id="given-heading", tabindex=-1),
+            given,
+            id="given",
+            class_="inputs",
+            aria_labelledby="given-heading",
+        ),
         picture or Markup(),
         *steps,
         id="main",
-    )  # fmt: skip
+    )
 
 
 def _check(check: Check) -> Markup:
@@ -129,9 +158,22 @@ def _controls(temperature: bool) -> Markup:
     """What can be done to the page; it works with its script alone, which shows it."""
     fields: list[str] = []
     if temperature:
-        fields.append(el("label", "Temperature ", el(
-            "input", id="temperature", type="number", min="0.01", max="100", step="0.1", value="1",
-            autocomplete="off")))  # fmt: skip
+        fields.append(
+            el(
+                "label",
+                "Temperature ",
+                el(
+                    "input",
+                    id="temperature",
+                    type="number",
+                    min="0.01",
+                    max="100",
+                    step="0.1",
+                    value="1",
+                    autocomplete="off",
+                ),
+            )
+        )
     fields.append(
         el(
             "label",
@@ -152,12 +194,28 @@ def _controls(temperature: bool) -> Markup:
         el("button", "Reset", type="button", id="reset", disabled=True),
     ]
     state = el("p", "Proven digits.", id="state", role="status")
-    keys = el("details", el("summary", "Keys"), el("p", joined(
-        el("kbd", "n"), " ", el("kbd", "p"), " next and previous step, ",
-        el("kbd", "f"), " fold or unfold all, ",
-        el("kbd", "Tab"), " into a matrix and the arrow keys from cell to cell, ",
-        el("kbd", "Enter"), " to keep a cell chosen, ", el("kbd", "Esc"), " to let it go.")),
-        class_="keys")  # fmt: skip
+    keys = el(
+        "details",
+        el("summary", "Keys"),
+        el(
+            "p",
+            joined(
+                el("kbd", "n"),
+                " ",
+                el("kbd", "p"),
+                " next and previous step, ",
+                el("kbd", "f"),
+                " fold or unfold all, ",
+                el("kbd", "Tab"),
+                " into a matrix and the arrow keys from cell to cell, ",
+                el("kbd", "Enter"),
+                " to keep a cell chosen, ",
+                el("kbd", "Esc"),
+                " to let it go.",
+            ),
+        ),
+        class_="keys",
+    )
     return el(
         "div",
         el("div", *moves, class_="moves"),

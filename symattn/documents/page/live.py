@@ -33,10 +33,15 @@ def live_program(derivation: Derivation, evaluation: Evaluation) -> Live:
     """
     by_letter = {step.letter: step for step in derivation.steps}
     tempered = next(
-        (by_letter[letter] for step in derivation.steps if _sharpens(step)
-         for letter in step.operands[:1] if letter in by_letter),
+        (
+            by_letter[letter]
+            for step in derivation.steps
+            if _sharpens(step)
+            for letter in step.operands[:1]
+            if letter in by_letter
+        ),
         None,
-    )  # fmt: skip
+    )
     free = tuple(step.name for step in derivation.steps if step.name in _FREE)
     name = "" if tempered is None else tempered.name
     program = traced(evaluation, given=free, tempered=name)

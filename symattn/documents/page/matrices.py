@@ -97,12 +97,18 @@ class Shown:
         """The name of an entry with `GAPS` for its indices, short and with commas, in MathML."""
         short, long = ([t.Num(gap * width) for gap in GAPS] for width in (1, 2))
         return tuple(  # type: ignore[return-value]
-            mathml(self.notation.entry(self.item.letter, row_column_head[2] if self.item.per_head
-                                       else None, tuple(row_column_head[:2])))
-            .replace(GAPS[0] * 2, GAPS[0]).replace(GAPS[1] * 2, GAPS[1])
+            mathml(
+                self.notation.entry(
+                    self.item.letter,
+                    row_column_head[2] if self.item.per_head else None,
+                    tuple(row_column_head[:2]),
+                )
+            )
+            .replace(GAPS[0] * 2, GAPS[0])
+            .replace(GAPS[1] * 2, GAPS[1])
             .replace(GAPS[2] * 2, GAPS[2])
             for row_column_head in (short, long)
-        )  # fmt: skip
+        )
 
     @cached_property
     def is_weights(self) -> bool:
@@ -118,8 +124,10 @@ class Shown:
 
     def places(self, whole: bool = False) -> Iterator[tuple[int | None, int, int]]:
         """Head, row and column of every entry, or of those in sight."""
-        rows, columns = ([k for k in (range(size) if whole else self.kept(size)) if k is not None]
-                         for size in self.shape)  # fmt: skip
+        rows, columns = (
+            [k for k in (range(size) if whole else self.kept(size)) if k is not None]
+            for size in self.shape
+        )
         return ((head, i, j) for head in self.heads for i in rows for j in columns)
 
     def figure(self, head: int | None, home: bool = False) -> Markup:
@@ -128,11 +136,24 @@ class Shown:
         table = self.table(head, home)
         kinds = ["matrix"] + ["home"] * home
         hidden = None in (*self.kept(self.shape[0]), *self.kept(self.shape[1]))
-        opener = el("button", f"Show all {self.shape[0]} × {self.shape[1]}", type="button",
-                    class_="open") if hidden and home else Markup()  # fmt: skip
+        opener = (
+            el(
+                "button",
+                f"Show all {self.shape[0]} × {self.shape[1]}",
+                type="button",
+                class_="open",
+            )
+            if hidden and home
+            else Markup()
+        )
         said = [" ", el("span", told.replace("_", " "), class_="name")] if told else []
-        return el("figure", el("figcaption", formula(self.symbol(head)), *said),
-                  el("div", table, class_="scroll"), opener, class_=" ".join(kinds))  # fmt: skip
+        return el(
+            "figure",
+            el("figcaption", formula(self.symbol(head)), *said),
+            el("div", table, class_="scroll"),
+            opener,
+            class_=" ".join(kinds),
+        )
 
     def table(self, head: int | None, home: bool) -> Markup:
         """The cells; each row says its number, and each cell its column."""
@@ -155,8 +176,15 @@ class Shown:
                     cells.append(el("td", dots, class_="gap"))
                     continue
                 shade = f"w{self.shade(head, i, j)}" if self.is_weights else None
-                cells.append(el("td", self.text(head, i, j), class_=shade, data_c=j,
-                                tabindex=0 if first else -1))  # fmt: skip
+                cells.append(
+                    el(
+                        "td",
+                        self.text(head, i, j),
+                        class_=shade,
+                        data_c=j,
+                        tabindex=0 if first else -1,
+                    )
+                )
                 first = False
             body.append(el("tr", *cells, data_r=i))
         lines.append(el("tbody", *body))

@@ -22,14 +22,20 @@ def section(shown: Shown) -> Markup:
             drawn = svg_element(drawing, data_h=head, class_="lines-between")
         caption = [el("figcaption", name)] if name else []
         table = el("div", shown.table(head, home=False), class_="scroll")
-        figures.append(el("figure", *caption, el("div", drawn, table, class_="both"),
-                          class_="head"))  # fmt: skip
+        figures.append(
+            el("figure", *caption, el("div", drawn, table, class_="both"), class_="head")
+        )
     return el(
         "section",
         el("h2", "Who attends to whom", id="picture-heading", tabindex=-1),
-        el("p", "A line from a query to a key is as heavy as the weight; the table says how heavy. "
-           "Point at a cell, or move to it with the arrow keys, to see where it comes from.",
-           class_="why"),
+        el(
+            "p",
+            "A line from a query to a key is as heavy as the weight; the table says how heavy. "
+            "Point at a cell, or move to it with the arrow keys, to see where it comes from.",
+            class_="why",
+        ),
         el("div", *figures, class_="heads"),
-        id="picture", class_="picture", aria_labelledby="picture-heading",
-    )  # fmt: skip
+        id="picture",
+        class_="picture",
+        aria_labelledby="picture-heading",
+    )

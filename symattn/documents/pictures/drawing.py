@@ -83,8 +83,17 @@ class Drawing:
                 case Box(x, y, width, height, fill, edge):
                     yield Box(x + right, y + down, width, height, fill, edge)
                 case Stroke(x1, y1, x2, y2, width, ink, opacity, arrow, marks):
-                    yield Stroke(x1 + right, y1 + down, x2 + right, y2 + down, width, ink,
-                                 opacity, arrow, marks)  # fmt: skip
+                    yield Stroke(
+                        x1 + right,
+                        y1 + down,
+                        x2 + right,
+                        y2 + down,
+                        width,
+                        ink,
+                        opacity,
+                        arrow,
+                        marks,
+                    )
                 case Words(x, y, words, anchor, ink, bold):
                     yield Words(x + right, y + down, words, anchor, ink, bold)
 

@@ -94,10 +94,12 @@ def _matrix(shown: Shown, head: int | None, shaded: bool, title: bool = True) ->
                 value = shown.array[i, j] if head is None else shown.array[head, i, j]
                 fill, ink = shade("light", shade_of(float(value), shown.largest))
             shapes.append(Box(left + j * width, top + i * _CELL, width, _CELL, fill, "rule"))
-            shapes.append(Words(left + (j + 0.5) * width, _base(top, i),
-                                shown.text(head, i, j), ink=ink))  # fmt: skip
-    listed = "; ".join(", ".join(shown.text(head, i, j) for j in range(columns))
-                       for i in range(rows))  # fmt: skip
+            shapes.append(
+                Words(left + (j + 0.5) * width, _base(top, i), shown.text(head, i, j), ink=ink)
+            )
+    listed = "; ".join(
+        ", ".join(shown.text(head, i, j) for j in range(columns)) for i in range(rows)
+    )
     told = f"{line(shown.symbol(head))}, {rows} by {columns}: {listed}."
     return Drawing(left + columns * width + 1, top + rows * _CELL + 1, tuple(shapes), told)
 
@@ -113,8 +115,9 @@ def _cut(name: str) -> str:
 def _corner(shown: Shown, title: bool) -> tuple[float, float, float]:
     """Where the cells begin, and how wide they are."""
     down, across = shown.labels
-    longest = max((len(shown.text(head, i, j)) for head, i, j in shown.places(whole=True)),
-                  default=1)  # fmt: skip
+    longest = max(
+        (len(shown.text(head, i, j)) for head, i, j in shown.places(whole=True)), default=1
+    )
     widest = max([longest, *(len(_cut(name)) for name in across)])
     left = LETTER * max((len(_cut(name)) for name in down), default=0) + 14 if down else 1.0
     top = (HEIGHT + 12 if title else 1.0) + (HEIGHT + 4 if across else 0)
@@ -143,19 +146,34 @@ def tokens(shown: Shown, head: int | None, titled: bool = True) -> Drawing:
             share = abs(float(array[i, j])) / shown.largest
             seen = share >= FAINTEST  # NaN is not
             width, opacity = (0.75 + 5 * share, 0.25 + 0.75 * share) if seen else (0.0, 0.0)
-            shapes.append(Stroke(left + 6, top + _STEP * (i + 0.5), left + _SPAN - 6,
-                                 top + _STEP * (j + 0.5), width, "accent", opacity,
-                                 marks=(("i", i), ("j", j))))  # fmt: skip
+            shapes.append(
+                Stroke(
+                    left + 6,
+                    top + _STEP * (i + 0.5),
+                    left + _SPAN - 6,
+                    top + _STEP * (j + 0.5),
+                    width,
+                    "accent",
+                    opacity,
+                    marks=(("i", i), ("j", j)),
+                )
+            )
     if titled and head is not None:
         shapes.append(Words(left + _SPAN / 2, HEIGHT, f"head {head + base}", bold=True))
     shapes.append(Words(left, top - HEIGHT, "queries", "end", "soft"))
     shapes.append(Words(left + _SPAN, top - HEIGHT, "keys", "start", "soft"))
-    shapes += [Words(left, top + _STEP * (i + 0.5) + 4, name, "end")
-               for i, name in enumerate(queries)]  # fmt: skip
-    shapes += [Words(left + _SPAN, top + _STEP * (j + 0.5) + 4, name, "start")
-               for j, name in enumerate(keys)]  # fmt: skip
-    strongest = [f"{queries[i]} most to {keys[int(row.argmax())]}"
-                 for i, row in enumerate(array) if row.max(initial=0) > 0]  # fmt: skip
+    shapes += [
+        Words(left, top + _STEP * (i + 0.5) + 4, name, "end") for i, name in enumerate(queries)
+    ]
+    shapes += [
+        Words(left + _SPAN, top + _STEP * (j + 0.5) + 4, name, "start")
+        for j, name in enumerate(keys)
+    ]
+    strongest = [
+        f"{queries[i]} most to {keys[int(row.argmax())]}"
+        for i, row in enumerate(array)
+        if row.max(initial=0) > 0
+    ]
     which = "" if head is None else f" in head {head + base}"
     told = f"Weights{which}: {'; '.join(strongest[:12])}."
     height = top + _STEP * max(len(queries), len(keys)) + 8
@@ -186,8 +204,15 @@ def falk(shown: Shown, everything: Mapping[str, Shown]) -> Drawing:
     for head in shown.heads:
         (one, _), (other, turned) = (part for part in letters if part is not None)
         left, right = everything[one], everything[other]
-        drawings.append(_crossed(shown, head, (left, head_of(step, left, head)),
-                                 (right, head_of(step, right, head)), turned))  # fmt: skip
+        drawings.append(
+            _crossed(
+                shown,
+                head,
+                (left, head_of(step, left, head)),
+                (right, head_of(step, right, head)),
+                turned,
+            )
+        )
     return beside(drawings)
 
 
@@ -208,13 +233,17 @@ def _crossed(
 ) -> Drawing:
     """The three tables of one product, the result where row and column meet."""
     matrix, which = right
-    above = [[matrix.text(which, i, j) for j in range(matrix.shape[1])]
-             for i in range(matrix.shape[0])]  # fmt: skip
+    above = [
+        [matrix.text(which, i, j) for j in range(matrix.shape[1])] for i in range(matrix.shape[0])
+    ]
     above = [list(column) for column in zip(*above, strict=True)] if turned else above
-    beside_it = [[left[0].text(left[1], i, j) for j in range(left[0].shape[1])]
-                 for i in range(left[0].shape[0])]  # fmt: skip
-    result = [[shown.text(head, i, j) for j in range(shown.shape[1])]
-              for i in range(shown.shape[0])]  # fmt: skip
+    beside_it = [
+        [left[0].text(left[1], i, j) for j in range(left[0].shape[1])]
+        for i in range(left[0].shape[0])
+    ]
+    result = [
+        [shown.text(head, i, j) for j in range(shown.shape[1])] for i in range(shown.shape[0])
+    ]
     widest = max(len(text) for rows in (above, beside_it, result) for row in rows for text in row)
     width = LETTER * widest + 2 * _PAD
     inner, name_room = len(above), HEIGHT + 10
@@ -231,20 +260,34 @@ def _crossed(
         for i, row in enumerate(rows):
             for j, text in enumerate(row):
                 marked = of_row in (None, i) and of_column in (None, j)
-                shapes.append(Box(start + j * width, top + i * _CELL, width, _CELL,
-                                  fill if marked else "card", "rule"))  # fmt: skip
+                shapes.append(
+                    Box(
+                        start + j * width,
+                        top + i * _CELL,
+                        width,
+                        _CELL,
+                        fill if marked else "card",
+                        "rule",
+                    )
+                )
                 shapes.append(Words(start + (j + 0.5) * width, _base(top, i), text))
-    shapes += [Words(margin - 7, _base(y, i), _cut(name), "end", "soft")
-               for i, name in enumerate(down)]  # fmt: skip
+    shapes += [
+        Words(margin - 7, _base(y, i), _cut(name), "end", "soft") for i, name in enumerate(down)
+    ]
     across = len(above[0])
     symbol = matrix.symbol(which)
-    shapes.append(Words(x + across * width / 2, HEIGHT,
-                        shown.notation.transposed(symbol) if turned else symbol))  # fmt: skip
+    shapes.append(
+        Words(
+            x + across * width / 2, HEIGHT, shown.notation.transposed(symbol) if turned else symbol
+        )
+    )
     shapes.append(Words(margin + inner * width / 2, y - 8, left[0].symbol(left[1])))
     bottom = y + len(result) * _CELL
     shapes.append(Words(x + across * width / 2, bottom + HEIGHT + 4, shown.symbol(head)))
-    told = (f"Falk's scheme of {line(shown.symbol(head))}: each entry stands where a row of "
-            f"{line(left[0].symbol(left[1]))} meets a column of the matrix above.")  # fmt: skip
+    told = (
+        f"Falk's scheme of {line(shown.symbol(head))}: each entry stands where a row of "
+        f"{line(left[0].symbol(left[1]))} meets a column of the matrix above."
+    )
     return Drawing(x + across * width + 1, bottom + HEIGHT + 10, tuple(shapes), told)
 
 
@@ -252,13 +295,19 @@ def graph(derivation: Derivation, notation: Notation) -> Drawing:
     """Which matrix is made of which: inputs on top, each step below what it reads."""
     items = {item.letter: item for item in (*derivation.inputs, *derivation.steps)}
     speller = Speller(notation)
-    widths = {letter: LETTER * max(len(item.name), len(line(speller.matrix(item.symbol)))) + 26
-              for letter, item in items.items()}  # fmt: skip
+    widths = {
+        letter: LETTER * max(len(item.name), len(line(speller.matrix(item.symbol)))) + 26
+        for letter, item in items.items()
+    }
     level = _levels(derivation)
     place, whole = _placed(level, widths)
     shapes: list[Shape] = []
-    far = {letter for step in derivation.steps for letter in step.operands
-           if level[step.letter] - level[letter] > 1}  # fmt: skip
+    far = {
+        letter
+        for step in derivation.steps
+        for letter in step.operands
+        if level[step.letter] - level[letter] > 1
+    }
     passing = [letter for letter in items if letter in far]
     for step in derivation.steps:
         for letter in step.operands:
@@ -267,8 +316,10 @@ def graph(derivation: Derivation, notation: Notation) -> Drawing:
             if level[step.letter] - level[letter] > 1:  # past the others on a lane of its own
                 lane = whole + _LANE * (1 + passing.index(letter))
                 stops[1:1] = [(lane, y1 + _NODE + _APART), (lane, y2 - _APART)]
-            shapes += [Stroke(*start, *end, 1.3, "soft", arrow=end == stops[-1])
-                       for start, end in pairwise(stops)]  # fmt: skip
+            shapes += [
+                Stroke(*start, *end, 1.3, "soft", arrow=end == stops[-1])
+                for start, end in pairwise(stops)
+            ]
     whole += _LANE * (len(passing) + 1) if passing else 0
     for letter, item in items.items():
         x, y = place[letter]
@@ -278,8 +329,11 @@ def graph(derivation: Derivation, notation: Notation) -> Drawing:
         shapes.append(Words(x, y + (18 if named else 27), speller.matrix(item.symbol)))
         if named:
             shapes.append(Words(x, y + 36, item.name.replace("_", " "), ink="soft"))
-    told = "; ".join(f"{step.name} from {' and '.join(items[x].name for x in step.operands)}"
-                     for step in derivation.steps if step.operands)  # fmt: skip
+    told = "; ".join(
+        f"{step.name} from {' and '.join(items[x].name for x in step.operands)}"
+        for step in derivation.steps
+        if step.operands
+    )
     height = max(y for _, y in place.values()) + _NODE
     drawn = Drawing(whole, height, tuple(shapes), f"Graph of the steps: {told}.")
     return Drawing(whole + 2, height + 2, tuple(drawn.moved(1, 1)), drawn.alternative)
@@ -306,8 +360,9 @@ def _placed(
     rows: dict[int, list[str]] = {}
     for letter, depth in level.items():
         rows.setdefault(depth, []).append(letter)
-    lengths = {depth: sum(widths[x] for x in row) + _GAP * (len(row) - 1)
-               for depth, row in rows.items()}  # fmt: skip
+    lengths = {
+        depth: sum(widths[x] for x in row) + _GAP * (len(row) - 1) for depth, row in rows.items()
+    }
     whole = max(lengths.values())
     place: dict[str, tuple[float, float]] = {}
     for depth, row in rows.items():

@@ -40,18 +40,44 @@ def _draw(axes: Any, shape: Shape) -> None:
     match shape:
         case Box(x, y, width, height, fill, edge):
             edges = colour_of(edge) if edge else "none"
-            axes.add_patch(Rectangle((x, y), width, height, facecolor=colour_of(fill),
-                                     edgecolor=edges, linewidth=1))  # fmt: skip
+            axes.add_patch(
+                Rectangle(
+                    (x, y), width, height, facecolor=colour_of(fill), edgecolor=edges, linewidth=1
+                )
+            )
         case Stroke(x1, y1, x2, y2, width, ink, opacity, arrow, _):
             if arrow:
-                axes.annotate("", (x2, y2), (x1, y1), arrowprops={
-                    "arrowstyle": "-|>", "color": colour_of(ink), "linewidth": width,
-                    "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+                axes.annotate(
+                    "",
+                    (x2, y2),
+                    (x1, y1),
+                    arrowprops={
+                        "arrowstyle": "-|>",
+                        "color": colour_of(ink),
+                        "linewidth": width,
+                        "shrinkA": 0,
+                        "shrinkB": 0,
+                    },
+                )
             elif width:
-                axes.plot([x1, x2], [y1, y2], color=colour_of(ink), linewidth=width,
-                          alpha=opacity, solid_capstyle="round")  # fmt: skip
+                axes.plot(
+                    [x1, x2],
+                    [y1, y2],
+                    color=colour_of(ink),
+                    linewidth=width,
+                    alpha=opacity,
+                    solid_capstyle="round",
+                )
         case Words(x, y, _, anchor, ink, bold):
             side = {"start": "left", "middle": "center", "end": "right"}[anchor]
-            axes.text(x, y, shape.plain, color=colour_of(ink), fontsize=12 if bold else 11,
-                      ha=side, va="baseline", fontweight="bold" if bold else "normal",
-                      parse_math=False)  # fmt: skip
+            axes.text(
+                x,
+                y,
+                shape.plain,
+                color=colour_of(ink),
+                fontsize=12 if bold else 11,
+                ha=side,
+                va="baseline",
+                fontweight="bold" if bold else "normal",
+                parse_math=False,
+            )

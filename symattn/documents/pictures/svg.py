@@ -14,51 +14,91 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', 'DejaVu Sans',
 def svg_document(drawing: Drawing) -> str:
     """The drawing as an SVG file on a white ground, with its text alternative."""
     width, height = drawing.width + 2 * _MARGIN, drawing.height + 2 * _MARGIN
-    arrow = el("marker", el("path", d="M0 0L8 4L0 8z", fill=colour_of("soft")), id="arrow",
-               markerWidth=8, markerHeight=8, refX=7, refY=4, orient="auto",
-               markerUnits="userSpaceOnUse")  # fmt: skip
-    ground = el("rect", x=-_MARGIN, y=-_MARGIN, width=_number(width), height=_number(height),
-                fill="#ffffff")  # fmt: skip
-    return el(
-        "svg",
-        el("title", drawing.alternative), el("defs", arrow), ground,
-        *(_shape(shape, alone=True) for shape in drawing.shapes),
-        xmlns="http://www.w3.org/2000/svg", role="img", font_family=_FONT, font_size=13,
-        width=_number(width), height=_number(height),
-        viewBox=f"{-_MARGIN} {-_MARGIN} {_number(width)} {_number(height)}",
-    ) + "\n"  # fmt: skip
+    arrow = el(
+        "marker",
+        el("path", d="M0 0L8 4L0 8z", fill=colour_of("soft")),
+        id="arrow",
+        markerWidth=8,
+        markerHeight=8,
+        refX=7,
+        refY=4,
+        orient="auto",
+        markerUnits="userSpaceOnUse",
+    )
+    ground = el(
+        "rect", x=-_MARGIN, y=-_MARGIN, width=_number(width), height=_number(height), fill="#ffffff"
+    )
+    return (
+        el(
+            "svg",
+            el("title", drawing.alternative),
+            el("defs", arrow),
+            ground,
+            *(_shape(shape, alone=True) for shape in drawing.shapes),
+            xmlns="http://www.w3.org/2000/svg",
+            role="img",
+            font_family=_FONT,
+            font_size=13,
+            width=_number(width),
+            height=_number(height),
+            viewBox=f"{-_MARGIN} {-_MARGIN} {_number(width)} {_number(height)}",
+        )
+        + "\n"
+    )
 
 
 def svg_element(drawing: Drawing, **attributes: str | int | None) -> Markup:
     """The drawing in a page, which gives it its colours by ``line``, ``text`` and ``.soft``."""
     return el(
-        "svg", *(_shape(shape, alone=False) for shape in drawing.shapes), role="img",
-        width=_number(drawing.width), height=_number(drawing.height),
+        "svg",
+        *(_shape(shape, alone=False) for shape in drawing.shapes),
+        role="img",
+        width=_number(drawing.width),
+        height=_number(drawing.height),
         viewBox=f"0 0 {_number(drawing.width)} {_number(drawing.height)}",
-        aria_label=drawing.alternative, **attributes,
-    )  # fmt: skip
+        aria_label=drawing.alternative,
+        **attributes,
+    )
 
 
 def _shape(shape: Shape, alone: bool) -> Markup:
     match shape:
         case Box(x, y, width, height, fill, edge):
-            return el("rect", x=_number(x), y=_number(y), width=_number(width),
-                      height=_number(height), fill=colour_of(fill),
-                      stroke=colour_of(edge) if edge else None)  # fmt: skip
+            return el(
+                "rect",
+                x=_number(x),
+                y=_number(y),
+                width=_number(width),
+                height=_number(height),
+                fill=colour_of(fill),
+                stroke=colour_of(edge) if edge else None,
+            )
         case Stroke(x1, y1, x2, y2, width, ink, opacity, arrow, marks):
             told = {f"data_{name}": value for name, value in marks} if not alone else {}
-            return el("line", x1=_number(x1), y1=_number(y1), x2=_number(x2), y2=_number(y2),
-                      stroke_width=f"{width:.2f}" if width else "0",
-                      opacity=f"{opacity:.2f}" if opacity else "0",
-                      stroke=colour_of(ink) if alone else None,
-                      stroke_linecap="round" if alone else None,
-                      marker_end="url(#arrow)" if arrow else None, **told)  # fmt: skip
+            return el(
+                "line",
+                x1=_number(x1),
+                y1=_number(y1),
+                x2=_number(x2),
+                y2=_number(y2),
+                stroke_width=f"{width:.2f}" if width else "0",
+                opacity=f"{opacity:.2f}" if opacity else "0",
+                stroke=colour_of(ink) if alone else None,
+                stroke_linecap="round" if alone else None,
+                marker_end="url(#arrow)" if arrow else None,
+                **told,
+            )
         case Words(x, y, _, anchor, ink, bold):
-            return el("text", *_said(shape), x=_number(x), y=_number(y),
-                      text_anchor=None if anchor == "start" else anchor,
-                      fill=colour_of(ink) if alone else None,
-                      class_="soft" if ink == "soft" and not alone else None,
-                      font_weight="600" if bold else None)  # fmt: skip
+            return el(
+                "text",
+                *_said(shape),
+                x=_number(x),
+                y=_number(y),
+                text_anchor=None if anchor == "start" else anchor,
+                fill=colour_of(ink) if alone else None,
+                class_="soft" if ink == "soft" and not alone else None,
+                font_weight="600" if bold else None,
+            )
 
 
 def _said(shape: Words) -> list[str]:

@@ -68,10 +68,18 @@ def _forced(item: Input, mark: StepMark) -> bool:
 
 
 HABITS: tuple[Habit, ...] = (
-    Habit("last-digit-forced", "a last digit is changed so that the row sums to exactly 1",
-          "Correctly rounded weights need not sum to exactly 1; leave the digits as they are.",
-          "published worked examples", _forced),
-    Habit("invented", "weights that sum to 1, but fit no formula that was tried",
-          "Raise e to each score, and divide by the sum of the row.",
-          "published worked examples", _invented),
-)  # fmt: skip
+    Habit(
+        "last-digit-forced",
+        "a last digit is changed so that the row sums to exactly 1",
+        "Correctly rounded weights need not sum to exactly 1; leave the digits as they are.",
+        "published worked examples",
+        _forced,
+    ),
+    Habit(
+        "invented",
+        "weights that sum to 1, but fit no formula that was tried",
+        "Raise e to each score, and divide by the sum of the row.",
+        "published worked examples",
+        _invented,
+    ),
+)

@@ -326,10 +326,11 @@ def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterat
             if not all(key in tables[k] for k in mistaken):
                 continue
             right = all(
-                field.matches((*places[0][:-1], column),
-                              table[key].value if key in table else value)
+                field.matches(
+                    (*places[0][:-1], column), table[key].value if key in table else value
+                )
                 for column, table, value in zip(columns, tables, values, strict=True)
-            )  # fmt: skip
+            )
             row = _row_called(entries, letter, places[0][:-1])
             entry = _called(entries, letter, places[0])
             said = (
@@ -346,9 +347,10 @@ def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterat
 
 #: The kinds that the same hand may repeat along a row.
 _IN_ROWS: tuple[SlipKind, ...] = tuple(
-    kind for kind in SLIPS
+    kind
+    for kind in SLIPS
     if kind.name not in ("swapped-digits", "misread-digit", "copied-entry", "row-for-column")
-)  # fmt: skip
+)
 
 
 def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
@@ -556,8 +558,11 @@ def _numbers_misread(entries: Entries, letter: str, places: Sequence[Place]) -> 
         spot = Spot(entries.own, entries.rules, operand, place, None)
         if unclaimed:
             for guess in guesses(spot):
-                out.append(_Misread(guess.kind.name, guess.said, guess.kind.tell,
-                                    operand, place, guess.value))  # fmt: skip
+                out.append(
+                    _Misread(
+                        guess.kind.name, guess.said, guess.kind.tell, operand, place, guess.value
+                    )
+                )
         else:
             out.extend(_taken_for(entries, letter, operand, place, spot))
     return out[:_MOST_MISREAD]
@@ -587,5 +592,8 @@ def _taken_for(
         yield _Misread("misread-number", said, _MISREAD_TELL, operand, place, number)
 
 
-_WORDS = {"unscaled": "not divided by {}", "scaled-twice": "divided by {} twice",
-          "shown": "without the mask"}  # fmt: skip
+_WORDS = {
+    "unscaled": "not divided by {}",
+    "scaled-twice": "divided by {} twice",
+    "shown": "without the mask",
+}

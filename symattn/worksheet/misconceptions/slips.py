@@ -227,8 +227,14 @@ def varied(rule: Rule, spot: Spot, path: tuple[object, ...] = ()) -> tuple[float
                 if value == 0 or len(terms) == 1:
                     continue
                 words = spot.words(terms[k])
-                out.append(("dropped" if math.isfinite(value) else "shown", rest, words,
-                            (*path, "dropped", k)))  # fmt: skip
+                out.append(
+                    (
+                        "dropped" if math.isfinite(value) else "shown",
+                        rest,
+                        words,
+                        (*path, "dropped", k),
+                    )
+                )
                 if math.isfinite(value):
                     out.append(("negated", rest - value, words, (*path, "negated", k)))
                     out.append(("doubled", total + value, words, (*path, "doubled", k)))
@@ -394,8 +400,10 @@ def _transposed_place(spot: Spot) -> Found:
     rows, columns = spot.numbers.computed(spot.letter).shape[-2:]
     if row != column and column < rows and row < columns:
         place = (*lead, column, row)
-        said = (f"{spot.entry} holds {spot.numbers.text(spot.letter, place)}, which belongs to "
-                f"{spot.called(place)}: row and column are mistaken for each other")  # fmt: skip
+        said = (
+            f"{spot.entry} holds {spot.numbers.text(spot.letter, place)}, which belongs to "
+            f"{spot.called(place)}: row and column are mistaken for each other"
+        )
         yield spot.numbers.read(spot.letter, place), said, ("transposed",)
 
 
@@ -427,33 +435,59 @@ _TERMS = (
 #: The kinds, the likelier first: those with few numbers to each entry, then those with more.
 SLIPS: tuple[SlipKind, ...] = (
     SlipKind("sign", "Look at the sign again.", _sign),
-    SlipKind("entry-not-scaled", "Every score is divided by √d_k.",
-             _rule_changed("unscaled", "{entry} is not divided by {part}")),
-    SlipKind("entry-not-masked", "What is masked is −∞ in every row.",
-             _rule_changed("shown", "{entry} is not masked")),
-    SlipKind("entry-not-divided", "Divide every exponential by the sum of its row.",
-             _rule_changed("undivided", "{entry} is {part}, not divided by the sum")),
+    SlipKind(
+        "entry-not-scaled",
+        "Every score is divided by √d_k.",
+        _rule_changed("unscaled", "{entry} is not divided by {part}"),
+    ),
+    SlipKind(
+        "entry-not-masked",
+        "What is masked is −∞ in every row.",
+        _rule_changed("shown", "{entry} is not masked"),
+    ),
+    SlipKind(
+        "entry-not-divided",
+        "Divide every exponential by the sum of its row.",
+        _rule_changed("undivided", "{entry} is {part}, not divided by the sum"),
+    ),
     SlipKind("swapped-digits", _CHECK, _swapped_digits),
     SlipKind("row-for-column", "Rows belong to queries, columns to keys.", _transposed_place),
-    SlipKind("dropped-term", _TERMS,
-             _rule_changed("dropped", "{entry}: the term {part} is missing")),
+    SlipKind(
+        "dropped-term", _TERMS, _rule_changed("dropped", "{entry}: the term {part} is missing")
+    ),
     SlipKind("copied-entry", _CHECK, _copied(near=True)),
-    SlipKind("sign-of-a-term", "Look at the signs of the products again.",
-             _rule_changed("negated", "{entry}: the term {part} has the wrong sign")),
-    SlipKind("row-for-column-of-a-factor", "Rows belong to queries, columns to keys.",
-             _operand_transposed),
-    SlipKind("term-twice", _TERMS,
-             _rule_changed("doubled", "{entry}: the term {part} is added twice")),
-    SlipKind("entry-scaled-twice", "Every score is divided by √d_k, once.",
-             _rule_changed("scaled-twice", "{entry} is divided by {part} twice")),
-    SlipKind("entry-multiplied", "Every score is divided by √d_k.",
-             _rule_changed("multiplied", "{entry} is multiplied by {part} instead of divided")),
-    SlipKind("factor-left-out", _CHECK,
-             _rule_changed("factor-left-out", "{entry} is not multiplied by {part}")),
+    SlipKind(
+        "sign-of-a-term",
+        "Look at the signs of the products again.",
+        _rule_changed("negated", "{entry}: the term {part} has the wrong sign"),
+    ),
+    SlipKind(
+        "row-for-column-of-a-factor",
+        "Rows belong to queries, columns to keys.",
+        _operand_transposed,
+    ),
+    SlipKind(
+        "term-twice", _TERMS, _rule_changed("doubled", "{entry}: the term {part} is added twice")
+    ),
+    SlipKind(
+        "entry-scaled-twice",
+        "Every score is divided by √d_k, once.",
+        _rule_changed("scaled-twice", "{entry} is divided by {part} twice"),
+    ),
+    SlipKind(
+        "entry-multiplied",
+        "Every score is divided by √d_k.",
+        _rule_changed("multiplied", "{entry} is multiplied by {part} instead of divided"),
+    ),
+    SlipKind(
+        "factor-left-out",
+        _CHECK,
+        _rule_changed("factor-left-out", "{entry} is not multiplied by {part}"),
+    ),
     SlipKind("decimal-point", "Look at where the decimal point is.", _point),
     SlipKind("copied-entry", _CHECK, _copied(near=False)),
     SlipKind("misread-digit", _CHECK, _digit),
-)  # fmt: skip
+)
 
 
 def guesses(spot: Spot, kinds: Iterable[SlipKind] = SLIPS) -> Iterator[Guess]:

@@ -181,8 +181,11 @@ def _formulas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Where the formulas of a paragraph begin and end, or its lines if it has none."""
     formulas = [*_FORMULA.finditer(text, start, end)]
     for match in formulas:
-        group = next(g for g in ("double", "single", "display", "inline", "role", "env")
-                     if match[g] is not None)  # fmt: skip
+        group = next(
+            g
+            for g in ("double", "single", "display", "inline", "role", "env")
+            if match[g] is not None
+        )
         yield from _rows(text, match.start(group), match.end(group))
     if formulas:
         return

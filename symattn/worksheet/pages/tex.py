@@ -38,8 +38,28 @@ _MARK = re.compile(r"%+[ \t]*claim[ \t]*\r?\Z")
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
 
 #: The commands that a number or a worked line may hold.
-_KNOWN = ("cdot", "times", "frac", "dfrac", "tfrac", "sqrt", "approx", "simeq", "left", "right",
-          "quad", "mathrm", "exp", "ln", "log", "infty", "dots", "ldots", "pi", "e")  # fmt: skip
+_KNOWN = (
+    "cdot",
+    "times",
+    "frac",
+    "dfrac",
+    "tfrac",
+    "sqrt",
+    "approx",
+    "simeq",
+    "left",
+    "right",
+    "quad",
+    "mathrm",
+    "exp",
+    "ln",
+    "log",
+    "infty",
+    "dots",
+    "ldots",
+    "pi",
+    "e",
+)
 
 
 def tex(text: str) -> Iterator[Found]:
