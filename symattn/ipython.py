@@ -21,9 +21,9 @@ from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.quote import entries_named
-from symattn.worksheet.read import worksheet_of
-from symattn.worksheet.report import report
-from symattn.worksheet.reporting import html_report, markdown_report, text_report
+from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 
 class Page:

@@ -24,10 +24,10 @@ with needing("symattn.mkdocsext", "MkDocs", "symattn[mkdocs]"):
 from symattn.budget import limited
 from symattn.doors import failure
 from symattn.printable import printable
-from symattn.worksheet.pages.markdown import markdown as found_in
-from symattn.worksheet.pages.page import Anchor
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.render import rendered
+from symattn.worksheet.syntaxes.markdown import markdown as found_in
+from symattn.worksheet.syntaxes.page import Anchor
 
 _log = get_plugin_logger("symattn")
 _NEEDED = "pymdownx.arithmatex"

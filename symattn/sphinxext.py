@@ -42,15 +42,15 @@ from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.files import Site, site_file
-from symattn.worksheet.naming import entry_name
-from symattn.worksheet.pages import SYNTAXES
-from symattn.worksheet.pages.page import anchor, holds_worksheet
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.quote import entries_named, quoted
-from symattn.worksheet.read import Worksheet, worksheet_of
-from symattn.worksheet.report import PHRASES, disagreement, shown_true
-from symattn.worksheet.source import read_source
+from symattn.worksheet.reading.files import Site, site_file
+from symattn.worksheet.reading.naming import entry_name
+from symattn.worksheet.reading.source import read_source
+from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
+from symattn.worksheet.reports.report import PHRASES, disagreement, shown_true
+from symattn.worksheet.syntaxes import SYNTAXES
+from symattn.worksheet.syntaxes.page import anchor, holds_worksheet
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from symattn.worksheet.check import Marking, check_worksheet
-from symattn.worksheet.read import worksheet_of
+from symattn.worksheet.reading.worksheet import worksheet_of
 
 Table = Mapping[str, Any]
 

@@ -17,9 +17,9 @@ from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.notation.text import line
 from symattn.worksheet.check import Marking, check_worksheet
-from symattn.worksheet.read import worksheet_of
-from symattn.worksheet.report import as_data, report
-from symattn.worksheet.reporting import html_report, markdown_report, text_report
+from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.report import as_data, report
+from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 from tests.checking import toml, verdicts
 
 X: Any = [[[1, 0], [0, 1], [2, 1]], [[1, 1], [2, 0], [0, "0.5"]]]

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symattn.cli import main
-from symattn.worksheet.annotations import github_annotations
-from symattn.worksheet.overview import FileReport, Overview, Placed
+from symattn.worksheet.reports.annotations import github_annotations
+from symattn.worksheet.reports.overview import FileReport, Overview, Placed
 from tests.checking import toml
 
 GIVEN = {"scores": [[0, 0, 0], [1, 2, 3]], "V": [[1], [2], [3]]}

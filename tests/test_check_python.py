@@ -14,9 +14,9 @@ import symattn
 from symattn.errors import SymattnError
 from symattn.worksheet.check import Marking
 from symattn.worksheet.checking import PageMarks
-from symattn.worksheet.mark import EntryMark
-from symattn.worksheet.report import report
-from symattn.worksheet.reporting import text_report
+from symattn.worksheet.marking.verdicts import EntryMark
+from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.writers import text_report
 
 SHEET = """
 [given]

@@ -14,12 +14,12 @@ import pytest
 
 from symattn.notation.options import Notation
 from symattn.notation.text import width
-from symattn.worksheet.annotations import github_annotations
 from symattn.worksheet.check import Marking, check_worksheet
-from symattn.worksheet.claims import VERDICTS
-from symattn.worksheet.overview import FileReport, Overview
-from symattn.worksheet.read import worksheet_of
-from symattn.worksheet.report import (
+from symattn.worksheet.reading.claims import VERDICTS
+from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.annotations import github_annotations
+from symattn.worksheet.reports.overview import FileReport, Overview
+from symattn.worksheet.reports.report import (
     PHRASES,
     SIGNS,
     LineReport,
@@ -29,7 +29,7 @@ from symattn.worksheet.report import (
     conclusion,
     report,
 )
-from symattn.worksheet.reporting import (
+from symattn.worksheet.reports.writers import (
     _TINTS,
     html_report,
     json_alone,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from symattn.errors import ReadError
-from symattn.worksheet.claims import VERDICTS, Policy, read_claims, step_named
-from symattn.worksheet.read import Worksheet, worksheet_of
+from symattn.worksheet.reading.claims import VERDICTS, Policy, read_claims, step_named
+from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
 from tests.checking import check, toml, verdicts
 
 ROW = {"scores": [[0, 0, 0], [1, 2, 3]], "V": [[1, 2], [3, 4], [5, 6]]}

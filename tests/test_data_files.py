@@ -23,10 +23,11 @@ from click.testing import CliRunner
 
 from symattn.cli import main
 from symattn.errors import ReadError
-from symattn.worksheet import files, worksheet_of
-from symattn.worksheet.matrices import MAX_HEADER, MAX_TENSORS_HEADER, read_matrix
+from symattn.worksheet import worksheet_of
 from symattn.worksheet.prose import files_in
-from symattn.worksheet.source import files_named
+from symattn.worksheet.reading import files
+from symattn.worksheet.reading.matrices import MAX_HEADER, MAX_TENSORS_HEADER, read_matrix
+from symattn.worksheet.reading.source import files_named
 
 ROWS = np.array([[1.0, 0.5], [2.0, -3.0]])
 
@@ -442,7 +443,7 @@ def test_safetensors_need_their_library(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_matrices_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symattn.worksheet.read._MAX_KEPT", 10_000)
+    monkeypatch.setattr("symattn.worksheet.reading.worksheet._MAX_KEPT", 10_000)
     np.save(tmp_path / "w.npy", np.zeros((2, 2)))
     heads = "".join(f'"W_Q[{head}]" = "w.npy"\n' for head in range(1, 99))
     with pytest.raises(ReadError, match="too large together"):

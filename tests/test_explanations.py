@@ -10,12 +10,12 @@ import pytest
 
 from symattn.arithmetic.written import read_written
 from symattn.worksheet.check import Marking, check_worksheet
-from symattn.worksheet.evidence import LEAST_BITS, Field
-from symattn.worksheet.explain import cannot_tell
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
+from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Field
+from symattn.worksheet.misconceptions.explanations import cannot_tell
 from symattn.worksheet.misconceptions.inventing import HABITS
-from symattn.worksheet.read import worksheet_of
-from symattn.worksheet.report import report
+from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.report import report
 from tests.benchmarks.explaining_rates import (
     explained,
     known,

@@ -20,7 +20,7 @@ from symattn.nodes.base import definitions
 from symattn.nodes.spell import Speller
 from symattn.worksheet import read_worksheet
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.report import as_data
+from symattn.worksheet.reports.report import as_data
 
 for row in VARIANTS:
     derivation = row.spec.derivation()

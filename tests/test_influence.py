@@ -21,8 +21,8 @@ from symattn.attention.variants import VARIANTS, Variant
 from symattn.derivation import Evaluation, Place
 from symattn.errors import SymattnError
 from symattn.step import Step
-from symattn.worksheet.claims import Policy
-from symattn.worksheet.mark import EntryMark, Marker
+from symattn.worksheet.marking.verdicts import EntryMark, Marker
+from symattn.worksheet.reading.claims import Policy
 
 PLACES = 6
 MISTAKEN = ("carried", "last-digit", "wrong")

@@ -21,9 +21,9 @@ from symattn.cli.progress import Progress
 from symattn.doors import Failure
 from symattn.isolation import Limits, Run, here, within
 from symattn.status import Status
-from symattn.worksheet.annotations import github_annotations
-from symattn.worksheet.overview import Overview
-from symattn.worksheet.reporting import (
+from symattn.worksheet.reports.annotations import github_annotations
+from symattn.worksheet.reports.overview import Overview
+from symattn.worksheet.reports.writers import (
     html_overview,
     json_overview,
     markdown_overview,

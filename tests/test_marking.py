@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from symattn.worksheet.claims import VERDICTS
-from symattn.worksheet.mark import rank
+from symattn.worksheet.marking.verdicts import rank
+from symattn.worksheet.reading.claims import VERDICTS
 from tests.checking import check, one, verdicts
 
 THIRDS = {"scores": [[0, 0, 0]], "V": [[1], [2], [6]]}
@@ -513,7 +513,7 @@ def test_the_policy_says_what_passes() -> None:
 
 
 def test_true_values_are_shown_beyond_the_claim() -> None:
-    from symattn.worksheet.report import shown_true
+    from symattn.worksheet.reports.report import shown_true
 
     found = check(THIRDS, {"weights": ["0.33", "0.3", "1/3"]})
     mark = found.steps[0]

@@ -22,9 +22,9 @@ from safetensors.torch import save_file as save_tensors
 
 from symattn import SymattnError
 from symattn.worksheet import Worksheet, read_worksheet
-from symattn.worksheet.matrices import MAX_CSV_BYTES, MAX_NUMBERS
-from symattn.worksheet.prepared import prepared
-from symattn.worksheet.read import worksheet_of
+from symattn.worksheet.marking.prepared import prepared
+from symattn.worksheet.reading.matrices import MAX_CSV_BYTES, MAX_NUMBERS
+from symattn.worksheet.reading.worksheet import worksheet_of
 
 Matrix = NDArray[np.float64]
 Q, K, V = (np.array(rows) for rows in ([[1.0, 0.1]], [[1, 0], [0.5, 2]], [[1, 2], [3, 4.25]]))
@@ -60,7 +60,7 @@ def test_bfloat16_is_read_without_a_library_for_it(tmp_path: Path) -> None:
     given = torch.tensor([[1.0, -0.375], [3.0, 2.0**-130]], dtype=torch.bfloat16)
     save_tensors({"before": torch.zeros(3), "Q": given}, tmp_path / "q.safetensors")
     code = (
-        "from pathlib import Path; from symattn.worksheet.matrices import read_matrix; "
+        "from pathlib import Path; from symattn.worksheet.reading.matrices import read_matrix; "
         "import sys; read = read_matrix('q.safetensors:Q', Path()); "
         "print(read.dtype, read.tolist(), 'ml_dtypes' in sys.modules)"
     )

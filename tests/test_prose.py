@@ -8,7 +8,7 @@ import pytest
 
 from symattn.errors import ReadError
 from symattn.worksheet.prose import Checked, check_file, check_text, files_in
-from symattn.worksheet.read import read_worksheet
+from symattn.worksheet.reading.worksheet import read_worksheet
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0, 1]]\nV = [[1], [2], [3]]\n"
 FENCE = f"```symattn\n{SHEET}```\n"

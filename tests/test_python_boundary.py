@@ -30,7 +30,7 @@ from symattn.derivation import value_view, worked
 from symattn.errors import MissingExtra, SymattnError
 from symattn.nodes.spell import Speller, ordered_terms
 from symattn.worksheet import check_worksheet, read_worksheet, worksheet_of
-from symattn.worksheet.matrices import read_matrix
+from symattn.worksheet.reading.matrices import read_matrix
 
 SHEET = """
 [given]

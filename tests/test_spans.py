@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.worksheet.spans import table_spans
+from symattn.worksheet.reading.spans import table_spans
 
 TEXTS = {
     "rows": "[claims]\nweights = [[0.5, \"1/2\"],\n  ['-inf', 1e-1]]\n",

@@ -243,7 +243,7 @@ def test_the_status_of_a_claimed_number(passes: bool, verdict: str, status: int)
 def test_a_number_that_cannot_be_decided_is_not_settled(
     file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.worksheet import mark
+    from symattn.worksheet.marking import verdicts as mark
 
     def undecided(*_: Any, **__: Any) -> Any:
         raise Undecided("undecided at 4,096 bits")
@@ -439,7 +439,7 @@ def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
 PLANTS: tuple[tuple[str, str], ...] = (
     ("symattn.derivation.Derivation.evaluate", "derive {right}"),
     ("symattn.worksheet.prose.check_file", "check {right}"),
-    ("symattn.worksheet.report.report", "check {right}"),
+    ("symattn.worksheet.reports.report.report", "check {right}"),
     ("symattn.worksheet.render.rendered", "render {page}"),
     ("symattn.algebra.identity.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
@@ -478,7 +478,8 @@ def test_a_defect_outside_of_the_commands(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_defect_in_one_file_stops_no_other(
     at: str, file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.worksheet import prose, report
+    from symattn.worksheet import prose
+    from symattn.worksheet.reports import report
 
     texts = {"a": RIGHT, "b": RIGHT, "c": WRONG, "d": BAD}
     paths = [file(f"{name}.toml", text) for name, text in texts.items()]

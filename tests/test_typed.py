@@ -23,15 +23,15 @@ from symattn.errors import ReadError, SymattnError
 from symattn.notation.options import Notation
 from symattn.notation.text import box, line
 from symattn.worksheet.check import Marking, check_worksheet
-from symattn.worksheet.claims import Policy, read_claims
-from symattn.worksheet.lines import Line, check_lines, last_side, pieces
-from symattn.worksheet.mark import Marker
-from symattn.worksheet.naming import counted_place, entry_name
-from symattn.worksheet.overview import Overview, file_report
+from symattn.worksheet.marking.lines import Line, check_lines, last_side, pieces
+from symattn.worksheet.marking.verdicts import Marker
 from symattn.worksheet.prose import Checked, check_text
-from symattn.worksheet.read import worksheet_of
-from symattn.worksheet.report import report
-from symattn.worksheet.reporting import text_overview
+from symattn.worksheet.reading.claims import Policy, read_claims
+from symattn.worksheet.reading.naming import counted_place, entry_name
+from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.overview import Overview, file_report
+from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.writers import text_overview
 from tests.checking import check, verdicts
 
 GIVEN = {"Q": [[1, 2]], "K": [[3, 1], [0, 4]], "V": [[1, 2], [3, 4]]}

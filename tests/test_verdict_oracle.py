@@ -16,9 +16,9 @@ from random import Random
 import pytest
 
 from symattn.arithmetic.by_hand import UNROUNDED
-from symattn.worksheet import styles
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.read import worksheet_of
+from symattn.worksheet.marking import styles
+from symattn.worksheet.reading.worksheet import worksheet_of
 from tests.students import (
     SLIPS,
     Exercises,

@@ -17,7 +17,7 @@ from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
 from symattn.derivation import Input, Step
 from symattn.nodes import Entrywise
-from symattn.worksheet.read import read_worksheet
+from symattn.worksheet.reading.worksheet import read_worksheet
 from tests.worked_lines import DIGITS, faults, names_in, value_of
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))

@@ -21,7 +21,7 @@ from symattn.status import Status, worst
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
-    from symattn.worksheet.overview import Overview
+    from symattn.worksheet.reports.overview import Overview
 
 _FORMATS = ("text", "md", "html", "json", "github")
 
@@ -108,7 +108,7 @@ def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
     A page of a folder in which nothing is marked, as a report written before, is none of them.
     """
     from symattn.worksheet.prose import files_in, holds_something
-    from symattn.worksheet.source import reached
+    from symattn.worksheet.reading.source import reached
 
     for path in paths:
         if path == "-":
@@ -146,7 +146,7 @@ def _overview(
     marked: list[Marked], failures: list[Failure], skipped: list[str], names: list[str]
 ) -> Overview:
     """All files that were marked, a line for each that could not be, and those without claims."""
-    from symattn.worksheet.overview import Overview
+    from symattn.worksheet.reports.overview import Overview
 
     unfinished = [one.line for one in failures if one.status == Status.UNSETTLED]
     problems = [one.line for one in failures if one.status != Status.UNSETTLED]
@@ -157,9 +157,9 @@ def _overview(
 def _show(found: Overview, form: str, full: bool, destination: Destination) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
     from symattn.cli.screen import can_show_unicode, print_lines
-    from symattn.worksheet.annotations import github_annotations
-    from symattn.worksheet.overview import report_alone
-    from symattn.worksheet.reporting import (
+    from symattn.worksheet.reports.annotations import github_annotations
+    from symattn.worksheet.reports.overview import report_alone
+    from symattn.worksheet.reports.writers import (
         html_overview,
         json_alone,
         json_overview,

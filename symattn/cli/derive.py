@@ -186,7 +186,7 @@ def _jobs(
         raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
     if is_file:
         from symattn.worksheet import read_worksheet
-        from symattn.worksheet.source import reached
+        from symattn.worksheet.reading.source import reached
 
         if destination.exists:
             destination.refuse_inputs(("-",) if source == "-" else reached([Path(source)]))

@@ -60,7 +60,7 @@ def runs(timeout: float | None, isolated: bool, *modules: str) -> Iterator[Run]:
 
 #: What every worksheet needs, imported before the time of the first one counts.
 _NEEDED = (
-    "symattn.worksheet.overview",
+    "symattn.worksheet.reports.overview",
     "symattn.worksheet.prose",
     "symattn.worksheet.render",
     "sympy.combinatorics.tensor_can",

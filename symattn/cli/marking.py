@@ -15,9 +15,9 @@ from symattn.printable import as_line
 from symattn.status import Status
 
 if TYPE_CHECKING:
-    from symattn.worksheet.lines import Link
-    from symattn.worksheet.overview import FileReport
+    from symattn.worksheet.marking.lines import Link
     from symattn.worksheet.prose import Checked, Finding
+    from symattn.worksheet.reports.overview import FileReport
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def mark(asked: Asked) -> Marked | None:
     """
     from symattn.budget import limited
     from symattn.errors import ReadError
-    from symattn.worksheet.overview import file_report
     from symattn.worksheet.prose import check_file
+    from symattn.worksheet.reports.overview import file_report
 
     with limited("--allow-large", asked.allow_large):
         one = check_file(asked.name, asked.explain)
@@ -99,7 +99,7 @@ def mark(asked: Asked) -> Marked | None:
 
 def status_of(finding: Finding | Link) -> Status:
     """What a claimed number, or a sign that does not hold, does to the status of its file."""
-    from symattn.worksheet.lines import Link
+    from symattn.worksheet.marking.lines import Link
 
     if not isinstance(finding, Link) and finding.passes:
         return Status.AGREES

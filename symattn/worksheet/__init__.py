@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symattn.worksheet.check import Marking, check_worksheet
-    from symattn.worksheet.read import Worksheet, read_worksheet, worksheet_of
+    from symattn.worksheet.reading.worksheet import Worksheet, read_worksheet, worksheet_of
 
 #: Where each public name lives; its module is imported on first use.
 _HOMES = {
     "Marking": "check",
     "check_worksheet": "check",
-    "Worksheet": "read",
-    "read_worksheet": "read",
-    "worksheet_of": "read",
+    "Worksheet": "reading.worksheet",
+    "read_worksheet": "reading.worksheet",
+    "worksheet_of": "reading.worksheet",
 }
 
 __all__ = ["Marking", "Worksheet", "check_worksheet", "read_worksheet", "worksheet_of"]

@@ -14,14 +14,13 @@ from symattn.arithmetic.written import read_written
 from symattn.errors import NoSuchPlace, ReadError, counted, shown
 from symattn.printable import as_line
 from symattn.worksheet.check import Marking, check_worksheet
-from symattn.worksheet.explain import Explanation
-from symattn.worksheet.mark import EntryMark, StepMark
-from symattn.worksheet.overview import Overview, file_report
-from symattn.worksheet.pages import SYNTAXES
+from symattn.worksheet.marking.verdicts import EntryMark, StepMark
+from symattn.worksheet.misconceptions.explanations import Explanation
 from symattn.worksheet.prose import Checked, Finding, check_file
-from symattn.worksheet.read import worksheet_of
-from symattn.worksheet.report import report
-from symattn.worksheet.reporting import (
+from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.overview import Overview, file_report
+from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.writers import (
     html_overview,
     html_report,
     markdown_overview,
@@ -29,6 +28,7 @@ from symattn.worksheet.reporting import (
     text_overview,
     text_report,
 )
+from symattn.worksheet.syntaxes import SYNTAXES
 
 #: What the name of a file ends with.
 _SUFFIXES = (".toml", *SYNTAXES)

@@ -22,9 +22,7 @@ from symattn.errors import ReadError, SymattnError, Undecided, counted
 from symattn.evaluate.work import admit_values
 from symattn.notation.options import SYMBOLS
 from symattn.worksheet.check import Marking, count_claimed, mark_claims
-from symattn.worksheet.claims import Origins, read_claims, texts_of
-from symattn.worksheet.files import Site, led_astray, named_file, reason, site_file
-from symattn.worksheet.lines import (
+from symattn.worksheet.marking.lines import (
     Line,
     Link,
     check_lines,
@@ -33,14 +31,16 @@ from symattn.worksheet.lines import (
     last_side,
     read_line,
 )
-from symattn.worksheet.mark import EntryMark, Marker, StepMark
-from symattn.worksheet.pages import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
-from symattn.worksheet.prepared import prepared
-from symattn.worksheet.read import Worksheet, worksheet_of
-from symattn.worksheet.report import PHRASES, disagreement, shown_true
-from symattn.worksheet.rewrite import rewritten
-from symattn.worksheet.source import MAX_BYTES, parse, read_source, where
-from symattn.worksheet.spans import Span, table_spans
+from symattn.worksheet.marking.prepared import prepared
+from symattn.worksheet.marking.rewrite import rewritten
+from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
+from symattn.worksheet.reading.claims import Origins, read_claims, texts_of
+from symattn.worksheet.reading.files import Site, led_astray, named_file, reason, site_file
+from symattn.worksheet.reading.source import MAX_BYTES, parse, read_source, where
+from symattn.worksheet.reading.spans import Span, table_spans
+from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
+from symattn.worksheet.reports.report import PHRASES, disagreement, shown_true
+from symattn.worksheet.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
 
 #: Of tables with as many claims at most, those that contradict one another are found.
 _FEW = 200

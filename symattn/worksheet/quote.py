@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from symattn.derivation import Evaluation, Place, StepValue
 from symattn.errors import ReadError, shown
-from symattn.worksheet.read import Worksheet
+from symattn.worksheet.reading.worksheet import Worksheet
 
 _QUOTE = re.compile(
     r"\s*([A-Za-z_]{1,40})((?:\[[0-9, ]{1,20}\]){1,4})\s*(?:to\s+([0-9]{1,2}))?\s*\Z"
@@ -19,7 +19,7 @@ def quoted(sheet: Worksheet, text: str) -> str:
 
     Raises `ReadError` (or another `SymattnError`) for what is no entry of the worksheet.
 
-    >>> from symattn.worksheet.read import worksheet_of
+    >>> from symattn.worksheet.reading.worksheet import worksheet_of
     >>> sheet = worksheet_of("[given]\\nQ = [[1, 0]]\\nK = [[1, 0], [0, 1]]")
     >>> quoted(sheet, "weights[1,2]"), quoted(sheet, "weights[1,2] to 2")
     ('0.3302', '0.33')

@@ -23,11 +23,11 @@ from symattn.documents.job import Job
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
 from symattn.errors import ReadError, SymattnError, nearest, shown
-from symattn.worksheet.pages import Block, line_of
-from symattn.worksheet.pages.markdown import fences
 from symattn.worksheet.prose import sheet_of_block
 from symattn.worksheet.quote import entries_named, quoted
-from symattn.worksheet.read import Worksheet
+from symattn.worksheet.reading.worksheet import Worksheet
+from symattn.worksheet.syntaxes import Block, line_of
+from symattn.worksheet.syntaxes.markdown import fences
 
 #: Where something is filled in, and where that ends; code in a line is passed over.
 _MARK = re.compile(

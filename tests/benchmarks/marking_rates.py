@@ -23,7 +23,7 @@ from typing import TypeAlias
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.read import worksheet_of
+from symattn.worksheet.reading.worksheet import worksheet_of
 from tests.students import (
     MIXED,
     SLIPS,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from symattn.worksheet.check import Marking, check_worksheet
-from symattn.worksheet.read import worksheet_of
+from symattn.worksheet.reading.worksheet import worksheet_of
 
 ROUNDINGS = {"half-up": ROUND_HALF_UP, "half-even": ROUND_HALF_EVEN, "cut off": ROUND_DOWN}
 

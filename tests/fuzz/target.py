@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from symattn.errors import SymattnError
-from symattn.worksheet.claims import Policy
 from symattn.worksheet.prose import check_text
-from symattn.worksheet.report import as_data, report
-from symattn.worksheet.reporting import html_report, markdown_report, text_report
+from symattn.worksheet.reading.claims import Policy
+from symattn.worksheet.reports.report import as_data, report
+from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 #: The syntaxes, by the number that an input begins with.
 NAMES = ("x.toml", "x.md", "x.rst", "x.tex", "x.ipynb")

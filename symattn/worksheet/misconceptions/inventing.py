@@ -12,7 +12,7 @@ from fractions import Fraction
 from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Normaliser
 from symattn.step import Input, Step
-from symattn.worksheet.mark import EntryMark, StepMark
+from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.masks import Causal, Kept, Masked, Padding
+from symattn.worksheet.misconceptions.mistakes import Inverted, MaskedTo
 from symattn.worksheet.misconceptions.steps import (
     REPORTED,
     Change,
@@ -21,7 +22,6 @@ from symattn.worksheet.misconceptions.steps import (
     fits,
     square,
 )
-from symattn.worksheet.mistakes import Inverted, MaskedTo
 
 
 def _uncapped(s: Steps) -> Change | None:

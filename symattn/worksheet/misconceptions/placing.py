@@ -14,6 +14,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.step import HEAD, Step
+from symattn.worksheet.misconceptions.mistakes import (
+    MergedByReshape,
+    ReversedConcat,
+    SplitByReshape,
+)
 from symattn.worksheet.misconceptions.steps import (
     REPORTED,
     Change,
@@ -22,7 +27,6 @@ from symattn.worksheet.misconceptions.steps import (
     fits,
     square,
 )
-from symattn.worksheet.mistakes import MergedByReshape, ReversedConcat, SplitByReshape
 
 
 def _projection(s: Steps, name: str) -> tuple[MatrixExpr, MatrixExpr] | None:

@@ -18,7 +18,7 @@ from symattn.errors import SymattnError
 from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Softmax
 from symattn.nodes.rule import Entry, parts
-from symattn.worksheet.evidence import LEAST_BITS, Field, weighed
+from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Field, weighed
 from symattn.worksheet.misconceptions.slips import (
     SLIPS,
     Guess,
@@ -31,7 +31,7 @@ from symattn.worksheet.misconceptions.slips import (
     named,
     spelled,
 )
-from symattn.worksheet.naming import called, leading, line_called
+from symattn.worksheet.reading.naming import called, leading, line_called
 
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400

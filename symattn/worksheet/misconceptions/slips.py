@@ -40,7 +40,7 @@ from symattn.nodes.rule import (
     rule_of,
 )
 from symattn.step import HEAD, Step
-from symattn.worksheet.naming import called
+from symattn.worksheet.reading.naming import called
 
 #: The number of an entry: its matrix's letter and its place in it.
 Read: TypeAlias = Callable[[str, Place], float]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symattn.errors import ReadError, counted, shown
-from symattn.worksheet.labels import depth
+from symattn.worksheet.reading.labels import depth
 
 #: What is learned, beside W_… and b_…: the same whatever the calculation.
 _LEARNED = (

@@ -18,7 +18,7 @@ from typing import Any
 
 from symattn.arguments import wrong
 from symattn.errors import ReadError
-from symattn.worksheet.files import named_file
+from symattn.worksheet.reading.files import named_file
 
 MAX_BYTES = 2_000_000
 MAX_DOTS = 20

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from symattn.derivation import Derivation, Evaluation
-from symattn.worksheet.explain import Explainer
-from symattn.worksheet.read import Worksheet
+from symattn.worksheet.misconceptions.explanations import Explainer
+from symattn.worksheet.reading.worksheet import Worksheet
 
 
 @dataclass(frozen=True)

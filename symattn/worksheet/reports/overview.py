@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from symattn.errors import counted
-from symattn.worksheet import report as sheet_report
-from symattn.worksheet.naming import without_tex
 from symattn.worksheet.prose import Checked, is_page
-from symattn.worksheet.report import (
+from symattn.worksheet.reading.naming import without_tex
+from symattn.worksheet.reports import report as sheet_report
+from symattn.worksheet.reports.report import (
     PHRASES,
     LineReport,
     Report,

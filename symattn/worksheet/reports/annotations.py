@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from symattn.errors import counted
 from symattn.printable import printable
-from symattn.worksheet.overview import FileReport, Overview, Placed
-from symattn.worksheet.report import PHRASES
+from symattn.worksheet.reports.overview import FileReport, Overview, Placed
+from symattn.worksheet.reports.report import PHRASES
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}

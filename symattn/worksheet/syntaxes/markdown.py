@@ -12,7 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.worksheet.pages.page import (
+from symattn.worksheet.reading.source import MAX_BYTES
+from symattn.worksheet.syntaxes.page import (
     MAX_LINES,
     Block,
     Found,
@@ -21,7 +22,6 @@ from symattn.worksheet.pages.page import (
     holds_worksheet,
     marked_lines,
 )
-from symattn.worksheet.source import MAX_BYTES
 
 _OURS = re.compile(r"\{claim\}|symattn|\{attention\}|<!--\s*claim\s*-->")
 _INFO = re.compile(

@@ -18,8 +18,8 @@ from symattn.notation.mathml import math
 from symattn.notation.text import Charset, in_ascii, line, width
 from symattn.notation.tree import APPROX, EQUALS, Row, Tree
 from symattn.printable import as_line, in_markup, printable, shortened
-from symattn.worksheet.overview import FileReport, Overview, overview_data
-from symattn.worksheet.report import (
+from symattn.worksheet.reports.overview import FileReport, Overview, overview_data
+from symattn.worksheet.reports.report import (
     GAP,
     GAP_BELOW,
     PHRASES,

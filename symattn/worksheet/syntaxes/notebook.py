@@ -14,8 +14,8 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed le
 from typing import Any
 
 from symattn.errors import ReadError
-from symattn.worksheet.pages.markdown import markdown
-from symattn.worksheet.pages.page import Block, Found
+from symattn.worksheet.syntaxes.markdown import markdown
+from symattn.worksheet.syntaxes.page import Block, Found
 
 _GAP = re.compile(r"[\s,:]*+")
 _DECODER = json.JSONDecoder()

@@ -28,7 +28,7 @@ from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, shown
 from symattn.notation.options import SYMBOLS, Notation, notation_of, symbol_of
-from symattn.worksheet.lines import Line, is_line, read_line, reads, symbol_key
+from symattn.worksheet.marking.lines import Line, is_line, read_line, reads, symbol_key
 
 #: The verdicts, the best first; a step has the worst of its entries'.
 VERDICTS = ("right", "truncated", "rounded-early", "undecided", "last-digit", "carried", "wrong")

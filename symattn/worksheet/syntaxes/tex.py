@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from symattn.worksheet.pages.page import (
+from symattn.worksheet.syntaxes.page import (
     Anchor,
     Block,
     Flaw,

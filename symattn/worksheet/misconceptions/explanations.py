@@ -4,7 +4,7 @@ Two kinds of hypothesis are tried: misconceptions (the formula of a step is anot
 (one entry, or one row, is worked out wrongly), alone and together. NumPy screens misconceptions;
 what is left is marked again, by the same marker, against the changed derivation. What a hypothesis
 reproduces counts by the digits that were claimed, less what was tried: see
-`symattn.worksheet.evidence`.
+`symattn.worksheet.misconceptions.evidence`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.derivation import Derivation, Evaluation, Place, Step
 from symattn.errors import SymattnError
-from symattn.worksheet.claims import Policy
-from symattn.worksheet.evidence import LEAST_BITS, LEAST_BITS_OF_TWO, Field, weighed
-from symattn.worksheet.mark import EntryMark, Marker, StepMark
+from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions import COMMON, MISCONCEPTIONS, Misconception, Steps
+from symattn.worksheet.misconceptions.evidence import LEAST_BITS, LEAST_BITS_OF_TWO, Field, weighed
 from symattn.worksheet.misconceptions.inventing import HABITS, Habit, sums_to_one
+from symattn.worksheet.misconceptions.mistakes import InRows
 from symattn.worksheet.misconceptions.slipping import Entries, Slipped, slipped, would_belong
 from symattn.worksheet.misconceptions.slips import Numbers, Rules, Slip
-from symattn.worksheet.mistakes import InRows
+from symattn.worksheet.reading.claims import Policy
 
 #: Verdicts that a claim has when it follows from a changed derivation, and when it is a mistake
 #: of its own rather than one that follows from another.

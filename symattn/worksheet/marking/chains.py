@@ -37,7 +37,7 @@ from symattn.nodes.entrywise import Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.nodes.normalise import Normaliser
 from symattn.step import Input
-from symattn.worksheet.styles import MORE, Style, styles_that_differ
+from symattn.worksheet.marking.styles import MORE, Style, styles_that_differ
 
 #: Floating point is believed to this share of the largest number of a matrix.
 _PRECISE = 1e-13

@@ -12,7 +12,7 @@ from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation
 from symattn.errors import ReadError
 from symattn.notation.options import MAX_DIGITS, Notation, Rounding
-from symattn.worksheet.mark import EntryMark, true_value
+from symattn.worksheet.marking.verdicts import EntryMark, true_value
 
 #: An exact number that a fraction may stand for.
 _PLAIN_EXACT = re.compile(r"[-+−]?[0-9]+(?:/[0-9]+)?\Z")

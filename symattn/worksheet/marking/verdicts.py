@@ -30,9 +30,9 @@ from symattn.errors import SymattnError, Undecided
 from symattn.evaluate.worked import worked
 from symattn.notation.options import MAX_DIGITS, Notation
 from symattn.notation.tree import Tree
-from symattn.worksheet.chains import Chains, Claim, Claimed
-from symattn.worksheet.claims import VERDICTS, Policy
-from symattn.worksheet.naming import entry_name
+from symattn.worksheet.marking.chains import Chains, Claim, Claimed
+from symattn.worksheet.reading.claims import VERDICTS, Policy
+from symattn.worksheet.reading.naming import entry_name
 
 _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 

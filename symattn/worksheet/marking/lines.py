@@ -35,7 +35,7 @@ from symattn.notation.options import Notation
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
 from symattn.step import HEAD
-from symattn.worksheet.naming import called, counted_place, without_tex
+from symattn.worksheet.reading.naming import called, counted_place, without_tex
 
 #: Sides that a line may have, and characters of it.
 MAX_SIDES, MAX_LINE = 20, 2000

@@ -31,11 +31,11 @@ from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
-from symattn.worksheet.claims import Policy, step_named, texts_of
-from symattn.worksheet.labels import LABELS, depth, label_of, labels_of, words_of
-from symattn.worksheet.levels import Levels, item_of, levels_of
-from symattn.worksheet.lines import Side, is_line, last_side, read_line
-from symattn.worksheet.source import MAX_BYTES, parse, path_of, read_source, where
+from symattn.worksheet.marking.lines import Side, is_line, last_side, read_line
+from symattn.worksheet.reading.claims import Policy, step_named, texts_of
+from symattn.worksheet.reading.labels import LABELS, depth, label_of, labels_of, words_of
+from symattn.worksheet.reading.levels import Levels, item_of, levels_of
+from symattn.worksheet.reading.source import MAX_BYTES, parse, path_of, read_source, where
 
 Made = TypeVar("Made")
 
@@ -591,7 +591,7 @@ class _Files:
 
     def matrix(self, key: str, reference: str) -> Any:
         """The matrix of a file, as nested lists unless it is too large for exact numbers."""
-        from symattn.worksheet.matrices import named_matrix
+        from symattn.worksheet.reading.matrices import named_matrix
 
         try:
             found = named_matrix(reference, self.folder, self.roots)

@@ -19,8 +19,8 @@ from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.step import HEAD
 from symattn.worksheet.check import Marking
-from symattn.worksheet.mark import EntryMark, StepMark, summary, true_digits
-from symattn.worksheet.naming import counted_place, entry_name, leading, listed, without_tex
+from symattn.worksheet.marking.verdicts import EntryMark, StepMark, summary, true_digits
+from symattn.worksheet.reading.naming import counted_place, entry_name, leading, listed, without_tex
 
 #: The sign of each verdict beside a number, and its name wherever people read it.
 SIGNS = {

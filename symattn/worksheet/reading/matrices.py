@@ -26,7 +26,7 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES, read_number
 from symattn.errors import ReadError, nearest, shown
-from symattn.worksheet.files import named_file, open_regular, reason, told
+from symattn.worksheet.reading.files import named_file, open_regular, reason, told
 
 #: Numbers that a matrix from a file may have, and how many axes.
 MAX_NUMBERS = 4_000_000

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.worksheet.pages.page import (
+from symattn.worksheet.syntaxes.page import (
     MAX_LINES,
     Block,
     Found,

@@ -14,10 +14,10 @@ from symattn.arithmetic.base import Array
 from symattn.derivation import Evaluation, Step
 from symattn.errors import counted
 from symattn.nodes.normalise import Normaliser
-from symattn.worksheet.claims import Policy
-from symattn.worksheet.mark import EntryMark, StepMark
+from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 from symattn.worksheet.misconceptions.inventing import full_rows, row_sum, sums_to_one
-from symattn.worksheet.naming import line_name
+from symattn.worksheet.reading.claims import Policy
+from symattn.worksheet.reading.naming import line_name
 
 #: How many notes of one kind are written out.
 _MOST = 6

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symattn.worksheet.pages.markdown import markdown
-from symattn.worksheet.pages.notebook import MAX_NOTEBOOK, notebook
-from symattn.worksheet.pages.page import Anchor, Block, Flaw, Found, Syntax, line_of, place_of
-from symattn.worksheet.pages.restructured import restructured
-from symattn.worksheet.pages.tex import tex
+from symattn.worksheet.syntaxes.markdown import markdown
+from symattn.worksheet.syntaxes.notebook import MAX_NOTEBOOK, notebook
+from symattn.worksheet.syntaxes.page import Anchor, Block, Flaw, Found, Syntax, line_of, place_of
+from symattn.worksheet.syntaxes.restructured import restructured
+from symattn.worksheet.syntaxes.tex import tex
 
 __all__ = [
     "MAX_NOTEBOOK",

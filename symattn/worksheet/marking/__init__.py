@@ -1,0 +1,1 @@
+"""Marking: a verdict for every claimed entry, and for every link of a worked line."""
