@@ -22,7 +22,7 @@ from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.quote import entries_named
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.report import report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 
@@ -77,7 +77,7 @@ def _page(told: argparse.Namespace, body: str) -> Page:
     asked = {"digits": told.digits, "layout": told.layout}
     notation = sheet.notation.but(**{k: x for k, x in asked.items() if x is not None})
     if told.check:
-        found = report(sheet.in_file(check_worksheet, sheet), notation)
+        found = report_of(sheet.in_file(check_worksheet, sheet), notation)
         return Page(text_report(found), markdown_report(found), html_report(found))
     if told.batch is not None:
         sheet = sheet.in_file(sheet.of_batch, told.batch)

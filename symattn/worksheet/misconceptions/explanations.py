@@ -19,12 +19,13 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.derivation import Derivation, Evaluation, Place, Step
 from symattn.errors import SymattnError
+from symattn.worksheet.marking.sanity import sums_to_one
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions import COMMON, MISCONCEPTIONS, Misconception, Steps
+from symattn.worksheet.misconceptions.diagnosis import Entries, Slipped, slipped, would_belong
 from symattn.worksheet.misconceptions.evidence import LEAST_BITS, LEAST_BITS_OF_TWO, Field, weighed
-from symattn.worksheet.misconceptions.inventing import HABITS, Habit, sums_to_one
-from symattn.worksheet.misconceptions.mistakes import InRows
-from symattn.worksheet.misconceptions.slipping import Entries, Slipped, slipped, would_belong
+from symattn.worksheet.misconceptions.habits import HABITS, Habit
+from symattn.worksheet.misconceptions.nodes import InRows
 from symattn.worksheet.misconceptions.slips import Numbers, Rules, Slip
 from symattn.worksheet.reading.claims import Policy
 
