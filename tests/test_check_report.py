@@ -329,7 +329,9 @@ def test_carried_names_its_guilty_entry(wrong: Marking) -> None:
         replace(
             step,
             entries=tuple(
-                replace(entry, find=lambda: (guilty,)) if entry.verdict == "carried" else entry
+                replace(entry, find_origins=lambda: (guilty,))
+                if entry.verdict == "carried"
+                else entry
                 for entry in step.entries
             ),
         )

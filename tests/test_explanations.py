@@ -11,7 +11,7 @@ import pytest
 from symattn.arithmetic.written import read_written
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
-from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Field
+from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Candidates
 from symattn.worksheet.misconceptions.explanations import cannot_tell
 from symattn.worksheet.misconceptions.habits import HABITS
 from symattn.worksheet.reading.worksheet import worksheet_of
@@ -671,9 +671,9 @@ def test_a_pair_never_composes_to_what_is_right() -> None:
 # ---- evidence ------------------------------------------------------------------------------------
 
 
-def field_of(claims: Any, true: Any, shares: bool = False) -> Field:
+def field_of(claims: Any, true: Any, shares: bool = False) -> Candidates:
     written = np.vectorize(lambda text: read_written(text, "x"), otypes=[object])(np.array(claims))
-    return Field(written, np.array(true, dtype=float), shares)
+    return Candidates(written, np.array(true, dtype=float), shares)
 
 
 def test_bits_are_counted_in_units_of_the_claim() -> None:

@@ -18,7 +18,7 @@ from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.step import HEAD
-from symattn.worksheet.marking.verdicts import EntryMark, StepMark, summary, true_digits
+from symattn.worksheet.marking.verdicts import EntryMark, StepMark, true_digits, verdict_counts
 from symattn.worksheet.reading.naming import counted_place, entry_name, leading, listed, without_tex
 from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.wording import WORDING, numbered
@@ -227,7 +227,7 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
 
 def conclusion(marking: Marking) -> str:
     """How many numbers are right or accepted, and what the others are."""
-    counts = summary(marking.steps)
+    counts = verdict_counts(marking.steps)
     words = _conclusion(counts, marking.policy.accept, marking.first_wrong is None)
     mistaken = [link for link in marking.lines if not marking.passes(link)]
     if not mistaken or marking.first_wrong is not None:
@@ -425,7 +425,7 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
     carried = [entry for entry in failing if entry.verdict == "carried"]
     own = [entry for entry in failing if entry.verdict != "carried"]
     first = [*own[:_LISTED], *carried[:_LISTED_CARRIED]] if notation.limit else failing
-    counts = summary((mark,))
+    counts = verdict_counts((mark,))
     total = sum(counts.values())
     all_right = counts.get("right") == total
     conclusion = f"{total} right" if all_right else _counted(counts, marking.policy.accept)
