@@ -13,12 +13,13 @@ from symattn.errors import ReadError
 from symattn.evaluate.work import admit_values
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
-from symattn.worksheet.marking.lines import Line, Link, check_lines
+from symattn.worksheet.marking.lines import Link, check_lines
 from symattn.worksheet.marking.prepared import Prepared, prepared
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions.explanations import Explanation, cannot_tell
 from symattn.worksheet.misconceptions.notes import notes
 from symattn.worksheet.reading.claims import Policy, read_claims
+from symattn.worksheet.reading.lines import Line
 from symattn.worksheet.reading.worksheet import Worksheet
 
 

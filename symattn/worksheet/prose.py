@@ -22,20 +22,14 @@ from symattn.errors import ReadError, SymattnError, Undecided, counted
 from symattn.evaluate.work import admit_values
 from symattn.notation.options import SYMBOLS
 from symattn.worksheet.check import Marking, count_claimed, mark_claims
-from symattn.worksheet.marking.lines import (
-    Line,
-    Link,
-    check_lines,
-    is_known_letter,
-    is_line,
-    last_side,
-    read_line,
-)
+from symattn.worksheet.marking.lines import Link, check_lines
 from symattn.worksheet.marking.prepared import prepared
 from symattn.worksheet.marking.rewrite import rewritten
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.reading.claims import Origins, read_claims, texts_of
 from symattn.worksheet.reading.files import Site, led_astray, named_file, reason, site_file
+from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
+from symattn.worksheet.reading.references import is_known_letter
 from symattn.worksheet.reading.source import MAX_BYTES, parse, read_source, where
 from symattn.worksheet.reading.spans import Span, table_spans
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of

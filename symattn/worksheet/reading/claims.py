@@ -28,7 +28,9 @@ from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, shown
 from symattn.notation.options import SYMBOLS, Notation, notation_of, symbol_of
-from symattn.worksheet.marking.lines import Line, is_line, read_line, reads, symbol_key
+from symattn.worksheet.reading.lines import Line, is_line, read_line
+from symattn.worksheet.reading.references import symbol_key
+from symattn.worksheet.reading.rules import operands
 
 #: The verdicts, the best first; a step has the worst of its entries'.
 VERDICTS = ("right", "truncated", "rounded-early", "undecided", "last-digit", "carried", "wrong")
@@ -256,7 +258,8 @@ class _Claim:
         except ReadError:
             return False
         place, named = ((*at[:-2], at[-1], at[-2]) if turned else at for at in (seen, index))
-        return (item.step.letter, named) in reads(self.evaluation, self.letters[self.name], place)
+        letter = self.letters[self.name]
+        return (item.step.letter, named) in operands(self.evaluation, letter, place)
 
     def _index(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
         """The index that the key's brackets mean, from 0; what they leave out is free."""

@@ -31,10 +31,10 @@ from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
-from symattn.worksheet.marking.lines import Side, is_line, last_side, read_line
 from symattn.worksheet.reading.claims import Policy, step_named, texts_of
 from symattn.worksheet.reading.labels import LABELS, depth, label_of, labels_of, words_of
 from symattn.worksheet.reading.levels import Levels, item_of, levels_of
+from symattn.worksheet.reading.lines import Side, is_line, last_side, read_line
 from symattn.worksheet.reading.source import MAX_BYTES, parse, path_of, read_source, where
 
 Made = TypeVar("Made")
