@@ -20,7 +20,7 @@ from symattn.documents.text import text_document
 from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.quote import entries_named
+from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.report import report
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
@@ -83,7 +83,7 @@ def _page(told: argparse.Namespace, body: str) -> Page:
         sheet = sheet.in_file(sheet.of_batch, told.batch)
     derivation = sheet.in_file(sheet.derivation)
     evaluation = sheet.in_file(sheet.evaluate, derivation)
-    entries = entries_named(told.entry, evaluation)
+    entries = entries_at(told.entry, evaluation)
     job = Job(derivation, evaluation, notation, told.view or VIEWS, told.step, entries=entries)
     admit_document("md", [job])
     page = outline(

@@ -43,9 +43,10 @@ from symattn.notation.text import box, line
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.prose import check_text
-from symattn.worksheet.quote import entries_named, quoted
+from symattn.worksheet.quotation import quotation
 from symattn.worksheet.reading.files import Site, site_file
 from symattn.worksheet.reading.naming import entry_name
+from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.source import read_source
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
 from symattn.worksheet.reports.report import PHRASES, disagreement, shown_true
@@ -229,7 +230,7 @@ class Shows(_Holding):
         derivation, evaluation, notation = self._derived()
         entries: dict[str, Place] = {}
         if evaluation is not None:
-            entries = entries_named(self.options.get("entry", []), evaluation)
+            entries = entries_at(self.options.get("entry", []), evaluation)
         elif self.options.keys() & {"layout", "entry"}:
             raise SymattnError("layout, entry: need numbers; give a worksheet")
         only = self.options.get("steps", [])
@@ -370,7 +371,7 @@ class ValueRole(SphinxRole):
         sheet: Worksheet | None = self.env.temp_data.get(_KEY)
         if sheet is None:
             raise SymattnError(f"{shown(self.text)}: no worksheet stands before this value")
-        return quoted(sheet, self.text)
+        return quotation(sheet, self.text)
 
 
 class ClaimRole(SphinxRole):

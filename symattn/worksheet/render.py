@@ -24,7 +24,8 @@ from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
 from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.worksheet.prose import sheet_of_block
-from symattn.worksheet.quote import entries_named, quoted
+from symattn.worksheet.quotation import quotation
+from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import Worksheet
 from symattn.worksheet.syntaxes import Block, line_of
 from symattn.worksheet.syntaxes.markdown import fences
@@ -112,7 +113,7 @@ def _filled(
         raise ReadError(f"{place}: no worksheet stands before this comment")
     try:
         if mark["kind"] == "value":
-            body = quoted(sheet, mark["told"].strip())
+            body = quotation(sheet, mark["told"].strip())
         else:
             body = _derivation(sheet, mark["told"], flavor).replace("\n", newline)
     except SymattnError as error:
@@ -142,7 +143,7 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
     evaluation = sheet.in_file(sheet.evaluate, derivation)
     views: Any = tuple(told["view"].split(",")) if "view" in told else VIEWS
     only = told["steps"].split(",") if "steps" in told else ()
-    entries = entries_named(told["entry"].split(";"), evaluation) if "entry" in told else {}
+    entries = entries_at(told["entry"].split(";"), evaluation) if "entry" in told else {}
     job = Job(derivation, evaluation, notation, views, only, entries=entries)
     sheet.in_file(admit_document, "md", [job])
     page = outline(

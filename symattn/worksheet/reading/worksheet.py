@@ -31,10 +31,11 @@ from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
-from symattn.worksheet.reading.claims import Policy, step_named, texts_of
+from symattn.worksheet.reading.claims import Policy, claimed_reference, texts_of
 from symattn.worksheet.reading.labels import LABELS, depth, label_of, labels_of, words_of
 from symattn.worksheet.reading.levels import Levels, item_of, levels_of
 from symattn.worksheet.reading.lines import Side, is_line, last_side, read_line
+from symattn.worksheet.reading.references import Reference, reference_in
 from symattn.worksheet.reading.source import MAX_BYTES, parse, path_of, read_source, where
 
 Made = TypeVar("Made")
@@ -91,7 +92,6 @@ _ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
 #: Bytes that all matrices from files may take together, and about how many an exact number takes.
 _MAX_KEPT = 300_000_000
 _EXACT_BYTES = 100
-_HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
 
 @dataclass(frozen=True)
@@ -276,13 +276,12 @@ def _worksheet(
     claims, policy = _table(data, "claims"), _policy(data)
     notation = _notation(_table(data, "notation"))
     absent = "bias" if spec.bias is None else ""
-    named = _named(claims, notation, absent, refused)
-    claims = {key: claims[key] for key in named}
+    references = _references(claims, notation, absent, refused)
+    claims = {key: claims[key] for key in references}
     decimal = policy.decimal or decimal_shown([*texts_of(claims), *texts_of(given)])
     given = {name: _with_points(value, name, decimal) for name, value in given.items()}
-    spec = _unfolded(
-        spec, {*given, *named.values()}, _exponentials(claims, named, notation, decimal)
-    )
+    steps = {*given, *(reference.step for reference in references.values())}
+    spec = _unfolded(spec, steps, _exponentials(claims, references, notation, decimal))
     sizes = {name: settings[name] for name in _SIZES if name in settings}
     return Worksheet(
         label_of(data.get("title", ""), "title", 500),
@@ -303,19 +302,19 @@ def _worksheet(
     )
 
 
-def _named(
+def _references(
     claims: Mapping[str, Any], notation: Notation, absent: str, refused: dict[str, str] | None
-) -> dict[str, str]:
-    """The step of each claim; one that names none is `refused`, or raised."""
-    named: dict[str, str] = {}
+) -> dict[str, Reference]:
+    """What the key of each claim names; one that names no step is `refused`, or raised."""
+    found: dict[str, Reference] = {}
     for key in claims:
         try:
-            named[key] = step_named(key, notation, absent)
+            found[key] = claimed_reference(key, notation, absent)
         except ReadError as error:
             if refused is None:
                 raise
             refused[key] = str(error)
-    return named
+    return found
 
 
 def _policy(data: Mapping[str, Any]) -> Policy:
@@ -341,20 +340,23 @@ def _with_points(value: Any, where: str, decimal: str) -> Any:
         raise ReadError(f"{where}: {error}") from None
 
 
-def _unfolded(spec: Attention, named: Collection[str], exponentials: Sequence[Any]) -> Attention:
-    """With the softmax in steps where one of them is named.
+def _unfolded(spec: Attention, steps: Collection[str], exponentials: Sequence[Any]) -> Attention:
+    """With the softmax in steps where one of them is given or claimed.
 
     Exponentials without a row maximum beside them are e^z, as one computes them by hand, unless
     they show that the maximum was taken off.
     """
-    if not {"row_max", "exp", "exp_sum"} & set(named) or isinstance(spec.unfold, str):
+    if not {"row_max", "exp", "exp_sum"} & set(steps) or isinstance(spec.unfold, str):
         return spec
-    shifted = "row_max" in named or _are_shifted(exponentials)
+    shifted = "row_max" in steps or _are_shifted(exponentials)
     return replace(spec, unfold=SHIFTED if shifted else PLAIN)
 
 
 def _exponentials(
-    claims: Mapping[str, Any], named: Mapping[str, str], notation: Notation, decimal: str
+    claims: Mapping[str, Any],
+    references: Mapping[str, Reference],
+    notation: Notation,
+    decimal: str,
 ) -> list[list[Any]]:
     """The claimed exponentials of each query, as far as whole rows of them are claimed.
 
@@ -364,15 +366,15 @@ def _exponentials(
     sums: list[list[Any]] = []
     columns = notation.convention == "columns"
     for key, value in claims.items():
-        if named[key] == "exp_sum":
+        step, index = references[key].step, references[key].index
+        if step == "exp_sum":
             sums += [terms for text in texts_of(value) if (terms := _summed(text, decimal))]
-        if named[key] != "exp":
+        if step != "exp":
             continue
-        inside = key.partition("[")[2].rstrip("]").replace("][", ",").split(",")
-        last = inside[-2 if columns else -1].strip() if len(inside) > 1 else ":"
+        last = index[-2 if columns else -1] if len(index) > 1 else ":"
         for one in _single(value):
             if depth(one) < 2 and (
-                not isinstance(one, list) or (columns and inside == [""]) or last != ":"
+                not isinstance(one, list) or (columns and not index) or last != ":"
             ):
                 # part of a row does not show the whole, unless it shows how it is made
                 rows.append([1] if _takes_off(one, decimal) else [one, None])
@@ -473,8 +475,9 @@ def _given(table: Mapping[str, Any], files: _Files) -> dict[str, Any]:
     given: dict[str, Any] = {}
     heads: dict[str, dict[int, Any]] = {}
     for key, value in table.items():
-        match = _HEAD.match(key)
-        name = match[1] if match else key
+        reference = reference_in(key)
+        head = reference.head if reference is not None else None
+        name = reference.step if reference is not None and head is not None else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
             hint = "; it belongs in [policy]" if name in _POLICY else nearest(name, SYMBOLS)
             raise ReadError(f"{shown(key)} in [given] is not a known name{hint}")
@@ -482,10 +485,10 @@ def _given(table: Mapping[str, Any], files: _Files) -> dict[str, Any]:
         held = value
         if isinstance(value, str) and not start:
             held = files.matrix(key, value)
-        if match:
-            if int(match[2]) in heads.setdefault(name, {}):
-                raise ReadError(f"{name}[{int(match[2])}]: is given twice; keep one")
-            heads[name][int(match[2])] = held
+        if head is not None:
+            if head in heads.setdefault(name, {}):
+                raise ReadError(f"{name}[{head}]: is given twice; keep one")
+            heads[name][head] = held
         else:
             given[name] = held
     for name, parts in heads.items():
