@@ -77,12 +77,15 @@ def _page(told: argparse.Namespace, body: str) -> Page:
     asked = {"digits": told.digits, "layout": told.layout}
     notation = sheet.notation.but(**{k: x for k, x in asked.items() if x is not None})
     if told.check:
-        found = report(sheet.in_file(check_worksheet, sheet), notation)
+        with sheet.in_file():
+            marking = check_worksheet(sheet)
+        found = report(marking, notation)
         return Page(text_report(found), markdown_report(found), html_report(found))
-    if told.batch is not None:
-        sheet = sheet.in_file(sheet.of_batch, told.batch)
-    derivation = sheet.in_file(sheet.derivation)
-    evaluation = sheet.in_file(sheet.evaluate, derivation)
+    with sheet.in_file():
+        if told.batch is not None:
+            sheet = sheet.of_batch(told.batch)
+        derivation = sheet.derivation()
+        evaluation = sheet.evaluate(derivation)
     entries = entries_at(told.entry, evaluation)
     job = Job(derivation, evaluation, notation, told.view or VIEWS, told.step, entries=entries)
     admit_document("md", [job])

@@ -150,7 +150,7 @@ def test_line_ends_are_kept() -> None:
     ("changed", "complaint"),
     [
         (PAGE.replace("weights[1,2] to", "wieghts[1,2] to"), r"page\.md:12: .*wieghts"),
-        (PAGE.replace("weights[1,2] to", "weights[3,1] to"), r"page\.md:12: .*2 × 2"),
+        (PAGE.replace("weights[1,2] to", "weights[3,1] to"), r"page\.md:12: .*rows are 1 to 2"),
         (PAGE.replace("steps=weights", "steps=wieghts"), r"page\.md:14: .*weights"),
         (PAGE.replace("digits=2", "digits=two"), r"page\.md:14: digits=two"),
         (PAGE.replace("digits=2", "digit=2"), r'page\.md:14: .*did you mean "digits"'),

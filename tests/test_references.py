@@ -13,7 +13,8 @@ SHEET = worksheet_of(
     "[attention]\nscale = false\n[given]\nscores = [[0, 1], [5, 0]]\nV = [[1, 2], [3, 4]]"
 )
 HEADS = worksheet_of(
-    "[attention]\nscale = false\n[given]\nscores = [[[0, 1]], [[5, 0]]]\nV = [[[1], [2]], [[3], [4]]]"
+    "[attention]\nscale = false\n[given]\nscores = [[[0, 1]], [[5, 0]]]\n"
+    "V = [[[1], [2]], [[3], [4]]]"
 )
 
 
@@ -39,7 +40,7 @@ def test_what_is_read(text: str, step: str, index: tuple[str, ...], head: int | 
 )
 def test_what_is_no_reference(text: str) -> None:
     assert reference_in(text) is None
-    with pytest.raises(ReadError, match="names no entry; write e.g. weights"):
+    with pytest.raises(ReadError, match=r"names no entry; write e\.g\. weights"):
         read_reference(text)
 
 

@@ -7,12 +7,13 @@ label. Whatever cannot be used is one `SymattnError` that says where, what and h
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import sympy
@@ -26,19 +27,18 @@ from symattn.attention.meaning import PER_HEAD
 from symattn.attention.plan import PLAIN, SHIFTED
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
-from symattn.errors import ReadError, SymattnError, counted, nearest, shown
+from symattn.errors import ReadError, counted, located, nearest, shown
 from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
 from symattn.worksheet.reading.claims import Policy, claimed_reference, texts_of
+from symattn.worksheet.reading.files import MAX_BYTES, path_of, read_text
 from symattn.worksheet.reading.labels import LABELS, depth, label_of, labels_of, words_of
 from symattn.worksheet.reading.levels import Levels, item_of, levels_of
 from symattn.worksheet.reading.lines import Side, is_line, last_side, read_line
 from symattn.worksheet.reading.references import Reference, reference_in
-from symattn.worksheet.reading.source import MAX_BYTES, parse, path_of, read_source, where
-
-Made = TypeVar("Made")
+from symattn.worksheet.reading.toml import parse, place_of_fault
 
 _TABLES = (
     "title",
@@ -108,7 +108,7 @@ class Worksheet:
     policy: Policy = field(default_factory=Policy)
     chunks: Any = None
     name: str = ""
-    source: str = field(default="", repr=False)
+    text: str = field(default="", repr=False)
     upstream: Mapping[str, Any] = field(default_factory=dict)
     wrt: tuple[str, ...] | None = None
     #: The decimal sign of its numbers: as its policy says, or as they show; "" if they do not.
@@ -119,14 +119,11 @@ class Worksheet:
     #: The files of numbers that were read for it, resolved.
     files: tuple[Path, ...] = ()
 
-    def in_file(self, make: Callable[..., Made], *args: Any) -> Made:
-        """``make(*args)``, with the file and line put before what it refuses."""
-        try:
-            return make(*args)
-        except SymattnError as error:
-            if self.name and str(error).startswith(f"{self.name}:"):
-                raise
-            raise type(error)(f"{where(self.name, self.source, str(error))}: {error}") from None
+    @contextmanager
+    def in_file(self) -> Iterator[None]:
+        """Puts the file and the line before what is refused inside."""
+        with located(lambda told: place_of_fault(self.name, self.text, told), self.name):
+            yield
 
     def derivation(self) -> Derivation:
         """The derivation from what is given on."""
@@ -174,13 +171,14 @@ class Worksheet:
 
     def evaluate(self, derivation: Derivation | None = None, dtype: str = "float64") -> Evaluation:
         """The derivation with the given numbers put in, shown in the notation asked for."""
-        made = (
+        steps = (
             self.derivation()
             if derivation is None
             else instance(derivation, Derivation, "derivation", "a Derivation")
-        ).evaluate(dtype=dtype, **self.numbers)
-        for item in made.inputs:
-            levels, wanted = len(made.shape(item.letter)), 2 + item.per_head
+        )
+        evaluation = steps.evaluate(dtype=dtype, **self.numbers)
+        for item in evaluation.inputs:
+            levels, wanted = len(evaluation.shape(item.letter)), 2 + item.per_head
             wanted += item.name in self.items
             if levels > wanted:
                 whole = "one matrix a head" if item.per_head else "one matrix, whatever the heads"
@@ -188,14 +186,15 @@ class Worksheet:
                     f"{item.name}: has {levels} levels of brackets where {wanted} are needed: "
                     f"{whole}; take {counted(levels - wanted, 'level')} off"
                 )
-        return made.spelled(self.notation)
+        return evaluation.spelled(self.notation)
 
     @cached_property
     def values(self) -> Evaluation:
         """The evaluation that single numbers of this worksheet are taken from, made once."""
-        made = self.in_file(self.evaluate)
-        self.in_file(admit_values, made)
-        return made
+        with self.in_file():
+            evaluation = self.evaluate()
+            admit_values(evaluation)
+        return evaluation
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -207,7 +206,7 @@ class Worksheet:
         """The tokens in chunks, as the worksheet says or as told here; see `decode`."""
         if self.batch is not None:
             raise ReadError(f"chunks: are cut from one calculation, not from {self._whole}")
-        made = decode(
+        decoded = decode(
             self.spec,
             self.chunks if chunks is None else chunks,
             sizes=self.sizes,
@@ -216,7 +215,7 @@ class Worksheet:
             dtype=dtype,
             **self.given,
         )
-        return tuple(replace(c, evaluation=c.evaluation.spelled(self.notation)) for c in made)
+        return tuple(replace(c, evaluation=c.evaluation.spelled(self.notation)) for c in decoded)
 
 
 def read_worksheet(path: str | Path) -> Worksheet:
@@ -227,11 +226,11 @@ def read_worksheet(path: str | Path) -> Worksheet:
     """
     path = path_of(path, "path")
     name = "<stdin>" if str(path) == "-" else str(path)
-    return worksheet_of(read_source(path, name), name)
+    return worksheet_of(read_text(path, name), name)
 
 
 def worksheet_of(
-    source: str,
+    text: str,
     name: str = "worksheet",
     first_line: int = 1,
     roots: Sequence[Path] = (),
@@ -243,15 +242,13 @@ def worksheet_of(
     the `roots` where it does itself. Claims of what is no step are left out and `refused`, with
     the reason, where that is given. Raises as `read_worksheet` does.
     """
-    word(source, "source", "the text of a worksheet")
+    word(text, "text", "the text of a worksheet")
     word(name, "name", "the name of its file")
-    source = "\n" * (whole(first_line, "first_line", 1, MAX_BYTES) - 1) + source
-    data = parse(source, name)
-    try:
+    text = "\n" * (whole(first_line, "first_line", 1, MAX_BYTES) - 1) + text
+    data = parse(text, name)
+    with located(lambda message: place_of_fault(name, text, message)):
         sheet = _worksheet(data, Path(name).parent, roots, refused)
-        return replace(sheet, name=name, source=source)
-    except SymattnError as error:
-        raise type(error)(f"{where(name, source, str(error))}: {error}") from None
+    return replace(sheet, name=name, text=text)
 
 
 def _worksheet(
@@ -319,13 +316,13 @@ def _references(
 
 def _policy(data: Mapping[str, Any]) -> Policy:
     """What counts as right; the decimal sign may be said at the top of the file too."""
-    told = _table(data, "policy")
-    _known(told, _POLICY, "policy")
+    policy = _table(data, "policy")
+    _known(policy, _POLICY, "policy")
     if "decimal" in data:
-        if told.get("decimal", data["decimal"]) != data["decimal"]:
+        if policy.get("decimal", data["decimal"]) != data["decimal"]:
             raise ReadError("decimal: is said twice, at the top and in [policy]; keep one")
-        told = {**told, "decimal": data["decimal"]}
-    return Policy(**told)
+        policy = {**policy, "decimal": data["decimal"]}
+    return Policy(**policy)
 
 
 def _with_points(value: Any, where: str, decimal: str) -> Any:
@@ -334,10 +331,8 @@ def _with_points(value: Any, where: str, decimal: str) -> Any:
         return [_with_points(part, where, decimal) for part in value]
     if not isinstance(value, str) or not (_ODD.search(value) or (decimal == "," and "." in value)):
         return value
-    try:
+    with located(where):
         return plain_text(value, decimal)
-    except ReadError as error:
-        raise ReadError(f"{where}: {error}") from None
 
 
 def _unfolded(spec: Attention, steps: Collection[str], exponentials: Sequence[Any]) -> Attention:
@@ -596,12 +591,10 @@ class _Files:
         """The matrix of a file, as nested lists unless it is too large for exact numbers."""
         from symattn.worksheet.reading.matrices import named_matrix
 
-        try:
+        with located(key):
             found = named_matrix(reference, self.folder, self.roots)
             self.read[found.path] = None
             matrix = found.read()
-        except ReadError as error:
-            raise ReadError(f"{key}: {error}") from None
         if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
             matrix = as_lists(matrix, key)
         large = isinstance(matrix, np.ndarray)

@@ -209,7 +209,8 @@ def file_report(one: Checked, full: bool = False, more: str = "") -> FileReport:
     reports = []
     for sheet, marking in zip(one.sheets, one.markings, strict=True):
         notation = sheet.notation.but(**({"limit": 0} if full else {}))
-        reports.append(sheet.in_file(sheet_report.report, marking, notation, more))
+        with sheet.in_file():
+            reports.append(sheet_report.report(marking, notation, more))
     return FileReport(one.name, tuple(reports), tuple(_placed(one, reports)), one.problems)
 
 
