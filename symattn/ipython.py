@@ -22,7 +22,7 @@ from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.report import report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 
@@ -79,7 +79,7 @@ def _page(told: argparse.Namespace, body: str) -> Page:
     if told.check:
         with sheet.in_file():
             marking = check_worksheet(sheet)
-        found = report(marking, notation)
+        found = report_of(marking, notation)
         return Page(text_report(found), markdown_report(found), html_report(found))
     with sheet.in_file():
         if told.batch is not None:

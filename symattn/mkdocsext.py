@@ -64,7 +64,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                 checked = check_text(text, name, explain=False)
                 if checked is not None:
                     wrong = [one for one in checked.findings if not one.passes]
-                    told += [f"{Path(name)}:{one.line}: {one.told}" for one in wrong]
+                    told += [f"{Path(name)}:{one.line}: {one.message}" for one in wrong]
                     told += [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links]
                     told += checked.problems
                 filled = rendered(_plain(text), name)

@@ -48,7 +48,8 @@ from symattn.worksheet.reading.files import Site, read_text, site_file
 from symattn.worksheet.reading.naming import entry_name
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
-from symattn.worksheet.reports.report import PHRASES, disagreement, shown_true
+from symattn.worksheet.reports.report import true_text
+from symattn.worksheet.reports.wording import WORDING, disagreement
 from symattn.worksheet.syntaxes import SYNTAXES
 from symattn.worksheet.syntaxes.page import anchor, holds_worksheet
 
@@ -404,11 +405,10 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
     for step in marking.steps:
         for entry in step.entries:
             if not marking.passes(entry):
-                true = shown_true(marking, step, entry)
+                true = true_text(marking, step, entry)
                 name = entry_name(entry.step, entry.place, sheet.notation)
-                _wrong(
-                    disagreement(name, entry.claimed.text, true, PHRASES[entry.verdict]), location
-                )
+                meaning = WORDING[entry.verdict].phrase
+                _wrong(disagreement(name, entry.claimed.text, true, meaning), location)
     for link in marking.lines:
         if not marking.passes(link):
             _wrong(link.told, location)
@@ -433,7 +433,7 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
         with _limited(app.config):
             checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
         wrong = [found for found in checked.findings if not found.passes] if checked else []
-        disagreements = [(found.line, found.told) for found in wrong]
+        disagreements = [(found.line, found.message) for found in wrong]
         disagreements += [(link.line, link.told) for link in checked.links] if checked else []
         problems = checked.problems if checked else ()
     except BaseException as error:

@@ -11,7 +11,8 @@ from click.testing import CliRunner, Result
 
 from symattn.cli import main
 from symattn.worksheet.reports.annotations import github_annotations
-from symattn.worksheet.reports.overview import FileReport, Overview, Placed
+from symattn.worksheet.reports.overview import FileReport, Overview
+from symattn.worksheet.reports.results import Finding
 from tests.checking import toml
 
 GIVEN = {"scores": [[0, 0, 0], [1, 2, 3]], "V": [[1], [2], [3]]}
@@ -154,7 +155,7 @@ def test_what_passes_is_a_notice_and_the_status_stays(tmp_path: Path) -> None:
 
 def test_nothing_in_a_message_ends_its_command() -> None:
     hostile = "1\r\n::error::x"
-    placed = Placed(1, 2, None, hostile, hostile, "50%", "wrong", passes=False, meaning="wrong")
+    placed = Finding(1, 2, None, hostile, hostile, "50%", "wrong", passes=False)
     page = github_annotations(Overview((FileReport("a\n:,%.md", (), (placed,)),)))
     lines = page.splitlines()
     assert len(lines) == 2

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from symattn.arithmetic.written import read_written
-from symattn.worksheet.check import Marking, check_worksheet
+from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
-from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Field
+from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Candidates
 from symattn.worksheet.misconceptions.explanations import cannot_tell
-from symattn.worksheet.misconceptions.inventing import HABITS
+from symattn.worksheet.misconceptions.habits import HABITS
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.report import report_of
+from symattn.worksheet.reports.results import Marking
 from tests.benchmarks.explaining_rates import (
     explained,
     known,
@@ -670,9 +671,9 @@ def test_a_pair_never_composes_to_what_is_right() -> None:
 # ---- evidence ------------------------------------------------------------------------------------
 
 
-def field_of(claims: Any, true: Any, shares: bool = False) -> Field:
+def field_of(claims: Any, true: Any, shares: bool = False) -> Candidates:
     written = np.vectorize(lambda text: read_written(text, "x"), otypes=[object])(np.array(claims))
-    return Field(written, np.array(true, dtype=float), shares)
+    return Candidates(written, np.array(true, dtype=float), shares)
 
 
 def test_bits_are_counted_in_units_of_the_claim() -> None:
@@ -798,7 +799,7 @@ def test_what_accounts_for_no_step_is_not_told() -> None:
     }
     found = check(given, claims, {}, explain=True)
     assert all(one.fits or one.whole for one in found.explanations)
-    assert report(found).reasons == ()
+    assert report_of(found).reasons == ()
 
 
 def test_one_entry_of_an_invented_row_is_no_slip() -> None:

@@ -155,7 +155,7 @@ def test_line_ends_are_kept() -> None:
         (PAGE.replace("digits=2", "digits=two"), r"page\.md:14: digits=two"),
         (PAGE.replace("digits=2", "digit=2"), r'page\.md:14: .*did you mean "digits"'),
         (PAGE.replace("digits=2", "layout=flak"), r"page\.md:14: .*layout"),
-        (PAGE.replace("digits=2", "entry=weights[3,1]"), r"page\.md:14: .*weights is 2 × 2"),
+        (PAGE.replace("digits=2", "entry=weights[3,1]"), r"page\.md:14: .*rows are 1 to 2"),
         (PAGE.replace("Q = [[1", "Q = [[x"), r"page\.md:\d"),
         ("<!-- value weights[1,1] --><!-- /value -->", "page.md:1: no worksheet stands"),
         (f"Text.\n\n```symattn\n{SHEET}", r"page\.md:3: this block of code is not closed"),
