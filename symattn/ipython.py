@@ -20,7 +20,7 @@ from symattn.documents.text import text_document
 from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.quote import entries_named
+from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.report import report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
@@ -77,13 +77,16 @@ def _page(told: argparse.Namespace, body: str) -> Page:
     asked = {"digits": told.digits, "layout": told.layout}
     notation = sheet.notation.but(**{k: x for k, x in asked.items() if x is not None})
     if told.check:
-        found = report_of(sheet.in_file(check_worksheet, sheet), notation)
+        with sheet.in_file():
+            marking = check_worksheet(sheet)
+        found = report_of(marking, notation)
         return Page(text_report(found), markdown_report(found), html_report(found))
-    if told.batch is not None:
-        sheet = sheet.in_file(sheet.of_batch, told.batch)
-    derivation = sheet.in_file(sheet.derivation)
-    evaluation = sheet.in_file(sheet.evaluate, derivation)
-    entries = entries_named(told.entry, evaluation)
+    with sheet.in_file():
+        if told.batch is not None:
+            sheet = sheet.of_batch(told.batch)
+        derivation = sheet.derivation()
+        evaluation = sheet.evaluate(derivation)
+    entries = entries_at(told.entry, evaluation)
     job = Job(derivation, evaluation, notation, told.view or VIEWS, told.step, entries=entries)
     admit_document("md", [job])
     page = outline(

@@ -43,10 +43,10 @@ from symattn.notation.text import box, line
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.prose import check_text
-from symattn.worksheet.quote import entries_named, quoted
-from symattn.worksheet.reading.files import Site, site_file
+from symattn.worksheet.quotation import quotation
+from symattn.worksheet.reading.files import Site, read_text, site_file
 from symattn.worksheet.reading.naming import entry_name
-from symattn.worksheet.reading.source import read_source
+from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
 from symattn.worksheet.reports.report import true_text
 from symattn.worksheet.reports.wording import WORDING, disagreement
@@ -79,8 +79,8 @@ _WORDS = "symattn-words"
 
 def site_of(env: BuildEnvironment) -> Site:
     """Where the files that pages name may lie: the source folder, and ``symattn_root``."""
-    source, root = Path(env.srcdir), env.config.symattn_root
-    return Site(source, (source, Path(root)) if root else (source,))
+    folder, root = Path(env.srcdir), env.config.symattn_root
+    return Site(folder, (folder, Path(root)) if root else (folder,))
 
 
 def find_root(app: Sphinx, config: Config) -> None:
@@ -112,7 +112,7 @@ class _Holding(SphinxDirective):
             self.env.note_dependency(relative)
             folder = Path(str(self.env.doc2path(self.env.docname))).parent
             path = site_file(argument, folder, site)
-            sheet = worksheet_of(read_source(path, absolute), absolute, roots=site.roots)
+            sheet = worksheet_of(read_text(path, absolute), absolute, roots=site.roots)
         elif self.content:
             sheet = worksheet_of("\n".join(self.content), *self._first_line(), site.roots)
         else:
@@ -230,7 +230,7 @@ class Shows(_Holding):
         derivation, evaluation, notation = self._derived()
         entries: dict[str, Place] = {}
         if evaluation is not None:
-            entries = entries_named(self.options.get("entry", []), evaluation)
+            entries = entries_at(self.options.get("entry", []), evaluation)
         elif self.options.keys() & {"layout", "entry"}:
             raise SymattnError("layout, entry: need numbers; give a worksheet")
         only = self.options.get("steps", [])
@@ -244,10 +244,11 @@ class Shows(_Holding):
         sheet = self.worksheet()
         if sheet is not None:
             sheet = self.hold(sheet)
-            if "batch" in self.options:
-                sheet = sheet.in_file(sheet.of_batch, self.options["batch"])
-            derivation = sheet.in_file(sheet.derivation)
-            return derivation, sheet.in_file(sheet.evaluate, derivation), sheet.notation
+            with sheet.in_file():
+                if "batch" in self.options:
+                    sheet = sheet.of_batch(self.options["batch"])
+                derivation = sheet.derivation()
+                return derivation, sheet.evaluate(derivation), sheet.notation
         from symattn.attention.variants import variant
 
         row = variant(self.arguments[0].strip())
@@ -371,7 +372,7 @@ class ValueRole(SphinxRole):
         sheet: Worksheet | None = self.env.temp_data.get(_KEY)
         if sheet is None:
             raise SymattnError(f"{shown(self.text)}: no worksheet stands before this value")
-        return quoted(sheet, self.text)
+        return quotation(sheet, self.text)
 
 
 class ClaimRole(SphinxRole):
@@ -399,7 +400,8 @@ class ClaimRole(SphinxRole):
 
 def warn_of(sheet: Worksheet, location: Any) -> None:
     """A warning for each number that a worksheet claims and that is wrong."""
-    marking = sheet.in_file(check_worksheet, sheet, False)
+    with sheet.in_file():
+        marking = check_worksheet(sheet, False)
     for step in marking.steps:
         for entry in step.entries:
             if not marking.passes(entry):

@@ -213,7 +213,8 @@ def test_what_cannot_be_used_is_one_line(
     save(tmp_path / name)
     with pytest.raises(SymattnError, match=complaint) as refused:
         read = sheet(tmp_path, f'"{name}"')
-        read.in_file(read.evaluate)
+        with read.in_file():
+            read.evaluate()
     assert "\n" not in str(refused.value)
     assert "sheet.toml" in str(refused.value)
     assert not Path("unpickled").exists()

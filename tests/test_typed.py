@@ -23,10 +23,11 @@ from symattn.errors import ReadError, SymattnError
 from symattn.notation.options import Notation
 from symattn.notation.text import box, line
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.marking.lines import Line, check_lines, last_side, pieces
+from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.verdicts import Marker
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.reading.claims import Policy, read_claims
+from symattn.worksheet.reading.lines import Line, last_side, sides_of
 from symattn.worksheet.reading.naming import counted_place, entry_name
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.overview import Overview, file_report
@@ -144,7 +145,7 @@ def test_a_changed_digit_in_a_worked_line_is_found() -> None:
     _, values = small_example(VARIANTS[0].spec, tokens=3)
     chance, tried, found = random.Random(1), 0, 0
     for key, text in worked_lines(values, Notation(), most=9):
-        sides = pieces(text)[2:]
+        sides = sides_of(text)[2:]
         for _, side, start in sides:
             digits = [at for at, sign in enumerate(side) if sign.isdigit()]
             at = start + chance.choice(digits)

@@ -11,11 +11,12 @@ from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError
 from symattn.evaluate.work import admit_values
 from symattn.worksheet.exercise import Exercise, exercise_of
-from symattn.worksheet.marking.lines import Line, check_lines
+from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.sanity import notes
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions.explanations import cannot_tell
 from symattn.worksheet.reading.claims import read_claims
+from symattn.worksheet.reading.lines import Line
 from symattn.worksheet.reading.worksheet import Worksheet
 from symattn.worksheet.reports.results import Marking
 

@@ -196,7 +196,8 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
     flag(explain, "explain")
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
         sheet = worksheet_of(text_or_path)
-        return _marks(sheet.in_file(check_worksheet, sheet, explain))
+        with sheet.in_file():
+            return _marks(check_worksheet(sheet, explain))
     if not isinstance(text_or_path, str | os.PathLike):
         raise ReadError(
             f"check: {shown(text_or_path)} is neither text nor a path; give the text of a "

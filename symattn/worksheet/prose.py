@@ -18,25 +18,27 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
-from symattn.errors import ReadError, SymattnError, Undecided, counted
+from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.evaluate.work import admit_values
 from symattn.notation.options import SYMBOLS
 from symattn.worksheet.check import count_claimed, mark_claims
 from symattn.worksheet.exercise import exercise_of
 from symattn.worksheet.marking.correction import correction_of
-from symattn.worksheet.marking.lines import (
-    Line,
-    check_lines,
-    is_known_letter,
-    is_line,
-    last_side,
-    read_line,
-)
+from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.reading.claims import Origins, read_claims, texts_of
-from symattn.worksheet.reading.files import Site, led_astray, named_file, reason, site_file
-from symattn.worksheet.reading.source import MAX_BYTES, parse, read_source, where
-from symattn.worksheet.reading.spans import Span, table_spans
+from symattn.worksheet.reading.files import (
+    MAX_BYTES,
+    Site,
+    named_file,
+    read_text,
+    reason,
+    site_file,
+    why_not_searched,
+)
+from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
+from symattn.worksheet.reading.references import is_known_letter
+from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
 from symattn.worksheet.reports.report import true_text
 from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
@@ -65,7 +67,7 @@ def check_file(path: str | Path, explain: bool = True) -> CheckedFile | None:
 
 def _source(path: str | Path, name: str) -> str:
     most = MAX_NOTEBOOK if Path(name).suffix.lower() == ".ipynb" else MAX_BYTES
-    return read_source(path, name, most)
+    return read_text(path, name, most)
 
 
 def check_text(
@@ -123,12 +125,14 @@ def files_in(path: str | Path, problems: list[str] | None = None) -> Iterator[Pa
     for folder, inside, names in os.walk(path, onerror=refused):
         inside[:] = sorted(name for name in inside if not _left_out(name))
         for name in inside:
-            if (link := Path(folder) / name).is_symlink() and (why := led_astray(link, Path(path))):
+            if (link := Path(folder) / name).is_symlink() and (
+                why := why_not_searched(link, Path(path))
+            ):
                 unread(link, why)
         for name in sorted(names):
             if _left_out(name) or Path(name).suffix.lower() not in (".toml", *SYNTAXES):
                 continue
-            if why := led_astray(Path(folder) / name, Path(path)):
+            if why := why_not_searched(Path(folder) / name, Path(path)):
                 unread(Path(folder) / name, why)
             else:
                 yield Path(folder) / name
@@ -185,7 +189,8 @@ def _checked(
             one = _Sheet(name, text, block, sheet, anchors, None if alone else problems)
             for key, reason in (refused or {}).items():
                 one.refuse_key(key, reason)
-            marking = sheet.in_file(one.marking, explain)
+            with sheet.in_file():
+                marking = one.marking(explain)
         except (Undecided, _TooMany):
             raise
         except SymattnError as error:
@@ -265,12 +270,10 @@ def sheet_of_block(
 def _from_file(page: str, line: int, file: str, site: Site | None) -> Worksheet:
     """The worksheet that a page names, which has to lie beside the page, or in its site."""
     folder = Path(page).parent
-    try:
+    with located(f"{page}:{line}"):
         path = site_file(file, folder, site) if site else named_file(file, folder, "page")
-    except ReadError as error:
-        raise ReadError(f"{page}:{line}: {error}") from None
     name = str(path if site else folder / file)
-    return worksheet_of(read_source(path, name), name, roots=site.roots if site else ())
+    return worksheet_of(read_text(path, name), name, roots=site.roots if site else ())
 
 
 class _Sheet:
@@ -319,7 +322,7 @@ class _Sheet:
                     lines.append(self._calculation(anchor))
                     continue
                 letter, place, claimed, line = self._in_prose(anchor, evaluation)
-            except ReadError as error:
+            except SymattnError as error:
                 self._refuse(anchor.start, error)
                 continue
             written = claimed[place]
@@ -366,7 +369,7 @@ class _Sheet:
         """A claim of its table that cannot be used, as a problem of the page."""
         start = self._stands(key)
         if self.block.file:
-            place = where(self.sheet.name, self.sheet.source, reason)
+            place = place_of_fault(self.sheet.name, self.sheet.text, reason)
         else:
             place = _placed(self.name, self.text, start)
         self._refuse(start, ReadError(f"{place}: {reason}"))
@@ -391,9 +394,9 @@ class _Sheet:
             yield replace(step, entries=(*step.entries, *more)) if more else step
 
     @cached_property
-    def spans(self) -> Mapping[str, list[Span]]:
+    def spans(self) -> Mapping[str, list[Scalar]]:
         """Where the numbers of its own claims stand in its text."""
-        return table_spans(self.block.text, "claims")
+        return Places.of(self.block.text).of_table("claims")
 
     def _placed(self, line: Line) -> Line:
         """A line of its own claims, with where it begins in the file."""
@@ -423,10 +426,8 @@ class _Sheet:
     def _calculation(self, anchor: Anchor) -> Line:
         """The line of a claim that names no entry."""
         line, column = place_of(self.text, anchor.begins)
-        try:
+        with located(f"{self.name}:{line}:{column}"):
             _, sides = read_line(anchor.line.strip(), anchor.key or "claim", self.decimal)
-        except ReadError as error:
-            raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
         return Line("", (), sides, (line, column))
 
     def _in_prose(
@@ -436,14 +437,11 @@ class _Sheet:
         origins: Origins = {}
         lines: list[Line] = []
         begins = place_of(self.text, anchor.begins if anchor.line else anchor.start)
-        try:
+        with located(":".join(map(str, (self.name, *begins)))):
             claimed = {anchor.key: anchor.claimed}
             claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
             if len(origins) != 1:
                 raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
-        except SymattnError as error:
-            line, column = begins
-            raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
         ((letter, place),) = origins
         return letter, place, claims[letter], [replace(line, where=begins) for line in lines]
 

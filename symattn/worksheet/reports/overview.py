@@ -201,7 +201,8 @@ def file_report(checked: CheckedFile, full: bool = False, hint: str = "") -> Fil
     reports = []
     for sheet, marking in zip(checked.sheets, checked.markings, strict=True):
         notation = sheet.notation.but(**({"limit": 0} if full else {}))
-        reports.append(sheet.in_file(report_of, marking, notation, hint))
+        with sheet.in_file():
+            reports.append(report_of(marking, notation, hint))
     findings = tuple(_worded(checked.findings, reports))
     return FileReport(checked.name, tuple(reports), findings, checked.problems, checked.is_page)
 
