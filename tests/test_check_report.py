@@ -25,8 +25,8 @@ from symattn.worksheet.reports.report import (
     LineReport,
     Reason,
     Report,
-    as_data,
     conclusion,
+    report_data,
     report_of,
 )
 from symattn.worksheet.reports.results import Marking
@@ -240,7 +240,7 @@ def test_json_says_what_the_report_says(wrong: Marking) -> None:
         "wrong",
     )
     assert first["worked"].startswith("a_21 = ")
-    assert as_data(wrong) == data
+    assert report_data(report_of(wrong)) == data
 
 
 # ---- sentences ---------------------------------------------------------------------------

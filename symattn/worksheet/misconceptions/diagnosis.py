@@ -29,11 +29,11 @@ from symattn.worksheet.misconceptions.slips import (
     Slip,
     SlipKind,
     Spot,
-    entry_place,
     guesses,
     spelled,
 )
 from symattn.worksheet.reading.naming import called, leading, line_called
+from symattn.worksheet.reading.rules import place_in
 
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400
@@ -558,7 +558,7 @@ def _numbers_misread(entries: Entries, letter: str, places: Sequence[Place]) -> 
             if not isinstance(part, Entry):
                 continue
             try:
-                other = entry_place(part)
+                other = place_in(part)
             except (TypeError, ValueError, AttributeError):
                 continue
             if other in seen:
