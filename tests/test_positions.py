@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from symattn import Notation, SymattnError
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.balls import BALLS, ball, precision
+from symattn.arithmetic.balls import BALLS
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.rounded import Rounded
 from symattn.derivation import Derivation, Evaluation, Input, Step, worked

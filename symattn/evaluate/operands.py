@@ -11,16 +11,11 @@ import sympy
 from flint import arb
 
 from symattn.arithmetic.abbreviated import nodes, written_out
-from symattn.arithmetic.balls import (
-    BALL_FUNCTIONS,
-    BALLS,
-    ball,
-    is_minus_infinity,
-    largest,
-    precision,
-)
+from symattn.arithmetic.balls import BALLS, largest
 from symattn.arithmetic.decide import Digits, decide
-from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS, filled, total
+from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
+from symattn.arithmetic.exact import ROW_FUNCTIONS, filled, total
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.evaluate.values import Place, Values
 from symattn.nodes.rule import (
     SIGNS,
@@ -292,7 +287,7 @@ class Numbers:
                 case Exp(body):
                     return recurse(body).exp()
                 case Apply(name, body):
-                    return BALL_FUNCTIONS[name](recurse(body))
+                    return FUNCTIONS[name].ball(recurse(body))
                 case Power(body, exponent):
                     return prod(
                         [recurse(body)] * exponent
@@ -323,7 +318,7 @@ class Numbers:
             case Exp(body):
                 return sympy.exp(recurse(body))
             case Apply(name, body):
-                return FUNCTIONS[name](recurse(body))
+                return FUNCTIONS[name].exact(recurse(body))
             case Power(body, exponent):
                 return recurse(body) ** exponent
             case OfRow(name, terms, _, _):

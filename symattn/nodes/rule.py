@@ -14,7 +14,8 @@ from typing import Any, TypeAlias, cast
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS
+from symattn.arithmetic.exact import ROW_FUNCTIONS
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.errors import CannotSpell, SymattnError
 
 #: An index: a SymPy symbol or expression (symbolic rule) or a whole number (one entry).
@@ -388,7 +389,7 @@ def to_sympy(rule: Rule) -> sympy.Expr:
         case Exp(body):
             return sympy.exp(to_sympy(body))
         case Apply(name, body):
-            return FUNCTIONS[name](to_sympy(body))
+            return FUNCTIONS[name].exact(to_sympy(body))
         case Power(body, exponent):
             return to_sympy(body) ** exponent
         case OfRow(name, terms, index, size):

@@ -19,9 +19,9 @@ from typing import Any
 import sympy
 from flint import arb, fmpq
 
-from symattn.arithmetic.balls import BITS, ball, precision
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.exact import FUNCTIONS
+from symattn.arithmetic.enclosure import BITS, ball, precision
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.reading import read_number
 from symattn.arithmetic.spelling import POWER_OF_TEN, exponent_of, plain_text
 from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
@@ -732,7 +732,7 @@ class _TrueParts(_Parts):
             case Call("exp", (body,)):
                 return sympy.exp(self.value(body))
             case Call(name, (body,)):
-                return FUNCTIONS[name](self.value(body))
+                return FUNCTIONS[name].exact(self.value(body))
             case Apart("+", parts):
                 return sympy.Add(*map(self.value, parts))
             case Apart("*", parts):
