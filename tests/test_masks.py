@@ -29,8 +29,7 @@ from symattn.nodes import (
     mask_of,
     reason_of,
 )
-from symattn.nodes.masks import Mask, when
-from symattn.nodes.rule import Ordinal, at, rule_of, to_sympy
+from symattn.nodes.rule import at, rule_of, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
 from symattn.notation.latex import latex
@@ -136,25 +135,6 @@ def test_documents_after_a_cache_number_all_keys() -> None:
         Documents(2, 4, [1, 2, 1], start=2)
     with pytest.raises(SymattnError, match="4 numbers for 2 queries"):
         Documents(2, 4, [1, 2, 1, 2])
-
-
-class EverySecond(Mask):
-    """The mask that CONTRIBUTING works through."""
-
-    word = "every_second"
-
-    def _at(self, i: Any, j: Any) -> Any:
-        return when((Ordinal(sympy.Mod(i - j, 2)), "=", Ordinal(0)))
-
-    @classmethod
-    def _seen(cls, queries: Any, keys: Any, *parameters: Any) -> Any:
-        return (queries - keys) % 2 == 0
-
-
-def test_a_mask_without_a_parameter_takes_none() -> None:
-    follows(EverySecond.of(2, 4, True, 1), lambda i, j: (i + 1 - j) % 2 == 0)
-    with pytest.raises(SymattnError, match="has no parameter"):
-        EverySecond.of(2, 4, 3)
 
 
 def nothing(letter: str) -> Array:

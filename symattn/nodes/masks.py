@@ -863,16 +863,10 @@ def _put(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
     return seen if rule == SEEN else otherwise
 
 
-#: The masks that a spec can name.
+#: The masks that a spec can name, by their words.
 MASKS: Mapping[str, type[Mask]] = {
-    "causal": Causal,
-    "padding": Padding,
-    "window": Window,
-    "prefix": Prefix,
-    "documents": Documents,
-    "dilated": Dilated,
-    "strided": Strided,
-    "global": Global,
+    mask.word: mask
+    for mask in (Causal, Padding, Window, Prefix, Documents, Dilated, Strided, Global)
 }
 
 #: The names that join a list of masks: a key is seen if any of them, or all of them, allow it.
