@@ -273,7 +273,7 @@ HOMES: dict[type[Node], str] = {
     normalise.Unnormalised: "not normalised",
     normalise.Sparsemax: "sparsemax",
     masks.Masked: "causal",
-    masks.Kept: "causal-linear",
+    masks.VisibleScores: "causal-linear",
     entrywise.Exponential: "unfolded",
     lines.LineSum: "unfolded",
     lines.LineDifference: "unfolded",

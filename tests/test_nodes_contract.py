@@ -40,7 +40,6 @@ from symattn.nodes import (
     Global,
     Hardmax,
     Head,
-    Kept,
     LineDifference,
     LineQuotient,
     LineSum,
@@ -63,12 +62,13 @@ from symattn.nodes import (
     Sparsemax,
     Strided,
     Unnormalised,
+    VisibleScores,
     Window,
     rule,
 )
 from symattn.nodes.biases import BucketSum
 from symattn.nodes.entrywise import Features, SoftCap
-from symattn.nodes.heads import GroupSum, HeadSum, Lines, Split, Stacked
+from symattn.nodes.heads import GroupSum, HeadSum, Slice, Split, Stacked
 from symattn.nodes.lines import Filled, Lengths, LineProduct, PlusVector, Spread, UnitVectors
 from symattn.nodes.positions import RotaryBack
 from symattn.nodes.relative import ShiftSum
@@ -116,7 +116,7 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     Allowed: Allowed(B),
     AnyOf: AnyOf(Window(n, m, 1), Allowed(B)),
     Masked: Masked(S, Causal(n, m)),
-    Kept: Kept(S, Causal(n, m)),
+    VisibleScores: VisibleScores(S, Causal(n, m)),
     RowMax: RowMax(S),
     LineDifference: LineDifference(S, R),
     Exponential: Exponential(S),
@@ -146,7 +146,7 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     LineProduct: LineProduct(S, R),
     Lengths: Lengths(S),
     Split: Split(S, 1, 2),
-    Lines: Lines(S, 1, 2, 1),
+    Slice: Slice(S, 1, 2, 1),
     GroupSum: GroupSum(Head(S, s), s, h, 1, i),
     PairSum: PairSum("queries", B, L, S, L, 2),
     ShiftSum: ShiftSum(S, 5, 0),
@@ -592,7 +592,7 @@ def test_a_node_is_made_as_python_calls_are() -> None:
     S = sympy.MatrixSymbol("S", 2, 3)
     assert LineSum(S, axis=0) == LineSum(matrix=S, axis=0) == LineSum(S, 0)
     assert LineSum(S).args == (S, 1) and LineSum(S).matrix is S
-    assert LineSum(S).shape == (2, 1) and Window(2, 3, [1, 0]).shape == (2, 3)
+    assert LineSum(S).shape == (2, 1) and Window(2, 3, 1, 0).shape == (2, 3)
     for given, named in (((), {}), ((S, 1, 2), {}), ((S,), {"ax": 1})):
         with pytest.raises(TypeError):
             LineSum(*given, **named)
