@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.enclosure import BITS
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation, StepCheck
 from symattn.documents.job import document

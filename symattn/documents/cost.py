@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from symattn.arithmetic.counting import Kind
+from symattn.arithmetic.functions import Kind
 from symattn.budget import admit, is_limited
 from symattn.documents.job import CODE, DRAWN, Job
 from symattn.evaluate.work import Work, exact_operations, proven_operations, work_of

@@ -33,6 +33,7 @@ from symattn.nodes.rule import (
     Times,
     Total,
     at,
+    children,
     parts,
     rule_of,
 )
@@ -42,6 +43,9 @@ from symattn.notation.options import Notation
 from symattn.step import HEAD, Step
 
 Data: TypeAlias = Any
+
+#: What the page calls rules that are made of rules alone.
+_KINDS: Mapping[type, str] = {Plus: "+", Times: "*", Exp: "x"}
 
 #: What the page calls row, column and head.
 _ROW, _COLUMN, _HEAD = "i", "j", "h"
@@ -84,16 +88,12 @@ class _Encoder:
                 return self.table(free, lambda places: at(rule, places, self.sizes))
             case Named(_, _, value):
                 return self.rule(value)
-            case Plus(terms):
-                return ["+", *map(self.rule, terms)]
-            case Times(factors):
-                return ["*", *map(self.rule, factors)]
+            case Plus() | Times() | Exp():
+                return [_KINDS[type(rule)], *map(self.rule, children(rule))]
             case Over(num, den, empty):
                 return ["/", self.rule(num), self.rule(den), int(empty is not None)]
             case Total(body, index, size):
                 return ["s", *self.along(body, index, size)]
-            case Exp(body):
-                return ["x", self.rule(body)]
             case Apply(name, body):
                 return ["f", name, self.rule(body)]
             case Power(body, exponent):
