@@ -48,7 +48,7 @@ from symattn.worksheet.reading.files import Site, read_text, site_file
 from symattn.worksheet.reading.naming import entry_name
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
-from symattn.worksheet.reports.report import true_text
+from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.reports.wording import WORDING, disagreement
 from symattn.worksheet.syntaxes import SYNTAXES
 from symattn.worksheet.syntaxes.page import anchor, holds_worksheet

@@ -18,8 +18,8 @@ from symattn.errors import SymattnError
 from symattn.notation.text import line
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import report_data, report_of
 from symattn.worksheet.reports.results import Marking
+from symattn.worksheet.reports.single import report_data, report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 from tests.checking import toml, verdicts
 

@@ -21,7 +21,8 @@ from symattn.worksheet.reading.claims import VERDICTS
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.annotations import github_annotations
 from symattn.worksheet.reports.overview import FileReport, Overview
-from symattn.worksheet.reports.report import (
+from symattn.worksheet.reports.results import Marking
+from symattn.worksheet.reports.single import (
     LineReport,
     Reason,
     Report,
@@ -29,7 +30,6 @@ from symattn.worksheet.reports.report import (
     report_data,
     report_of,
 )
-from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.wording import WORDING
 from symattn.worksheet.reports.writers import (
     html_report,

@@ -20,7 +20,7 @@ from symattn.nodes.base import definitions
 from symattn.nodes.spell import Speller
 from symattn.worksheet import read_worksheet
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reports.report import report_data, report_of
+from symattn.worksheet.reports.single import report_data, report_of
 
 for row in VARIANTS:
     derivation = row.spec.derivation()

@@ -40,8 +40,8 @@ from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
 from symattn.worksheet.reading.references import is_known_letter
 from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
-from symattn.worksheet.reports.report import true_text
 from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
+from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
 
 #: Of tables with as many claims at most, those that contradict one another are found.

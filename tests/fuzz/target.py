@@ -7,7 +7,7 @@ import time
 from symattn.errors import SymattnError
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.reading.claims import Policy
-from symattn.worksheet.reports.report import report_data, report_of
+from symattn.worksheet.reports.single import report_data, report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 #: The syntaxes, by the number that an input begins with.

@@ -6,8 +6,8 @@ that are changed, or to None where it does not apply. Slips (`slips`) change one
 (`habits`) show in the numbers alone; `explanations` finds which of all these fit a sheet.
 """
 
+from symattn.worksheet.misconceptions.base import Change, Misconception, Steps
 from symattn.worksheet.misconceptions.masks import MASKS
-from symattn.worksheet.misconceptions.misconception import Change, Misconception, Steps
 from symattn.worksheet.misconceptions.projections import PROJECTIONS
 from symattn.worksheet.misconceptions.scores import SCORES
 from symattn.worksheet.misconceptions.weights import WEIGHTS

@@ -457,12 +457,12 @@ class _Misread:
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
-    """What a step becomes when one number it is made of is another: all readings at once."""
+    """A step for every number that may have been misread: `values` has one matrix a reading."""
 
     listed: tuple[_Misread, ...]
     values: Array
     near: Array
-    #: Whether a reading changes an entry, and whether it leaves all that is right as it is.
+    #: Which entries a reading changes, and which readings change no entry that is right.
     touched: Array
     viable: Array
 

@@ -134,7 +134,7 @@ class Explainer:
         return self._pairs[one, other]
 
     def _upon(self, one: _Hypothesis, other: _Hypothesis) -> Mapping[str, Step]:
-        """The second change made to what the first has made of the derivation."""
+        """The steps of one hypothesis, and those that the other makes of these."""
         first = tuple(one.steps.get(step.name, step) for step in self.derivation.steps)
         steps = Steps(replace(self.derivation, steps=first))
         (misconception,) = other.misconceptions
@@ -507,7 +507,7 @@ class _Sheet:
         fixed: dict[tuple[str, Place], float] = {}
         loss, rounded = 0.0, 0
         for mark in marks:
-            if mark.name in hypothesis.steps and not self.mostly(mark):
+            if mark.name in hypothesis.steps and not self.mostly_fixed(mark):
                 return
             for entry in mark.entries:
                 key, before = (mark.letter, entry.place), self.verdicts[mark.letter, entry.place]
@@ -527,8 +527,8 @@ class _Sheet:
         if bits - loss >= LEAST_BITS:
             yield _Case(hypothesis, evaluation, marks, bits - loss)
 
-    def mostly(self, mark: StepMark) -> bool:
-        """Whether a step that is done otherwise leaves few mistakes, which may be slips."""
+    def mostly_fixed(self, mark: StepMark) -> bool:
+        """Whether at most a quarter of a step's mistakes stay, which may be slips."""
         before = [e for e in mark.entries if self.verdicts[mark.letter, e.place] in _MISTAKEN]
         left = sum(entry.verdict in _MISTAKEN for entry in before)
         return 4 * left <= len(before)
@@ -645,7 +645,7 @@ class _Sheet:
         broken, direct, touches = 0, False, False
         values: list[Array] = []
         exact, visited = True, set()
-        if self.is_past(hypothesis):
+        if self.is_refuted(hypothesis):
             return _UNTOUCHED
         rows: tuple[int, ...] | None = None
         with np.errstate(all="ignore"):
@@ -688,11 +688,8 @@ class _Sheet:
         exact = exact and not broken and self.claimed - visited <= self.fine
         return _Comparison(fixed, broken, direct, rows or (), touches, tuple(values), exact)
 
-    def is_past(self, hypothesis: _Hypothesis) -> bool:
-        """Whether the first claimed step that a change shows in is right, entry for entry.
-
-        So it is with a change to what comes before the first mistake, where all is claimed.
-        """
+    def is_refuted(self, hypothesis: _Hypothesis) -> bool:
+        """Whether the first claimed step that a hypothesis changes is right in every entry."""
         first = self.explainer.first_claimed(hypothesis, self.claimed)
         if first is None:
             return True
@@ -729,7 +726,7 @@ def _simplest(cases: Sequence[_Case]) -> list[_Case]:
 
 
 def _near(candidates: Candidates, value: Array, again: Array) -> Array:
-    """Which claims are near one of the two values of their entries."""
+    """The claims that a value may round to: from what is given, or from the claims before it."""
     value, again = (
         np.broadcast_to(value, candidates.shape),
         np.broadcast_to(again, candidates.shape),
@@ -748,7 +745,7 @@ def _near(candidates: Candidates, value: Array, again: Array) -> Array:
 
 
 def _exact(candidates: Candidates, value: Array) -> bool:
-    """Whether every claim is a correct rounding of its number, and not by a hair."""
+    """Whether every claim rounds its number, and no number is half-way between two."""
     if value.shape != candidates.shape:
         return False
     claims, units = candidates.claims[candidates.claimed], candidates.units[candidates.claimed]

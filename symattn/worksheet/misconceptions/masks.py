@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.masks import Causal, Masked, Padding, VisibleScores
-from symattn.worksheet.misconceptions.misconception import (
+from symattn.worksheet.misconceptions.base import (
     REPORTED,
     Change,
     Misconception,

@@ -14,7 +14,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.step import HEAD, Step
-from symattn.worksheet.misconceptions.misconception import (
+from symattn.worksheet.misconceptions.base import (
     REPORTED,
     Change,
     Misconception,

@@ -12,7 +12,7 @@ import sympy
 
 from symattn.nodes.lines import UnitVectors
 from symattn.nodes.scale import Quotient
-from symattn.worksheet.misconceptions.misconception import (
+from symattn.worksheet.misconceptions.base import (
     DOT_PRODUCT,
     Change,
     Misconception,

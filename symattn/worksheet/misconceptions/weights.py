@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum
 from symattn.nodes.normalise import Hardmax, RowMax, RowRatio, Softmax
-from symattn.worksheet.misconceptions.misconception import (
+from symattn.worksheet.misconceptions.base import (
     DOT_PRODUCT,
     REPORTED,
     Change,

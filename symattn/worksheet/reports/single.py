@@ -1,6 +1,6 @@
-"""What a marking says to people, before any format; and the same as data for programs.
+"""The report on one worksheet: sentences, tables and worked lines, before any format.
 
-A `Report` holds all that is said about one worksheet; every writer and the JSON are made from it.
+Every writer spells a `Report`; `report_data` is the same for programs.
 """
 
 from __future__ import annotations
@@ -99,7 +99,6 @@ class StepReport:
     name: str
     verdict: str
     passes: bool
-    counts: tuple[tuple[str, int], ...]
     conclusion: str
     entries: tuple[EntryReport, ...]
     tables: tuple[Table, ...]
@@ -178,15 +177,6 @@ class Report:
     notation: Notation
     hint: str = ""
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many numbers have each verdict."""
-        totals: dict[str, int] = {}
-        for step in self.steps:
-            for verdict, count in step.counts:
-                totals[verdict] = totals.get(verdict, 0) + count
-        return {verdict: totals[verdict] for verdict in WORDING if verdict in totals}
-
 
 def report_of(marking: Marking, notation: Notation | None = None, hint: str = "") -> Report:
     """The report on a marking; `notation.limit` 0 leaves nothing out.
@@ -207,27 +197,23 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
         min(len(reasons), _EXPLANATIONS) if notation.limit else len(reasons),
         _sentence(marking.style) if len(marking.entries) > 1 else "",  # one shows no habit
         steps,
-        tuple(
-            LineReport(
-                link.step,
-                link.entry,
-                link.told,
-                link.verdict,
-                marking.passes(link),
-                link.line,
-                link.column,
-            )
-            for link in marking.lines
-        ),
+        tuple(_line(marking, link) for link in marking.lines),
         tuple(note for note in marking.notes if note not in remarks),
         notation,
         hint,
     )
 
 
+def _line(marking: Marking, link: Link) -> LineReport:
+    passes = marking.passes(link)
+    return LineReport(
+        link.step, link.entry, link.told, link.verdict, passes, link.line, link.column
+    )
+
+
 def conclusion(marking: Marking) -> str:
     """How many numbers are right or accepted, and what the others are."""
-    counts = verdict_counts(marking.steps)
+    counts = verdict_counts(entry.verdict for entry in marking.entries)
     words = _conclusion(counts, marking.policy.accept, marking.first_wrong is None)
     mistaken = [link for link in marking.lines if not marking.passes(link)]
     if not mistaken or marking.first_wrong is not None:
@@ -411,7 +397,7 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
     carried = [entry for entry in failing if entry.verdict == "carried"]
     own = [entry for entry in failing if entry.verdict != "carried"]
     first = [*own[:_LISTED], *carried[:_LISTED_CARRIED]] if notation.limit else failing
-    counts = verdict_counts((mark,))
+    counts = verdict_counts(entry.verdict for entry in mark.entries)
     total = sum(counts.values())
     all_right = counts.get("right") == total
     conclusion = f"{total} right" if all_right else _counted(counts, marking.policy.accept)
@@ -420,7 +406,6 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
         mark.name,
         mark.verdict,
         not failing,
-        tuple(counts.items()),
         conclusion,
         entries,
         tables,
