@@ -411,7 +411,7 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
                 _wrong(disagreement(name, entry.claimed.text, true, meaning), location)
     for link in marking.lines:
         if not marking.passes(link):
-            _wrong(link.told, location)
+            _wrong(link.message, location)
 
 
 def _limited(config: Any) -> AbstractContextManager[None]:
@@ -434,7 +434,7 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
             checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
         wrong = [found for found in checked.findings if not found.passes] if checked else []
         disagreements = [(found.line, found.message) for found in wrong]
-        disagreements += [(link.line, link.told) for link in checked.links] if checked else []
+        disagreements += [(link.line, link.message) for link in checked.links] if checked else []
         problems = checked.problems if checked else ()
     except BaseException as error:
         disagreements, problems = [], (failure(error).line,)

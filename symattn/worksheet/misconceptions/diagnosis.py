@@ -599,7 +599,7 @@ def _taken_for(
             if number != value and number > -inf:
                 others.setdefault(number, entries.own.text(operand, other))
     for name, new, words, _ in spot.variations:
-        if name in ("unscaled", "scaled-twice", "shown"):
+        if name in ("unscaled", "scaled-twice", "unmasked"):
             others.setdefault(new, f"{spelled(new)} ({_WORDS[name].format(words)})")
     step, entry = entries.name(letter), spot.called(place)
     for number, spelling in others.items():
@@ -610,5 +610,5 @@ def _taken_for(
 _WORDS = {
     "unscaled": "not divided by {}",
     "scaled-twice": "divided by {} twice",
-    "shown": "without the mask",
+    "unmasked": "without the mask",
 }

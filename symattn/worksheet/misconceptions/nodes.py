@@ -6,14 +6,15 @@ the same code as a right one.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.arguments import Bound, Matrix, Scalar, as_matrix
+from symattn.nodes.arguments import Bound, Matrix, Scalar
 from symattn.nodes.base import Node, shape_of
+from symattn.nodes.masks import Counts
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -172,14 +173,7 @@ class InRows(Node):
 
     word: ClassVar[str] = "rows"
 
-    def __new__(cls, mistaken: Any, right: Any, rows: Any) -> Self:
-        parts = as_matrix(mistaken, "InRows"), as_matrix(right, "InRows")
-        return super().__new__(cls, *parts, sympy.Tuple(*rows))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of both."""
-        return shape_of(self.args[1])
+    mistaken, right, chosen = Matrix(), Matrix(), Counts()
 
     def _rule(self, i: Index, j: Index) -> Rule:
         mistaken, right, rows = self.args

@@ -239,7 +239,7 @@ def _slips_in(rule: Rule, values: Sequence[float], k: int) -> Iterator[tuple[str
     match rule:
         case Plus(terms) if value and len(terms) > 1:
             rest = sum(others)
-            yield "dropped" if math.isfinite(value) else "shown", rest, terms[k]
+            yield "dropped" if math.isfinite(value) else "unmasked", rest, terms[k]
             if math.isfinite(value):
                 yield "negated", rest - value, terms[k]
                 yield "doubled", rest + 2 * value, terms[k]
@@ -424,7 +424,7 @@ SLIPS: tuple[SlipKind, ...] = (
     SlipKind(
         "entry-not-masked",
         "What is masked is −∞ in every row.",
-        _in_rule("shown", "{entry} is not masked"),
+        _in_rule("unmasked", "{entry} is not masked"),
     ),
     SlipKind(
         "entry-not-divided",

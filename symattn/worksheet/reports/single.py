@@ -207,7 +207,7 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
 def _line(marking: Marking, link: Link) -> LineReport:
     passes = marking.passes(link)
     return LineReport(
-        link.step, link.entry, link.told, link.verdict, passes, link.line, link.column
+        link.step, link.entry, link.message, link.verdict, passes, link.line, link.column
     )
 
 
@@ -337,7 +337,7 @@ def _of_link(marking: Marking, link: Link, notation: Notation) -> FirstWrong:
     entry = EntryReport(
         link.entry, index, link.place, link.right, link.value, link.verdict, passes=False
     )
-    sentence = f"In the {link.told}."
+    sentence = f"In the {link.message}."
     return FirstWrong(link.step, entry, sentence, *_worked(marking, link, notation))
 
 
