@@ -62,7 +62,46 @@ REST = {
     "before a literal block": (":claim:`weights[1,1] = 0.21`::\n\n   x", ["0.21"]),
     "after stray quotes": ("a `` b\n\n:claim:`weights[1,1] = 0.21`", ["0.21"]),
     "an admonition called attention": (".. attention:: :claim:`weights[1,1] = 0.21`", ["0.21"]),
-    "in double quotes": ("`` :claim:`weights[1,1] = 0.99` ``", []),
+    "in double quotes": ("``:claim:`weights[1,1] = 0.99```", []),
+    "in double quotes that are none": ("`` :claim:`weights[1,1] = 0.21` ``", ["0.21"]),
+    "role behind": ("`weights[1,1] = 0.21`:claim:", ["0.21"]),
+    "in a title": (":claim:`weights[1,1] = 0.21`\n" + "=" * 30 + "\n\nA", ["0.21"]),
+    "in a substitution": (".. |x| replace:: :claim:`weights[1,1] = 0.21`", ["0.21"]),
+    "in a term": (
+        "a :claim:`weights[1,1] = 0.21`\n  :claim:`weights[1,2] = 0.22`",
+        ["0.21", "0.22"],
+    ),
+    "behind tabs": ("a\n\tb\t:claim:`weights[1,1] = 0.21`", ["0.21"]),
+    "in a table": (
+        "+-----------------------------+-----------------------------+\n"
+        "| :claim:`weights[1,1] = 0.1` | :claim:`weights[1,1] = 0.1` |\n"
+        "|                             | :claim:`weights[1,1] =      |\n"
+        "|                             | 0.21`                       |\n"
+        "+-----------------------------+-----------------------------+",
+        ["0.1", "0.1", "0.21"],
+    ),
+    "in a simple table": (
+        "===========================  ===========================\n"
+        ":claim:`weights[1,1] = 0.1`  :claim:`weights[1,1] = 0.1`\n"
+        "===========================  ===========================",
+        ["0.1", "0.1"],
+    ),
+    "in a directive in a directive": (
+        ".. note::\n\n   .. tip:: a\n\n      :claim:`weights[1,1] = 0.21`\n\n"
+        "   :claim:`weights[1,1] = 0.22`",
+        ["0.21", "0.22"],
+    ),
+    "in a directive that nobody knows": (
+        ".. wheighs:: a\n   :b: c\n\n   :claim:`weights[1,1] = 0.21`",
+        ["0.21"],
+    ),
+    "escaped": (":claim:\\`weights[1,1] = 0.99\\`", []),
+    "in words": ("a:claim:`weights[1,1] = 0.99`", []),
+    "in a formula": (".. math::\n\n   :claim:`weights[1,1] = 0.99`", []),
+    "in a comment behind others": (
+        '.. a\n\n..\n\n.. end of inclusion from "x"\n\n:claim:`weights[1,1] = 0.21`',
+        ["0.21"],
+    ),
     "in a literal block": ("a::\n\n  :claim:`weights[1,1] = 0.99`\n", []),
     "in a nested literal block": ("* a::\n\n     :claim:`weights[1,1] = 0.99`\n", []),
     "in code": (".. code-block:: rst\n\n   :claim:`weights[1,1] = 0.99`", []),
