@@ -232,6 +232,19 @@ REFUSED = {
     "deep": ('{"symattn": ' + "[" * 100_000, ".ipynb", "page.ipynb:1: not a notebook"),
     "many lines": ("symattn" + "\n" * 50_001, ".md", "50,000 lines"),
     "many lines too": ("symattn::" + "\n" * 50_001, ".rst", "50,000 lines"),
+    "a long line": (RST + f":claim:`{'a' * 10_000}`", ".rst", "page.rst:9: more than 10,000"),
+    "a long paragraph": (RST + "a claim\n" * 3_000, ".rst", "page.rst:9: 23,999 characters"),
+        RST + "a claim `" * 1_000 + "\n\n" + ("*a " * 3_000 + "claim\n\n") * 12,
+        ".rst",
+        "so much",
+    ),
+    "many cells": (RST + "|a|b\n" * 20_001, ".rst", "20,000 cells"),
+    "deep blocks": (RST + "".join(" " * i + "a\n" for i in range(900)), ".rst", "too deep"),
+    "no worksheet in a directive": (
+        ".. symattn::\n   [given]\n   Q = [[1]]\n",
+        ".rst",
+        "page.rst:1:1: symattn: give a worksheet in the body, after a blank line",
+    ),
 }
 
 
@@ -280,6 +293,27 @@ def test_all_files_that_were_read_are_known(tmp_path: Path) -> None:
         path.resolve() for path in (page, tmp_path / "sheet.toml", tmp_path / "data" / "q.csv")
     }
     assert read_worksheet(tmp_path / "sheet.toml").files == ((tmp_path / "data/q.csv").resolve(),)
+
+
+def test_much_markup_beside_claims_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symattn.worksheet.syntaxes.structure._MAX_SEARCHED", 1_000)
+    assert check_text(f"{RST}:claim:`weights[1,3] = 0.58`\n", "page.rst") is not None
+    with pytest.raises(ReadError, match="page.rst:9: so much markup"):
+        check_text(f"{RST}:claim:`weights[1,3] = 0.58`{' *a' * 30}\n", "page.rst")
+
+
+def test_nothing_is_run_or_read_by_docutils(tmp_path: Path) -> None:
+    (tmp_path / "part.rst").write_text(":claim:`weights[1,1] = 0.99`\n", "utf-8")
+    path = tmp_path / "page.rst"
+    path.write_text(
+        f"{RST}.. include:: part.rst\n\n.. raw:: html\n   :file: part.rst\n\n"
+        ".. csv-table::\n   :file: part.rst\n\n.. role:: raw-html(raw)\n   :format: html\n\n"
+        ":raw-html:`a` :claim:`weights[1,3] = 0.58`\n",
+        "utf-8",
+    )
+    checked = check_file(path)
+    assert checked is not None
+    assert ([f.claimed for f in checked.findings], checked.problems) == (["0.58"], ())
 
 
 LOST = {

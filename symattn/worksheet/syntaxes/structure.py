@@ -8,6 +8,7 @@ which holds the text that docutils parsed, its indentation taken off.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from copy import copy
 from itertools import accumulate
@@ -45,7 +46,15 @@ _NO_WORKSHEET = (
 )
 
 #: Characters of a paragraph with claims; docutils copies the rest of it at every role.
-_MAX_PARAGRAPH = 100_000
+MAX_PARAGRAPH = 20_000
+
+#: Characters of these paragraphs, each as often as there are signs of markup in its paragraph:
+#: docutils looks for the end of each sign in all that follows.
+_MAX_SEARCHED = 300_000_000
+_SIGNS = "*`|_"
+
+#: Cells of tables drawn with lines; docutils takes about a millisecond for each.
+MAX_CELLS = 20_000
 
 #: How far from the line that docutils reports a text may stand: titles and tables.
 _NEAR = (0, -1, 1, -2, 2)
@@ -60,10 +69,27 @@ def found_in(text: str) -> list[Found]:
     settings.report_level = settings.halt_level = 5
     settings.warning_stream = ""
     page = _Page(text)
+    if sum(line.count("|") - 1 for line in page.lines if line.lstrip()[:1] == "|") > MAX_CELLS:
+        raise ReadError(f"1: more than {MAX_CELLS:,} cells of tables are too many for a page")
     machine = states.RSTStateMachine(state_classes=_states_for(page), initial_state="Body")
     lines = string2lines(text, tab_width=_TAB, convert_whitespace=True)
     machine.run(lines, new_document("page", settings), inliner=_Inliner(page))
     return page.in_order()
+
+
+class _Paragraph:
+    """A text that docutils parses, whose first line stands on a line of the page."""
+
+    def __init__(self, text: str, line: int) -> None:
+        self.text, self.line = text, line
+        self.words = text.split("\n")
+        self.starts = [0, *accumulate(len(words) + 1 for words in self.words)]
+
+    def lines_between(self, begin: int, end: int) -> Iterator[tuple[int, int, str]]:
+        """The lines of two places and between: its number, where it begins, its words."""
+        first, last = bisect_right(self.starts, begin) - 1, bisect_left(self.starts, end)
+        for number in range(first, min(last, len(self.words))):
+            yield self.line + number, self.starts[number], self.words[number]
 
 
 class _Page:
@@ -79,12 +105,14 @@ class _Page:
 
     def in_order(self) -> list[Found]:
         """What was found, without the roles in what a comment ``claim`` marks."""
-        marked = [found for span in self._marked for found in marked_lines(self.text, *span)]
-        rest = (
-            found
-            for found in self._found
-            if not any(start <= found.start < end for start, end in self._marked)
-        )
+        spans = sorted(self._marked)
+        marked = [found for span in spans for found in marked_lines(self.text, *span)]
+        firsts = [start for start, _ in spans]
+        rest = []
+        for found in self._found:
+            before = bisect_right(firsts, found.start) - 1
+            if before < 0 or spans[before][1] <= found.start:
+                rest.append(found)
         return sorted([*rest, *marked], key=lambda found: found.start)
 
     def flaw(self, reason: str, line: int) -> None:
@@ -113,13 +141,10 @@ class _Page:
             places += [self.starts[number] + at for at in range(column + len(line) + 1)]
         self._found.append(Block(text, start, places=[*places, end].__getitem__))
 
-    def role(self, text: str, begin: int, end: int, line: int) -> None:
-        """Note the claim in a role, at these places of a text that begins on a line."""
+    def role(self, paragraph: _Paragraph, begin: int, end: int) -> None:
+        """Note the claim in a role, between these places of a paragraph."""
         places: list[int] = []
-        for number, (start, words) in enumerate(_lines(text), line):
-            stop = start + len(words)
-            if stop < begin or start >= end:
-                continue
+        for number, start, words in paragraph.lines_between(begin, end):
             lead = max(begin - start, 0)
             # the same words may stand in another cell of the row
             free = (at for at in self._starts(words, lead, number) if at not in self._taken)
@@ -128,9 +153,9 @@ class _Page:
                 where = self.starts[min(number, len(self.lines) - 1)]
                 self._found.append(Flaw("this claim is not found again in the page", where))
                 return
-            places += range(at, at + min(end, stop + 1) - start - lead)
+            places += range(at, at + min(end - start, len(words) + 1) - lead)
         self._taken.add(places[0])
-        inside, raw = text[begin:end], self.text[places[0] : places[-1] + 1]
+        inside, raw = paragraph.text[begin:end], self.text[places[0] : places[-1] + 1]
         if _bare(raw) == _bare(inside):
             self._found.append(claimed(raw, places[0]))
         else:  # in a table, where other cells stand between its lines
@@ -177,14 +202,6 @@ class _Page:
         yield from (match.start() for match in re.finditer(re.escape(words), line))
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text, and where each begins in it."""
-    start = 0
-    for line in text.split("\n"):
-        yield start, line
-        start += len(line) + 1
-
-
 def _bare(line: str) -> str:
     return "".join(line.split())
 
@@ -210,16 +227,19 @@ class _Inliner(states.Inliner):
         self.page = page
         dispatch: dict[str, Any] = {"`": _Inliner.interpreted_or_phrase_ref}
         self.dispatch = self.dispatch | dispatch
-        self._text, self._role = "", ""
+        self._paragraph, self._role, self._searched = _Paragraph("", 0), "", 0
 
     def parse(self, text: str, lineno: int, memo: Any, parent: Any) -> tuple[list[Any], list[Any]]:
         if "claim" not in text:
             return [nodes.Text(text)], []
-        if len(text) > _MAX_PARAGRAPH:
+        if len(text) > MAX_PARAGRAPH:
             raise ReadError(
                 f"{lineno}: {len(text):,} characters are too many for a paragraph with claims"
             )
-        self._text = text
+        self._searched += len(text) * sum(map(text.count, _SIGNS))
+        if self._searched > _MAX_SEARCHED:
+            raise ReadError(f"{lineno}: so much markup beside claims is too much for a page")
+        self._paragraph = _Paragraph(text, lineno - 1)
         super().parse(text, lineno, memo, parent)
         return [nodes.Text(text)], []
 
@@ -248,9 +268,10 @@ class _Inliner(states.Inliner):
         before, inlines, after, messages = super().interpreted_or_phrase_ref(match, lineno)
         if self._role == "claim":
             # what is parsed is the rest of the text, its backslashes made other characters
-            begin = len(self._text) - len(match.string) + match.end("backquote")
-            end = self._text.rindex("`", begin, len(self._text) - len(after))
-            self.page.role(self._text, begin, end, lineno - 1)
+            text = self._paragraph.text
+            begin = len(text) - len(match.string) + match.end("backquote")
+            end = text.rindex("`", begin, len(text) - len(after))
+            self.page.role(self._paragraph, begin, end)
         return before, inlines, after, messages
 
 
