@@ -132,8 +132,8 @@ class _Holding(SphinxDirective):
 
     def hold(self, sheet: Worksheet) -> Worksheet:
         """Keep the worksheet, with the digits asked for, for the roles after it."""
-        told = {name: self.options[name] for name in ("digits", "layout") if name in self.options}
-        sheet = replace(sheet, notation=sheet.notation.but(**told))
+        chosen = {name: self.options[name] for name in ("digits", "layout") if name in self.options}
+        sheet = replace(sheet, notation=sheet.notation.but(**chosen))
         self.env.temp_data[_KEY] = sheet
         path, _ = self.get_source_info()
         if sheet.claims and path != self.env.temp_data.get(_CHECKED):
@@ -364,8 +364,8 @@ class ValueRole(SphinxRole):
                 number = self._number()
             return [nodes.inline("", number, classes=["symattn-value"])], []
         except BaseException as error:
-            told = f"value: {failure(error).line}"
-            _log.warning(told, location=self.get_location(), type="symattn", subtype="value")
+            message = f"value: {failure(error).line}"
+            _log.warning(message, location=self.get_location(), type="symattn", subtype="value")
             return [nodes.problematic(self.rawtext, self.rawtext)], []
 
     def _number(self) -> str:
@@ -419,8 +419,8 @@ def _limited(config: Any) -> AbstractContextManager[None]:
     return limited("symattn_allow_large = True in conf.py", config.symattn_allow_large)
 
 
-def _wrong(told: str, location: Any) -> None:
-    _log.warning(printable(told), location=location, type="symattn", subtype="claim")
+def _wrong(message: str, location: Any) -> None:
+    _log.warning(printable(message), location=location, type="symattn", subtype="claim")
 
 
 def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -438,12 +438,12 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
         problems = checked.problems if checked else ()
     except BaseException as error:
         disagreements, problems = [], (failure(error).line,)
-    for number, told in disagreements:
-        _wrong(told, (docname, number))
+    for number, message in disagreements:
+        _wrong(message, (docname, number))
     for problem in map(printable, problems):
         place = _PLACE.match(problem)
-        told = problem[place.end() :] if place else problem
-        _wrong(told, f"{place['file']}:{place['line']}" if place else docname)
+        message = problem[place.end() :] if place else problem
+        _wrong(message, f"{place['file']}:{place['line']}" if place else docname)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

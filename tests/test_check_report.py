@@ -15,6 +15,8 @@ import pytest
 from symattn.notation.options import Notation
 from symattn.notation.text import width
 from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.misconceptions import MISCONCEPTIONS
+from symattn.worksheet.misconceptions.explanations import Explanation
 from symattn.worksheet.reading.claims import VERDICTS
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.annotations import github_annotations
@@ -492,6 +494,20 @@ def test_few_explanations_the_simplest_first(wrong: Marking) -> None:
     assert [r.whole for r in found.reasons] == sorted(
         (r.whole for r in found.reasons), reverse=True
     )
+
+
+def test_whole_explanations_come_first_then_those_by_fewer_mistakes(wrong: Marking) -> None:
+    one, two = MISCONCEPTIONS[:1], MISCONCEPTIONS[:2]
+    parts = [(two, False), (one, False), (two, True), (one, True)]
+    explanations = tuple(Explanation(some, ("weights",), whole) for some, whole in parts)
+    found = report_of(replace(wrong, explanations=explanations))
+    single, double = one[0].name, " + ".join(row.name for row in two)
+    assert [(reason.name, reason.whole) for reason in found.reasons] == [
+        (single, True),
+        (double, True),
+        (single, False),
+        (double, False),
+    ]
 
 
 def test_the_report_in_the_documentation_is_what_is_printed() -> None:

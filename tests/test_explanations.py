@@ -438,6 +438,28 @@ def test_every_misconception_is_reached() -> None:
         assert habit.instead and habit.source and habit.tell.endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("scaled", "weights", "first"),
+    [(4, 1, "not-scaled"), (1, 4, "softmax-over-columns + entry-not-scaled")],
+)
+def test_of_partial_explanations_the_one_with_more_evidence_is_named(
+    scaled: int, weights: int, first: str
+) -> None:
+    """Scores that are not scaled, a softmax over columns of the scaled ones, outputs from nowhere.
+
+    Neither explains the other; the one whose numbers were written with more digits is named.
+    """
+    scores = Q @ K.T
+    claims = {
+        "scaled": spelled(scores, scaled),
+        "weights": spelled(softmax(scores / np.sqrt(D), 0), weights),
+        "output": [["7.13", "1.91", "9.77"], ["5.31", "2.22", "8.19"], ["3.47", "6.05", "4.44"]],
+    }
+    found = check(dict(zip("QKV", map(exactly, USUAL), strict=True)), claims, {}, explain=True)
+    assert names(found) == [first]
+    assert not found.explanations[0].whole
+
+
 def test_two_mistakes_at_once() -> None:
     ways: Ways = {"scaled": lambda s: s / D, "output": lambda a, q, k, v: a.T @ v}
     claims = {step: spelled(value) for step, value in work({}, ways).items()}

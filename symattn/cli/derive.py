@@ -211,12 +211,12 @@ def _jobs(
         if chunks is not None or sheet.chunks is not None:
             with sheet.in_file():
                 decoded = sheet.decode(chunks, options["dtype"])
-            told = "" if chunks is None else repr(chunks)
+            sizes = "" if chunks is None else repr(chunks)
             chosen = (
                 "" if options["batch"] is None else f"\nsheet = sheet.of_batch({options['batch']})"
             )
             series = Series(
-                sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({told})"
+                sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({sizes})"
             )
             return _series(decoded, series, symbolic, notation, options, notes), sheet.in_file
         with sheet.in_file():
@@ -297,8 +297,8 @@ def _of_variant(
     derivation, evaluation = small_example(
         row.spec, title=title, gradient=options["gradient"], counted=form not in CODE, **sized
     )  # code is for any number of heads
-    told = sized if options["gradient"] is None else sized | {"gradient": options["gradient"]}
-    arguments = "".join(f", {name}={value!r}" for name, value in told.items())
+    choices = sized if options["gradient"] is None else sized | {"gradient": options["gradient"]}
+    arguments = "".join(f", {name}={value!r}" for name, value in choices.items())
     code = (
         "from symattn import variant\nfrom symattn.attention.example import small_example\n\n"
         f'derivation, values = small_example(variant("{row.name}").spec{arguments})'

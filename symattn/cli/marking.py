@@ -119,8 +119,8 @@ def _left(one: CheckedFile) -> Iterator[str]:
         yield as_line(f"{one.name}:{link.line}:{link.column}: {link.told}") + "\n"
     for found in one.findings:
         if not found.passes and found.correction is None:
-            told = (
+            line = (
                 f"{one.name}:{found.line}:{found.column}: {found.entry}: {found.claimed} is left "
                 f"as it is; the true value is {found.true}"
             )
-            yield as_line(told) + "\n"
+            yield as_line(line) + "\n"

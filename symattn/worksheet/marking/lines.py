@@ -18,9 +18,9 @@ from typing import Any
 import sympy
 from flint import arb, fmpq
 
-from symattn.arithmetic.balls import BITS, ball, precision
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.exact import FUNCTIONS
+from symattn.arithmetic.enclosure import BITS, ball, precision
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
@@ -397,7 +397,7 @@ class _TrueParts(_Parts):
             case Call("exp", (body,)):
                 return sympy.exp(self.value(body))
             case Call(name, (body,)):
-                return FUNCTIONS[name](self.value(body))
+                return FUNCTIONS[name].exact(self.value(body))
             case Apart("+", parts):
                 return sympy.Add(*map(self.value, parts))
             case Apart("*", parts):

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits
+from symattn.arithmetic.enclosure import BITS
 from symattn.arithmetic.verify import (
     Quantity,
     cuts_to,

@@ -12,7 +12,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.entrywise import SoftCap
-from symattn.nodes.masks import Causal, Kept, Masked, Padding
+from symattn.nodes.masks import Causal, Masked, Padding, VisibleScores
 from symattn.worksheet.misconceptions.misconception import (
     REPORTED,
     Change,
@@ -82,7 +82,7 @@ def _mask_after(s: Steps) -> Change | None:
     if s.mask is None or weights is None or not weights.has(masked):
         return None
     unmasked = weights.subs(masked, s.before_mask)
-    return {"masked": s.before_mask, "weights": Kept(unmasked, s.mask)}
+    return {"masked": s.before_mask, "weights": VisibleScores(unmasked, s.mask)}
 
 
 def _mask_on_queries(s: Steps) -> Change | None:

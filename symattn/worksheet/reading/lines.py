@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy
 
-from symattn.arithmetic.balls import BITS, ball, precision
+from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.arithmetic.reading import read_number
 from symattn.arithmetic.spelling import POWER_OF_TEN, exponent_of, plain_text
 from symattn.arithmetic.verify import Quantity
