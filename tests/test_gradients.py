@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 from symattn import VARIANTS, Attention, Derivation, Notation, SymattnError, latex, text, variant
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.balls import Balls, ball, precision
+from symattn.attention.vocabulary import symbol_of
 from symattn.cli import main
 from symattn.derivatives import rules
 from symattn.documents.latex import latex_document
@@ -53,7 +54,7 @@ from symattn.nodes import (
 )
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.functions import FUNCTIONS
-from symattn.notation.options import prefixed, symbol_of
+from symattn.notation.options import prefixed
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
 from tests.combinations import AXES, refusal, spec_of
 from tests.test_nodes_contract import SAMPLES
@@ -322,7 +323,7 @@ def node_gap(kind: type[Node], sample: Any = None) -> float:
     h = next(size for size in CONTRACT_SIZES if size.name == "h")
 
     def at(expr: Any, numbers: Any, per_head: bool = False) -> Any:
-        return program_of(expr, {h: 2}, per_head)(numbers.__getitem__, FLOAT64)
+        return program_of(expr, {h: 2}, h if per_head else None)(numbers.__getitem__, FLOAT64)
 
     upstream = sympy.MatrixSymbol("upstream", *node.shape)
     weights = rng.normal(size=at(node, values).shape[-2:])

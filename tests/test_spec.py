@@ -272,7 +272,9 @@ def test_a_scale_on_both_gives_the_same_weights(more: dict[str, Any], width: int
     for item in one.inputs:
         rows, columns = (known.get(str(size), width) for size in item.shape)
         heads = (
-            [] if not item.per_head else [{"h": known["h"], "g": more.get("kv_heads")}[item.group]]
+            []
+            if not item.per_head
+            else [{"h": known["h"], "g": more.get("kv_heads")}[str(item.count)]]
         )
         given[item.name] = (RNG.integers(1, 4, (*heads, rows, columns))).tolist()
     single, double = one.evaluate(**given), both.evaluate(**given)

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Normaliser
-from symattn.step import Input, Step
+from symattn.step import Item, Step
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 
 
@@ -23,10 +23,10 @@ class Habit:
     instead: str
     tell: str
     source: str
-    shows: Callable[[Input, StepMark], bool]
+    shows: Callable[[Item, StepMark], bool]
 
 
-def sums_to_one(item: Input) -> bool:
+def sums_to_one(item: Item) -> bool:
     """Whether every row of a step sums to 1 by its definition."""
     expr = item.expr if isinstance(item, Step) else None
     if isinstance(expr, Normaliser):
@@ -52,7 +52,7 @@ def row_sum(row: list[EntryMark]) -> tuple[Fraction, Fraction]:
     return total, spread
 
 
-def _invented(item: Input, mark: StepMark) -> bool:
+def _invented(item: Item, mark: StepMark) -> bool:
     if not sums_to_one(item) or mark.verdict != "wrong":
         return False
     wrong = [row for row in full_rows(mark) if sum(e.verdict == "wrong" for e in row) > 1]
@@ -60,7 +60,7 @@ def _invented(item: Input, mark: StepMark) -> bool:
     return bool(sums) and all(abs(total - 1) <= spread for total, spread in sums)
 
 
-def _forced(item: Input, mark: StepMark) -> bool:
+def _forced(item: Item, mark: StepMark) -> bool:
     if not sums_to_one(item) or mark.verdict != "last-digit":
         return False
     forced = [row for row in full_rows(mark) if any(e.verdict == "last-digit" for e in row)]

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.attention.plan import g
 from symattn.derivation import Derivation
 from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Exponential
@@ -65,7 +66,7 @@ class Steps:
     def _grouped(self) -> set[str]:
         """What there is one of for each group of heads."""
         items = (*self.derivation.inputs, *self.derivation.steps)
-        return {item.name for item in items if item.group == "g"}
+        return {item.name for item in items if item.count == g}
 
     @cached_property
     def _group(self) -> sympy.Expr | None:
