@@ -80,7 +80,7 @@ class Tokenwise(Size):
     """How many queries, or keys."""
 
     def read(self, value: Any, owner: str) -> sympy.Basic:
-        return as_scalar(value, "mask")
+        return as_scalar(value, owner)
 
 
 class Mask(Node):
