@@ -85,7 +85,9 @@ class Item:
 
     def heads(self, sizes: Mapping[sympy.Symbol, int]) -> int:
         """How many matrices there are at these sizes: 1 of one that is shared, 0 if not known."""
-        count = sympy.S.One if self.count is None else self.count.subs(sizes)
+        if self.count is None:
+            return 1
+        count = self.count.subs(sizes)
         return int(count) if count.is_Integer else 0
 
     @property

@@ -370,7 +370,7 @@ def calls() -> dict[str, Call]:
         "prove": Call(symattn.prove, {"statement": "shift", "effort": 1}),
         "check": Call(symattn.check, {"text_or_path": SHEET, "explain": False}, seen),
         "check_worksheet": Call(check_worksheet, {"sheet": WORKSHEET, "explain": False}),
-        "worksheet_of": Call(worksheet_of, {"source": SHEET, "name": "worksheet", "first_line": 1}),
+        "worksheet_of": Call(worksheet_of, {"text": SHEET, "name": "worksheet", "first_line": 1}),
         "read_worksheet": Call(read_worksheet, {"path": FILE}),
         "Worksheet.backward": Call(
             lambda wrt: WORKSHEET.backward(wrt).derivation(), {"wrt": ("Q",)}, seen
