@@ -28,6 +28,7 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
     from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from symattn import __version__
+from symattn.attention.vocabulary import Notation
 from symattn.budget import limited
 from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents.cost import admit_document
@@ -37,7 +38,6 @@ from symattn.documents.outline import VIEWS, Outline, Section, outline
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.notation.latex import latex
-from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.printable import printable

@@ -12,7 +12,7 @@ from xml.dom import minidom
 
 import pytest
 
-from symattn.notation.options import Notation
+from symattn.attention.vocabulary import Notation
 from symattn.notation.text import width
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.misconceptions import MISCONCEPTIONS

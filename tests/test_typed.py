@@ -16,11 +16,11 @@ from click.testing import CliRunner
 
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS, Variant
+from symattn.attention.vocabulary import Notation
 from symattn.cli import main
 from symattn.derivation import Evaluation, Step
 from symattn.documents.data import json_document
 from symattn.errors import ReadError, SymattnError
-from symattn.notation.options import Notation
 from symattn.notation.text import box, line
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.marking.lines import check_lines

@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written
+from symattn.attention.vocabulary import SYMBOLS
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.evaluate.work import admit_values
-from symattn.notation.options import SYMBOLS
 from symattn.worksheet.check import count_claimed, mark_claims
 from symattn.worksheet.exercise import exercise_of
 from symattn.worksheet.marking.correction import correction_of

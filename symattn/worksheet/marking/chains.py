@@ -351,7 +351,7 @@ class Chains:
         if step is None:
             return None
         operands = [self.evaluation.item(name) for name in step.operands]
-        inputs = [Input(o.name, o.symbol, o.meaning, group=o.group) for o in operands]
+        inputs = [Input.of(operand) for operand in operands]
         given = {o.letter: _decimals(self._run.used[o.letter][self._run.way]) for o in operands}
         return Evaluation(inputs, [step], given, self.evaluation.sizes, self.evaluation.labels)
 

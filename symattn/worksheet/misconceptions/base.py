@@ -13,6 +13,7 @@ from typing import TypeAlias
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.attention.plan import g
 from symattn.derivation import Derivation
 from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Exponential
@@ -72,7 +73,7 @@ class Steps:
     def _grouped(self) -> set[str]:
         """The steps and inputs of which each group of heads has one."""
         items = (*self.derivation.inputs, *self.derivation.steps)
-        return {item.name for item in items if item.group == "g"}
+        return {item.name for item in items if item.count == g}
 
     @cached_property
     def _group(self) -> sympy.Expr | None:

@@ -11,6 +11,7 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.attention.plan import h
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.step import HEAD, Step
@@ -66,7 +67,7 @@ def _projected_with(names: dict[str, str]) -> Callable[[Steps], Change | None]:
 
 def _as_many(own: Step, other: Step) -> bool:
     """Whether two projections are both for each head, for each group, or for all of them."""
-    return own.per_head == other.per_head and (not own.per_head or own.group == other.group)
+    return own.count == other.count
 
 
 def _output_weights_transposed(s: Steps) -> Change | None:
@@ -85,7 +86,7 @@ def _split_by_reshape(s: Steps) -> Change | None:
     changes: dict[str, MatrixExpr] = {
         name: SplitByReshape(s.steps[name].expr, HEAD, count)
         for name in ("Q", "K", "V")
-        if name in s.steps and s.steps[name].per_head and s.steps[name].group == "h"
+        if name in s.steps and s.steps[name].count == h
     }
     return changes or None
 
