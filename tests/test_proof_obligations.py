@@ -15,10 +15,10 @@ import pytest
 import sympy
 
 from symattn import Attention, SymattnError, equal
-from symattn.algebra.allsizes import AllSizes, proven_for_all_sizes
-from symattn.algebra.budget import STEPS, Spent, within
+from symattn.algebra.all_sizes import AllSizes, proven_for_all_sizes
+from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.equality import stated
-from symattn.algebra.words import follows_in_words
+from symattn.algebra.free_algebra import follows_in_words
 from symattn.derivation import Derivation, Input
 from symattn.nodes import Hardmax
 from symattn.step import Step

@@ -2,10 +2,10 @@
 
 The answer is a decision, not a sample. Numbers are tried first: where Arb proves that the two
 sides differ, they are different. Otherwise both sides are brought to a normal form over symbolic
-indices (`allsizes.py`) or of words in matrices (`words.py`), which settles many identities for all
-sizes; or the entries are computed in an exact field of functions (`field.py`) at given sizes. What
-holds only at sizes that were chosen here is not called equal, and what nothing settles is
-"undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary Functions
+indices (`all_sizes.py`) or of words in matrices (`free_algebra.py`), which settles many identities
+for all sizes; or the entries are computed in an exact field of functions (`field.py`) at given
+sizes. What holds only at sizes that were chosen here is not called equal, and what nothing settles
+is "undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary Functions
 of a Real Variable* (1968), is why there has to be such an answer.
 """
 
@@ -20,18 +20,17 @@ from typing import Any, Literal
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.allsizes import AllSizes, proven_for_all_sizes
-from symattn.algebra.budget import STEPS, Spent, within
-from symattn.algebra.entries import Entries
-from symattn.algebra.field import Undefined
+from symattn.algebra.all_sizes import AllSizes, proven_for_all_sizes
+from symattn.algebra.counterexample import Counterexample, Side, broadcast
+from symattn.algebra.effort import STEPS, Spent, within
+from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
+from symattn.algebra.field_arithmetic import Entries
+from symattn.algebra.free_algebra import follows_in_words
 from symattn.algebra.functions import Functions
 from symattn.algebra.hypotheses import Statement, inputs
-from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 from symattn.algebra.refute import chosen_sizes, refuted, trial_sizes
 from symattn.algebra.shapes import SQUARE
 from symattn.algebra.statement import readings
-from symattn.algebra.witness import Counterexample, Side, broadcast
-from symattn.algebra.words import follows_in_words
 from symattn.arguments import instance, table, whole, words, wrong
 from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, ShapeError, SymattnError, shown

@@ -21,16 +21,20 @@ from typing import Any
 import flint
 
 from symattn.algebra.field import (
+    Again,
     Element,
+    Empty,
     Generator,
+    Known,
+    NeedSign,
     Ring,
+    TooHard,
     Undefined,
     fraction,
     never_zero,
     sign_by_terms,
     solved,
 )
-from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 
 #: The largest multiple of an angle, and of an exponent, that is written in one generator.
 MOST_TURNS, MOST_POWER = 24, 10_000

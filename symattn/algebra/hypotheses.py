@@ -15,12 +15,20 @@ from typing import Any
 import numpy as np
 import sympy
 
-from symattn.algebra.allsizes import definition, orthogonal
-from symattn.algebra.entries import Entries
-from symattn.algebra.field import Element, Undefined, never_zero
+from symattn.algebra.all_sizes import definition, orthogonal
+from symattn.algebra.counterexample import Letter, Side, broadcast, candidates
+from symattn.algebra.field import (
+    Again,
+    Element,
+    Empty,
+    Known,
+    NeedSign,
+    TooHard,
+    Undefined,
+    never_zero,
+)
+from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.functions import Functions
-from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
-from symattn.algebra.witness import Letter, Side, broadcast, candidates
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import precision

@@ -20,11 +20,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.algebra.allsizes import definitions, orthogonal
-from symattn.algebra.budget import STEPS, Spent, within
-from symattn.algebra.hypotheses import Statement, examples
-from symattn.algebra.known import TooHard
-from symattn.algebra.witness import (
+from symattn.algebra.all_sizes import definitions, orthogonal
+from symattn.algebra.counterexample import (
     Compared,
     Counterexample,
     Side,
@@ -32,6 +29,9 @@ from symattn.algebra.witness import (
     evaluated,
     has_value,
 )
+from symattn.algebra.effort import STEPS, Spent, within
+from symattn.algebra.field import TooHard
+from symattn.algebra.hypotheses import Statement, examples
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError

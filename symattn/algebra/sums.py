@@ -20,7 +20,7 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.budget import spend
+from symattn.algebra.effort import spend
 from symattn.algebra.normal import (
     Factor,
     Mono,

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from time import perf_counter
 from typing import Any
 
-from symattn.algebra.calculus import follows
+from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import (
     AT_GIVEN,
     FOR_ALL,
@@ -19,8 +19,7 @@ from symattn.algebra.equality import (
     stated,
 )
 from symattn.algebra.hypotheses import Statement
-from symattn.algebra.rules import rule
-from symattn.algebra.witness import Side
+from symattn.algebra.rules import follows, rule
 from symattn.arguments import flag, instance, whole, word, words, wrong
 from symattn.grammar import sides as split_sides
 

@@ -10,9 +10,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.algebra.field import Element, Undefined, solved
+from symattn.algebra.field import Element, TooHard, Undefined, solved
 from symattn.algebra.functions import Functions
-from symattn.algebra.known import TooHard
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 
 

@@ -9,7 +9,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.equality import FOR_ALL
-from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Link, Proof
+from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Link, Proof
 from symattn.algebra.rules import rule
 from symattn.errors import CannotSpell
 from symattn.nodes.spell import Speller

@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.identities_positions import ABSOLUTE
-from symattn.algebra.identity import Identity
+from symattn.algebra.identities.positions import ABSOLUTE
+from symattn.algebra.identities.proofs import Identity
 from symattn.nodes import Causal, Masked, Softmax
 from symattn.nodes.entrywise import SoftCap
 

@@ -68,7 +68,7 @@ class NeedOrder(Exception):
 
 
 @dataclass
-class Proof:
+class EntryForms:
     """What is known while one side of a statement is brought to its normal form."""
 
     sums: Sums

@@ -10,10 +10,10 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra import normal
-from symattn.algebra.budget import Spent
-from symattn.algebra.indexed import NeedOrder, Proof, Split
+from symattn.algebra.effort import Spent
 from symattn.algebra.normal import NotHere, Poly
 from symattn.algebra.sums import Contraction, Ranges, Sums, exprs
+from symattn.algebra.symbolic_entries import EntryForms, NeedOrder, Split
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
@@ -70,7 +70,7 @@ def _under(statement: Any, order: dict[Any, Any], depth: int) -> AllSizes:
     )
 
 
-def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, Proof]:
+def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, EntryForms]:
     """One side and what is known about it; its steps are its own, the hypotheses are shared."""
     means: dict[str, MatrixExpr] = {}
     for name in statement.permutations:
@@ -97,7 +97,7 @@ def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, Proof]:
     if isinstance(meaning, Derivation):
         means.update((step.letter, step.expr) for step in meaning.steps)
         meaning = meaning.steps[-1].expr
-    proof = Proof(sums, means, statement.positive)
+    proof = EntryForms(sums, means, statement.positive)
     for one, two in others:
         _learn(proof, one, two)
     return meaning, proof
@@ -179,7 +179,7 @@ def _turned(expr: MatrixExpr) -> MatrixExpr:
     return sympy.Transpose(expr)
 
 
-def _learn(proof: Proof, one: Any, two: Any) -> None:
+def _learn(proof: EntryForms, one: Any, two: Any) -> None:
     """A hypothesis whose left side is one sum: Σ_l k_il² = c."""
     if not isinstance(one, MatrixExpr) or isinstance(one, sympy.MatrixSymbol):
         return
@@ -216,7 +216,7 @@ def orthogonal(one: Any, two: Any) -> tuple[Any, bool] | None:
 class _Entries:
     """Whether entry (i, j) of both sides is the same, for all i and j."""
 
-    def __init__(self, left: tuple[Any, Proof], right: tuple[Any, Proof]) -> None:
+    def __init__(self, left: tuple[Any, EntryForms], right: tuple[Any, EntryForms]) -> None:
         self.sides = (left, right)
         self.sums = left[1].sums
 
