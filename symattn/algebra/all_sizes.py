@@ -195,7 +195,7 @@ def _learn(proof: EntryForms, one: Any, two: Any) -> None:
         if len(mono) == 1:
             ((factor, power),) = mono
             if factor[0] == "sum" and power == 1:
-                proof.told.append((factor, normal.scaled(right, 1 / coefficient)))
+                proof.known_sums.append((factor, normal.scaled(right, 1 / coefficient)))
 
 
 def orthogonal(one: Any, two: Any) -> tuple[Any, bool] | None:
@@ -296,7 +296,7 @@ class _Entries:
         if len(factor[1]) != 1:
             return None
         renamed, ((letter, size),) = self.sums.renamed(factor[1], {})
-        body = self.sums.put_mono(factor[2], renamed)
+        body = self.sums.substitute_mono(factor[2], renamed)
         inside = [part for mono in body for part, _ in mono if letter in normal.indices(part)]
         if any(part[0] in ("=", "sum", "line") for part in inside):
             return None
@@ -305,9 +305,9 @@ class _Entries:
         if start is None or letter in start.free_symbols:
             return None
         if normal.letters(start):
-            moved = self.sums.put(body, {letter: letter - start})
+            moved = self.sums.substitute(body, {letter: letter - start})
             whole = self.sums.summed(moved, [(letter, sympy.expand(start + size))])
-            again = self.sums.put(moved, {letter: (first := self.sums.ranges.new(start))})
+            again = self.sums.substitute(moved, {letter: (first := self.sums.ranges.new(start))})
             return normal.plus(
                 (whole, normal.scaled(self.sums.summed(again, [(first, start)]), -1))
             )
@@ -316,7 +316,7 @@ class _Entries:
             return None
         if not self.sums.ranges.nonnegative(rest):
             return None
-        last = [self.sums.put(body, {letter: rest + k}) for k in range(int(more))]
+        last = [self.sums.substitute(body, {letter: rest + k}) for k in range(int(more))]
         return normal.plus((self.sums.summed(body, [(letter, rest)]), *last))
 
     def _met(self, poly: Poly) -> Poly:
@@ -336,6 +336,6 @@ class _Entries:
         for index in sorted(normal.indices(condition), key=str):
             value = self.sums.ranges.solved(condition[1], condition[2], index)
             if value is not None:
-                put = normal.scaled(self.sums.put_mono(rest, {index: value}), coefficient)
+                put = normal.scaled(self.sums.substitute_mono(rest, {index: value}), coefficient)
                 return normal.times(put, normal.single(condition))
         return {mono: coefficient}

@@ -5,8 +5,8 @@ sides differ, they are different. Otherwise both sides are brought to a normal f
 indices (`all_sizes.py`) or of words in matrices (`free_algebra.py`), which settles many identities
 for all sizes; or the entries are computed in an exact field of functions (`field.py`) at given
 sizes. What holds only at sizes that were chosen here is not called equal, and what nothing settles
-is "undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary Functions
-of a Real Variable* (1968), is why there has to be such an answer.
+is "undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary
+Functions of a Real Variable* (1968), is why there has to be such an answer.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Equality:
         return self.verdict == "equal"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The answer in a line: equal (for all sizes, where both sides are defined)."""
         where = [self.scope] if self.scope and self.verdict != "different" else []
         where += ["where both sides are defined"] if self.partial else []
@@ -91,7 +91,7 @@ class Equality:
 
     def __str__(self) -> str:
         why = self.counterexample if self.counterexample else self.reason
-        lines = [f"{self.told}: {why}", *([f"read as {self.read_as}"] if self.reading else [])]
+        lines = [f"{self.summary}: {why}", *([f"read as {self.read_as}"] if self.reading else [])]
         return "; ".join([*lines, *self.notes])
 
 
@@ -117,7 +117,7 @@ def equal(
 
     Raises `SymattnError` for what cannot be read and for shapes that do not fit.
 
-    >>> equal("softmax(S + c 1^T)", "softmax(S)").told
+    >>> equal("softmax(S + c 1^T)", "softmax(S)").summary
     'equal (for all sizes)'
     >>> answer = equal("Q K^T = K Q^T", shapes={"Q": (2, 1), "K": (2, 1)})
     >>> print(answer.verdict, answer.counterexample.left, answer.counterexample.right)
@@ -151,7 +151,7 @@ def answered(
         if {bool(found), bool(answer)} == {True, False} and found.verdict != "undecided":
             differing = [pair for pair in found.reading if pair not in answer.reading]
             told = ", ".join(f"{name} {shape}" for name, shape in differing)
-            notes.append(f"with {told} instead, the answer is: {found.told}")
+            notes.append(f"with {told} instead, the answer is: {found.summary}")
     return replace(answer, notes=tuple(notes))
 
 
@@ -378,10 +378,10 @@ def _check_room(statement: Statement, given: dict[sympy.Symbol, int]) -> None:
 
 
 def _at_given(sizes: Mapping[sympy.Symbol, int]) -> str:
-    return f"{AT_GIVEN}: {_told(sizes)}" if sizes else AT_GIVEN
+    return f"{AT_GIVEN}: {_sizes_text(sizes)}" if sizes else AT_GIVEN
 
 
-def _told(sizes: Mapping[sympy.Symbol, int]) -> str:
+def _sizes_text(sizes: Mapping[sympy.Symbol, int]) -> str:
     listed = listed_sizes(dict(sizes)) or {s.name: k for s, k in sizes.items()}
     rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
     return ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
@@ -400,7 +400,7 @@ def _decided(
         found = refuted(statement, trial)
         if found.counterexample is not None:
             why = "Arb proves that the values differ"
-            return Equality("different", _told(trial), why, found.counterexample)
+            return Equality("different", _sizes_text(trial), why, found.counterexample)
         defined = defined or found.defined
         one_sided = one_sided or found.one_sided
     if one_sided and defined:
@@ -423,21 +423,21 @@ def _decided(
             partial = _equal_at(statement, chosen)
     except Spent as spent:
         why = f"not decided {spent}; allow more with effort=10 (--effort 10)"
-        return Equality("undecided", _told(chosen), why)
+        return Equality("undecided", _sizes_text(chosen), why)
     except (TooHard, CannotSpell, Undefined) as trouble:
-        return Equality("undecided", _told(chosen), str(trouble))
+        return Equality("undecided", _sizes_text(chosen), str(trouble))
     except _Open as trouble:
         found = refuted(statement, chosen, thorough=True)
         if found.counterexample is not None:
             why = "Arb proves that the values differ"
-            return Equality("different", _told(chosen), why, found.counterexample)
-        return Equality("undecided", _told(chosen), str(trouble))
+            return Equality("different", _sizes_text(chosen), why, found.counterexample)
+        return Equality("undecided", _sizes_text(chosen), str(trouble))
     if fixed:
         why = "every entry of the difference is the function 0"
         scope = FOR_ALL if sizeless else _at_given(given)
         return Equality("equal", scope, why, partial=partial)
     why = f"not shown for other sizes: {reasons}"
-    return Equality("holds at the sizes tried", _told(chosen), why, partial=partial)
+    return Equality("holds at the sizes tried", _sizes_text(chosen), why, partial=partial)
 
 
 def _is_of_numbers(statement: Statement) -> bool:

@@ -307,7 +307,7 @@ class Element:
             terms.append("*".join([str(coefficient), *used]))
         return " + ".join(terms) or "0"
 
-    def put(self, place: int, value: Element) -> Element:
+    def substitute(self, place: int, value: Element) -> Element:
         """This with an element put in for a generator."""
 
         def at(poly: Any) -> Element:

@@ -295,10 +295,10 @@ class _Ring:
         if not self.relations:
             return AllSizes(False, why="the sums of products differ")
         if self._in_span(difference):
-            told = (
+            reason = (
                 "what is assumed" if self.statement.where else "what inverses and permutations are"
             )
-            return AllSizes(True, self._partial, f"it follows from {told}")
+            return AllSizes(True, self._partial, f"it follows from {reason}")
         return AllSizes(False, why="it was not found to follow from what is assumed")
 
     @property

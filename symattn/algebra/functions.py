@@ -169,10 +169,10 @@ class Functions:
             count.update(mine)
             if any(count[pole] == 1 for pole in mine):
                 return []
-            kept = [(y, name) for y, name in left if all(count[pole] > 1 for pole in poles[name])]
-            if len(kept) == len(left):
-                return kept
-            left = kept
+            others = [(y, name) for y, name in left if all(count[pole] > 1 for pole in poles[name])]
+            if len(others) == len(left):
+                return others
+            left = others
 
     def _poles(self, y: Element) -> set[str]:
         _, factors = y.parts()[1].factor()

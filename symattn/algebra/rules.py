@@ -316,10 +316,10 @@ def follows(before: Any, after: Any, rule: Rule, permuting: frozenset[str]) -> b
                 return True
             new: dict[str, Form] = {}
             for each in wave:
-                for made in rewritten(each, one, other, allowed):
-                    if str(made) not in seen:
-                        new[str(made)] = made
-                        seen.add(str(made))
+                for rewriting in rewritten(each, one, other, allowed):
+                    if str(rewriting) not in seen:
+                        new[str(rewriting)] = rewriting
+                        seen.add(str(rewriting))
                     if len(seen) > _MOST_FORMS:
                         return False
             wave = list(new.values())

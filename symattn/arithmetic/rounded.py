@@ -66,11 +66,11 @@ class Rounded(Balls):
     def _stored(self, x: Any) -> Any:
         """A number as the dtype stores it: widened unless it is there exactly."""
         with np.errstate(over="ignore"):
-            kept = float(self.dtype.type(nearest(x)))
-        if self.digits is not None and np.isfinite(kept):
-            fraction, exponent = np.frexp(kept)
-            kept = float(np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits))
-        return x if x == arb(kept) else self._widen(x, x, 2)
+            near = float(self.dtype.type(nearest(x)))
+        if self.digits is not None and np.isfinite(near):
+            fraction, exponent = np.frexp(near)
+            near = float(np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits))
+        return x if x == arb(near) else self._widen(x, x, 2)
 
     def exp(self, x: Array) -> Array:
         return self._widened(super().exp(x), FUNCTIONS["exp"].roundings)

@@ -80,21 +80,21 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         own = [value for value in vars(cls).values() if isinstance(value, Argument)]
-        kept = [argument for argument in cls.arguments if argument.name not in vars(cls)]
-        needed = [argument for argument in kept if argument.default is NEEDED]
-        others = [argument for argument in kept if argument.default is not NEEDED]
+        inherited = [argument for argument in cls.arguments if argument.name not in vars(cls)]
+        needed = [argument for argument in inherited if argument.default is NEEDED]
+        others = [argument for argument in inherited if argument.default is not NEEDED]
         every = sorted([*needed, *own, *others], key=lambda one: one.default is not NEEDED)
         cls.arguments = tuple(every)
         cls.places = {argument.name: place for place, argument in enumerate(every)}
         cls.transposes = cls.transposes or any(isinstance(one, Axis) for one in every)
 
-    def __new__(cls, *given: Any, **named: Any) -> Self:
+    def __new__(cls, *given: Any, **keywords: Any) -> Self:
         """The node of these arguments. Raises `SymattnError` for what it cannot be made of."""
         owner, values = cls._owner(), list[sympy.Basic]()
         if not cls.arguments:
             values = [as_matrix(value, owner) for value in given]
-        elif named or len(given) != len(cls.arguments):
-            given = cls._bound(given, named)
+        elif keywords or len(given) != len(cls.arguments):
+            given = cls._bound(given, keywords)
         for argument, value in zip(cls.arguments, given, strict=bool(cls.arguments)):
             default = argument.otherwise if value is None else None
             values.append(argument.read(value if default is None else default(*values), owner))
@@ -108,7 +108,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return cls.__name__
 
     @classmethod
-    def _bound(cls, given: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _bound(cls, given: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
         """All arguments in order, as Python itself binds them: TypeError for a wrong call."""
         kind = Parameter.POSITIONAL_OR_KEYWORD
         parameters = [
@@ -117,7 +117,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
             )
             for one in cls.arguments
         ]
-        bound = Signature(parameters).bind(*given, **named)
+        bound = Signature(parameters).bind(*given, **keywords)
         bound.apply_defaults()
         return bound.args
 

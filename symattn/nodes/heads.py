@@ -110,9 +110,9 @@ class Concat(Node):
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
         few = isinstance(count, sympy.Integer) and count <= 3
-        shown = list(range(int(count))) if few else [0, None, count - 1]
+        heads = list(range(int(count))) if few else [0, None, count - 1]
         dots = t.DOTS if axis == 1 else t.VDOTS
-        cells = [dots if k is None else speller.matrix(body.subs(index, k)) for k in shown]
+        cells = [dots if k is None else speller.matrix(body.subs(index, k)) for k in heads]
         return speller.bracketed_grid([cells] if axis == 1 else [[cell] for cell in cells])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:

@@ -428,8 +428,8 @@ class LineQuotient(Node):
         _, sums, axis = self.args
         if place == 0:
             return LineQuotient(upstream, sums, axis)
-        told = LineSum(sympy.HadamardProduct(value, upstream), axis)
-        return sympy.MatMul(-1, LineQuotient(told, sums, axis))
+        weighted_sum = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        return sympy.MatMul(-1, LineQuotient(weighted_sum, sums, axis))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

@@ -235,8 +235,8 @@ class Sinusoidal(Placed):
         column = sympy.sympify(j, strict=True)
         pair = sympy.floor(column / 2)
         angle = Over(number(i + start), number(base ** (2 * pair / width)))
-        named = Named("psi", (i, _PAIR), angle)
-        return _by_pair(column, lambda first: Apply("sin" if first else "cos", named))
+        angle_letter = Named("psi", (i, _PAIR), angle)
+        return _by_pair(column, lambda first: Apply("sin" if first else "cos", angle_letter))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) / b^{2 (t − 1)/d}, with t the pair of column j."""
@@ -336,12 +336,12 @@ class Rotary(Placed):
         angle = Times((number(i + start), theta))
         power = power_of(speller, base, 2, speller.rule(number(_PAIR)), dims)
         yield _pair_of(speller, j, None if interleaved else dims / 2)
-        for named, right in (
+        for letter, right in (
             (Named("psi", (i, _PAIR), angle), speller.rule(angle)),
             (theta, power),
         ):
-            family = (theta, _PAIR, dims / 2) if named is theta else None
-            yield Definition(t.equation(speller.rule(named), (t.EQUALS, right)), family)
+            family = (theta, _PAIR, dims / 2) if letter is theta else None
+            yield Definition(t.equation(speller.rule(letter), (t.EQUALS, right)), family)
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, base, dims, interleaved, start = self.args

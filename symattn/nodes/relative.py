@@ -186,8 +186,8 @@ class ShiftSum(Placed):
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip" if self._clipped else "shift", roman=True)
         matrix, _, start = self.args
-        told = [] if start in (0, -1) else [speller.scalar(start)]
-        return t.call(speller.notation.transposed(name), speller.matrix(matrix), *told)
+        extra = [] if start in (0, -1) else [speller.scalar(start)]
+        return t.call(speller.notation.transposed(name), speller.matrix(matrix), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, _, start = self.args

@@ -200,10 +200,10 @@ class PairSum(Node):
             "keys": (index, i, j),
         }[left.name]
         places = {"U": (query, key), "W": (query, width), "X": (key, width)}
-        kept = {"pairs": "WX", "queries": "UX", "keys": "UW"}[left.name]
+        names = {"pairs": "WX", "queries": "UX", "keys": "UW"}[left.name]
         size = {"pairs": queries.shape[1], "queries": keys.shape[0], "keys": queries.shape[0]}
         factors = [
-            rule_of(matrix, *places[name]) for name, matrix in zip(kept, (one, other), strict=True)
+            rule_of(matrix, *places[name]) for name, matrix in zip(names, (one, other), strict=True)
         ]
         factors = [factor for factor in factors if factor != Const(sympy.S.One)]
         inside = Plus((rule_of(queries, query, width), rule_of(keys, key, width)))

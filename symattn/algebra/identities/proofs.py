@@ -79,11 +79,11 @@ class Identity:
         Raises `SymattnError` for what cannot be read.
         """
         if self.sides is not None:
-            made = instance(self.sides(), (tuple, list), "sides", "a function that makes both")
-            told: list[Any] = list(made)
-            if len(told) < 2:
-                raise wrong(made, "sides", "a function that makes both")
-            steps = [told[0], *told[2:], told[1]]
+            pair = instance(self.sides(), (tuple, list), "sides", "a function that makes both")
+            meanings: list[Any] = list(pair)
+            if len(meanings) < 2:
+                raise wrong(pair, "sides", "a function that makes both")
+            steps = [meanings[0], *meanings[2:], meanings[1]]
         else:
             left, right = split_sides(self.statement)
             steps = [left, *(text for _, text in self.proof[:-1]), right]

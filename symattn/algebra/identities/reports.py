@@ -93,7 +93,7 @@ def _outcome(proof: Proof) -> str:
         return f"the proof does not hold: the link by {broken[0]} fails"
     if answer.counterexample is not None:
         return f"{answer.verdict}: {answer.counterexample}"
-    return answer.told + (f": {answer.reason}" if _is_open(proof) else "")
+    return answer.summary + (f": {answer.reason}" if _is_open(proof) else "")
 
 
 def _reading(proof: Proof) -> Iterator[tuple[str, str]]:
@@ -106,12 +106,12 @@ def _reading(proof: Proof) -> Iterator[tuple[str, str]]:
 
 def _about(proof: Proof) -> Iterator[tuple[str, str]]:
     row = proof.identity
-    told = (
+    remarks = (
         ("good for", row.use),
         ("not to be confused with", row.misconception),
         ("source", row.source),
     )
-    for word, what in told:
+    for word, what in remarks:
         if what:
             yield "note", f"   {word}: {what}"
 
@@ -130,8 +130,8 @@ def latex_lines(proof: Proof) -> str:
         body = "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
     else:
         body = _sides(proof, latex, "\\[ {} \\]") or f"\\emph{{{prose(row.statement)}}}"
-    told = [_outcome(proof), *(words.strip() for _, words in _reading(proof))]
-    return f"{head}\n{body}\n{prose('; '.join(told))}.\n"
+    remarks = [_outcome(proof), *(words.strip() for _, words in _reading(proof))]
+    return f"{head}\n{body}\n{prose('; '.join(remarks))}.\n"
 
 
 def mathml_lines(proof: Proof) -> str:
