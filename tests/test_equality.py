@@ -251,7 +251,7 @@ def test_what_has_no_value_is_not_equal(statement: str) -> None:
 
 
 def test_where_a_value_may_be_missing_is_told() -> None:
-    assert equal("M M^-1 = I").told == "equal (for all sizes, where both sides are defined)"
+    assert equal("M M^-1 = I").summary == "equal (for all sizes, where both sides are defined)"
     assert equal("A / b = diag(b)^-1 A", shapes={"A": (2, 2), "b": (2, 1)}).partial
     assert not equal("softmax(S) 1 = 1").partial
 

@@ -23,7 +23,7 @@ _MOST_SPLITS, _MOST_ORDERS = 8, 3
 
 @dataclass(frozen=True)
 class AllSizes:
-    """What became of a proof for all sizes: whether it is one, and whether values may be missing.
+    """The outcome of an attempt to prove a statement for all sizes.
 
     `partial` says that a side has no value for some inputs (a divisor that may be 0, an inverse,
     a root, a logarithm): then the two are equal where both are defined. `why` says what was
@@ -180,7 +180,7 @@ def _turned(expr: MatrixExpr) -> MatrixExpr:
 
 
 def _learn(proof: EntryForms, one: Any, two: Any) -> None:
-    """A hypothesis whose left side is one sum: Σ_l k_il² = c."""
+    """A hypothesis whose left side is one sum, Σ_l k_il² = c, as a known sum."""
     if not isinstance(one, MatrixExpr) or isinstance(one, sympy.MatrixSymbol):
         return
     if isinstance(two, MatrixExpr) and not same_shape(one, two):
@@ -276,7 +276,7 @@ class _Entries:
         return self.sums.changed(poly, change) if "'abs'" in text else poly
 
     def _cut(self, poly: Poly) -> Poly:
-        """Sums over parts of a range by sums from its beginning, so that parts can meet.
+        """Sums over parts of a range as differences of sums from its beginning, so that they cancel.
 
         Σ over i + 1 … n − 1 is the sum over 0 … n − 1 less that over 0 … i, and that is the sum
         over 0 … i − 1 and its last term.

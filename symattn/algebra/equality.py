@@ -508,7 +508,7 @@ def _arranged(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Iterator[
 
 
 def _equal_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> bool:
-    """Show that the sides agree, whatever the signs are that an entry depends on."""
+    """Whether the sides agree under every choice of the signs that an entry depends on."""
     try:
         same, functions = _round(statement, sizes, Known(opaque=True))
         if same:

@@ -27,11 +27,11 @@ _MOST_TERMS = 20_000
 
 
 class Again(Exception):
-    """More is known now about scales and orders; compute again."""
+    """Raised where a new scale or order is found: the computation starts again with it."""
 
 
 class NeedSign(Exception):
-    """The sign of this polynomial decides; compute with both."""
+    """Raised where the result depends on the sign of a polynomial: compute with both."""
 
     def __init__(self, key: str) -> None:
         super().__init__(key)
@@ -39,7 +39,7 @@ class NeedSign(Exception):
 
 
 class Empty(Exception):
-    """Nothing is defined where these signs are assumed."""
+    """Raised where no input has the signs that are assumed."""
 
 
 class TooHard(SymattnError):
@@ -48,7 +48,7 @@ class TooHard(SymattnError):
 
 @dataclass
 class Known:
-    """What earlier rounds of a computation found out."""
+    """Scales, orders and signs found in earlier rounds of a computation."""
 
     scales: dict[str, list[Fraction]] = field(default_factory=dict)
     orders: dict[str, int] = field(default_factory=dict)

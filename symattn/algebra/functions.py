@@ -181,7 +181,7 @@ class Functions:
         }
 
     def unknown(self, name: str, key: str) -> Element:
-        """The value of a function at an argument, of which nothing else is used."""
+        """f(x) as a new input: equal arguments give equal values, and nothing else is used of f."""
         return self._generator(Generator(f"{name}({_short(key)})", "function", False))
 
     # ---- logarithms and powers -------------------------------------------------------------
@@ -203,7 +203,7 @@ class Functions:
     def _positive_where_defined(
         self, content: Fraction, factors: list[tuple[Any, int]], root: bool
     ) -> None:
-        """What a logarithm is taken of is positive, of a root ≥ 0: that tells a last unknown sign.
+        """The argument of ln is positive, that of a root ≥ 0, which decides a last unknown sign.
 
         Of a root it does not where another factor may be 0: then it has a value all the same.
         """

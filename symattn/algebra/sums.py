@@ -179,7 +179,7 @@ class Ranges:
         return single(("=", low, high))
 
     def solved(self, one: Any, other: Any, index: sympy.Symbol) -> Any:
-        """What the index is where one = other, through permutations; None if that is not told."""
+        """The index solved from one = other, through permutations; None if it cannot be."""
         for left, right in ((one, other), (other, one)):
             inner, value = left, right
             while isinstance(inner, Place):
@@ -395,7 +395,7 @@ class Sums:
     def _met(
         self, factors: dict[Factor, Fraction], uses: list[Factor], index: sympy.Symbol, size: Any
     ) -> Poly | None:
-        """What the product of the factors is once it is summed over one index, if that is told."""
+        """Σ over one index of the product of the factors, where a rewriting gives it."""
         pair = uses * 2 if len(uses) == 1 and factors[uses[0]] == 2 else uses
         if len(pair) == 2 and (len(uses) == 1 or all(factors[factor] == 1 for factor in uses)):
             ends = self._unit_ends(pair, index, size)
@@ -407,7 +407,7 @@ class Sums:
         return None
 
     def _only_through(self, uses: list[Factor], index: sympy.Symbol, size: Any) -> Any:
-        """What to put for an index that occurs only within one permutation, to be rid of that."""
+        """The substitution i = π⁻¹(k) for an index that occurs only as π(i)."""
         wholes = {part for factor in uses for part in _places(factor, index)}
         if len(wholes) != 1:
             return None
@@ -496,7 +496,7 @@ class Sums:
     # ---- functions of a line ---------------------------------------------------------------
 
     def line(self, name: str, body: Poly, index: sympy.Symbol, size: Any) -> Poly:
-        """The largest entry of a line, or its threshold τ: what is added to all is added to it.
+        """The maximum of a line, or its threshold τ, with common terms and factors outside.
 
         max_l (k a_l + c) = k max_l a_l + c for k > 0, and τ(z + c) = τ(z) + c.
         """

@@ -45,7 +45,7 @@ _MOST_SPLITS = 8
 
 
 class Split(Exception):
-    """What holds depends on whether this index is below a point."""
+    """Raised where a condition holds for the indices below a point only."""
 
     def __init__(self, index: sympy.Symbol, point: sympy.Expr) -> None:
         super().__init__(index, point)
@@ -53,7 +53,7 @@ class Split(Exception):
 
 
 class NeedOrder(Exception):
-    """What holds depends on whether a size is at least another one, or a number."""
+    """Raised where a condition depends on whether a size is at least another one, or a number."""
 
     def __init__(self, size: sympy.Symbol, least: sympy.Expr) -> None:
         super().__init__(size, least)
@@ -69,7 +69,7 @@ class NeedOrder(Exception):
 
 @dataclass
 class EntryForms:
-    """What is known while one side of a statement is brought to its normal form."""
+    """The normal forms of the entries of one side of a statement, under its hypotheses."""
 
     sums: Sums
     #: Letters that stand for an expression: the steps of a derivation, or definitions.
@@ -107,7 +107,7 @@ class EntryForms:
         return self.rule(rule_of(expr, i, j))
 
     def _with_known_sums(self, factor: normal.Factor) -> Poly:
-        """A factor as the hypotheses tell it, or what it is made of."""
+        """A factor, known sums replaced by their values in it."""
         for pattern, value in self.known_sums:
             if factor[0] == "sum":
                 mine, free = sorted(normal.indices(factor), key=str), normal.indices(pattern)

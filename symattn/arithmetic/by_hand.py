@@ -43,7 +43,7 @@ MOST_TERMS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Between:
-    """To how many decimals each way keeps what is not written down; an entry for each way.
+    """The decimals to which intermediate numbers are rounded; one entry for each way.
 
     `sums`: exponentials and sums of rows; `terms`: products before they are added; `root`:
     irrational factors; `steps`: whatever is given to `ByHand.between`. `significant`: whether
@@ -59,7 +59,7 @@ class Between:
 
 @dataclass(frozen=True, eq=False)
 class Manner:
-    """How each way computes where there are two; an entry for each way.
+    """Which of two equal formulas is calculated; one entry for each way.
 
     `shifted`: e^(z − max) for e^z; `inverse`: times 1/√d_k for over √d_k.
     """
@@ -69,7 +69,7 @@ class Manner:
 
 
 class _Keeper:
-    """One part of what comes in between, as each way keeps it; made once for many arrays."""
+    """The rounding of one kind of intermediate number in each way, for many arrays."""
 
     def __init__(self, decimals: Array, offsets: Array, significant: Array) -> None:
         self.rows = np.flatnonzero(decimals < UNROUNDED)  # the ways that round it at all
@@ -102,7 +102,7 @@ class _Keeper:
 
 
 class ByHand(Arrays):
-    """float64, with what comes in between kept to a few decimals, each way its own.
+    """float64 with intermediate numbers rounded to a few decimals, several ways at once.
 
     `offsets[w]` is `ROUNDED`, `HALF_EVEN` or `CUT_OFF`. No other axis may be as long as the first.
     """
@@ -122,20 +122,20 @@ class ByHand(Arrays):
 
     @cached_property
     def without_between(self) -> ByHand:
-        """The same ways with nothing rounded in between."""
+        """The same ways without rounding of intermediate numbers."""
         none = np.full(self.ways, UNROUNDED, float)
         significant = np.zeros(self.ways, dtype=bool)
         return ByHand(Between(none, none, none, none, significant), self.offsets, self.manner)
 
     def between(self, x: Array) -> Array:
-        """Numbers as they are kept; those that are the same in every way are left alone."""
+        """Intermediate numbers, rounded; those that are the same in every way stay."""
         return self._in_decimals(x, self._steps)
 
     def _in_decimals(self, x: Array, keeper: _Keeper) -> Array:
         return keeper(x) if x.ndim >= 3 and x.shape[0] == self.ways else x
 
     def sums(self, x: Array) -> Array:
-        """Exponentials and sums of rows as they are kept."""
+        """Exponentials and row sums, rounded."""
         return self._in_decimals(x, self._sums)
 
     def exp(self, x: Array) -> Array:

@@ -106,7 +106,7 @@ class Counting(Arithmetic):
     def _result(
         self, shape: tuple[int, ...], terms: int, *operands: Any, least: Kind = Kind.RATIONAL
     ) -> Array:
-        """What comes of these operands, each of its entries in so many operations."""
+        """An array of this shape made of `operands`, in `terms` operations an entry."""
         kind = max(least, *map(kind_of, operands))
         self.operations[kind] += prod(shape) * terms
         self.longest = max(self.longest, terms)

@@ -69,7 +69,7 @@ class Tokens(Counts):
 
 
 class Width(Argument):
-    """How far a window reaches; −1 and ∞ are no limit."""
+    """The number of keys on one side of a window; −1 and ∞ are no limit."""
 
     def read(self, value: Any, owner: str) -> sympy.Basic:
         unlimited = isinstance(value, int | sympy.Expr) and value in (-1, sympy.oo)
@@ -673,7 +673,7 @@ class Masked(Node):
 class VisibleScores(Node):
     """Scores where a mask hides nothing, and 0 elsewhere: g_ij = s_ij if m_ij > −∞, else 0.
 
-    For weights without exponentials, where −∞ would not become 0. What is not kept never leaks,
+    For weights without exponentials, where −∞ would not become 0. A masked s_ij has no influence,
     NaN and infinities included.
 
     Shapes: both n × m. Raises `SymattnError` if an argument is no matrix or they differ in size.
@@ -807,7 +807,7 @@ def _same_shape(owner: str, one: MatrixExpr, other: MatrixExpr) -> None:
 
 
 def _mask_rule(mask: MatrixExpr, i: Index, j: Index) -> Rule:
-    """The entry rule of a mask; a sum of masks is decided by one after the other."""
+    """The entry rule of a mask; for a sum of masks, nested cases: 0 where every term is 0."""
     if isinstance(mask, sympy.MatAdd):
         rules = [_mask_rule(part, i, j) for part in mask.args]
         if all(map(_is_decision, rules)):
@@ -816,14 +816,14 @@ def _mask_rule(mask: MatrixExpr, i: Index, j: Index) -> Rule:
 
 
 def _decided(mask: Rule, seen: Rule, otherwise: Rule) -> Rule:
-    """`seen` where the mask is 0, else `otherwise`, under the mask's own conditions if it can."""
+    """`seen` where the mask is 0, else `otherwise`; by the mask's conditions where it has them."""
     if _is_decision(mask):
         return _decision(mask, seen, otherwise)
     return Cases(mask, "=", SEEN, seen, otherwise)
 
 
 def _pruned(rule: Rule, known: Mapping[Condition, bool]) -> Rule:
-    """The rule without conditions that an outer one has settled already."""
+    """Nested cases without the conditions that an outer case decides."""
     if not isinstance(rule, Cases):
         return rule
     condition = rule.left, rule.sign, rule.right
@@ -842,7 +842,7 @@ def _is_decision(rule: Rule) -> bool:
 
 
 def _decision(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
-    """A rule that decides between 0 and −∞, deciding between these two instead."""
+    """A rule of 0 and −∞ with `seen` in place of 0 and `otherwise` in place of −∞."""
     if isinstance(rule, Cases):
         branches = (
             _decision(rule.value, seen, otherwise),

@@ -363,7 +363,7 @@ class _RuleSpeller:
         )
 
     def _side(self, rule: Rule, across: Rule) -> Tree:
-        """One side of a condition; across from a number that has a letter it is a number too."""
+        """One side of a condition; opposite a letter such as ω_i it is spelled as a number."""
         value = _number(rule)
         if value is not None and isinstance(across, Named):
             return self._as_number(value)

@@ -120,7 +120,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Proof:
-    """What became of a row: the decision about the statement, the links, and how long it took."""
+    """The decision about a row's statement, its links, and the seconds taken."""
 
     identity: Identity
     equality: Equality

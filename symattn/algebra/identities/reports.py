@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from typing import Any
 
 import sympy
@@ -136,8 +137,6 @@ def latex_lines(proof: Proof) -> str:
 
 def mathml_lines(proof: Proof) -> str:
     """The proof as HTML with MathML."""
-    from html import escape
-
     row, formulas = proof.identity, _formulas(proof)
     out = ["<section>"]
     if row.name:
