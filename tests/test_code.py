@@ -25,11 +25,11 @@ from symattn import VARIANTS, Attention
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.derivation import Derivation, Evaluation, Input, Step
+from symattn.documents.code.by_position import Sized
 from symattn.documents.code.document import code_document
 from symattn.documents.code.general import _Merging, _trials, _Unknown
-from symattn.documents.code.growth import Growth
 from symattn.documents.code.languages import LANGUAGES
-from symattn.documents.code.made import Sized
+from symattn.documents.code.size_formulas import Growth
 from symattn.documents.code.spell import spelled
 from symattn.documents.code.trace import TEMPERATURE, Program, Tracing, traced
 from symattn.documents.code.views import PLACES, evaluated, view

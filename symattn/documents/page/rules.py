@@ -82,10 +82,10 @@ class _Encoder:
                 where = None if head is None else self.index(head)
                 return ["e", str(matrix.name), where, self.index(row), self.index(column)]
             case Const(value):
-                return self.table(value.free_symbols, lambda told: at(rule, told, self.sizes))
+                return self.table(value.free_symbols, lambda places: at(rule, places, self.sizes))
             case Ordinal(index):
                 free = sympy.sympify(index, strict=True).free_symbols
-                return self.table(free, lambda told: at(rule, told, self.sizes))
+                return self.table(free, lambda places: at(rule, places, self.sizes))
             case Named(_, _, value):
                 return self.rule(value)
             case Plus() | Times() | Exp():
@@ -116,10 +116,10 @@ class _Encoder:
         branches = [self.rule(rule.value), self.rule(rule.otherwise)]
         if any(isinstance(part, Entry) for side in (rule.left, rule.right) for part in parts(side)):
             return ["?", [self.rule(rule.left), rule.sign, self.rule(rule.right)], *branches]
-        told = Cases(rule.left, rule.sign, rule.right, Const(sympy.S.One), Const(sympy.S.Zero))
+        truth = Cases(rule.left, rule.sign, rule.right, Const(sympy.S.One), Const(sympy.S.Zero))
         decided = self.tabulated(
             _symbols(rule.left) | _symbols(rule.right),
-            lambda places: int(_value(at(told, places, self.sizes))),
+            lambda places: int(_value(at(truth, places, self.sizes))),
         )
         return ["?", decided, *branches]
 

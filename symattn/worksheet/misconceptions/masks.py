@@ -13,8 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.masks import Causal, Masked, Padding, VisibleScores
-from symattn.worksheet.misconceptions.mistakes import Inverted, MaskedTo
-from symattn.worksheet.misconceptions.steps import (
+from symattn.worksheet.misconceptions.misconception import (
     REPORTED,
     Change,
     Misconception,
@@ -22,6 +21,7 @@ from symattn.worksheet.misconceptions.steps import (
     fits,
     square,
 )
+from symattn.worksheet.misconceptions.nodes import Inverted, MaskedTo
 
 
 def _uncapped(s: Steps) -> Change | None:
@@ -114,7 +114,7 @@ def _strictly_causal(s: Steps) -> Change | None:
     return {"masked": Masked(s.before_mask, Inverted(Causal(*causal.shape).T))}
 
 
-MASKING: tuple[Misconception, ...] = (
+MASKS: tuple[Misconception, ...] = (
     Misconception(
         "not-masked",
         "the mask is left out",
