@@ -276,7 +276,7 @@ class _Entries:
         return self.sums.changed(poly, change) if "'abs'" in text else poly
 
     def _cut(self, poly: Poly) -> Poly:
-        """Sums over parts of a range as differences of sums from its beginning, so that they cancel.
+        """Sums over parts of a range as differences of sums from 0, so that equal parts cancel.
 
         Σ over i + 1 … n − 1 is the sum over 0 … n − 1 less that over 0 … i, and that is the sum
         over 0 … i − 1 and its last term.
