@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
     from symattn.algebra.identities import IDENTITIES, prove
-    from symattn.algebra.identity import Identity
+    from symattn.algebra.identities.proofs import Identity
     from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
@@ -52,7 +52,7 @@ _HOMES = {
     "variant": "symattn.attention.variants",
     "IDENTITIES": "symattn.algebra.identities",
     "Equality": "symattn.algebra.equality",
-    "Identity": "symattn.algebra.identity",
+    "Identity": "symattn.algebra.identities.proofs",
     "equal": "symattn.algebra.equality",
     "prove": "symattn.algebra.identities",
 }

@@ -27,7 +27,7 @@ from symattn.arithmetic.by_hand import (
     Between,
     ByHand,
     Manner,
-    kept,
+    to_decimals,
 )
 from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written
@@ -531,7 +531,7 @@ class _Run:
         fraction, decimals = claimed.written_alike
         powers = 10.0 ** np.minimum(decimals + more, 300)
         offsets = np.where(fraction, ways.offsets, ROUNDED)
-        short = kept(values, powers, offsets, ways.even)
+        short = to_decimals(values, powers, offsets, ways.even)
         np.copyto(short, values, where=(more >= UNROUNDED) | claimed.exact)
         written = np.where(ways.twice & fraction, short, values) if ways.any_twice else values
         low, high = claimed.interval(ways.cut)
