@@ -33,6 +33,7 @@ from symattn.worksheet.reports.overview import Overview, file_report
 from symattn.worksheet.reports.report import report
 from symattn.worksheet.reports.writers import text_overview
 from tests.checking import check, verdicts
+from tests.shares import share
 
 GIVEN = {"Q": [[1, 2]], "K": [[3, 1], [0, 4]], "V": [[1, 2], [3, 4]]}
 SHEET = "[attention]\nscale = false\n[given]\nQ = [[1, 2]]\nK = [[3, 1], [0, 4]]\n"
@@ -67,7 +68,7 @@ def not_right(values: Evaluation, claims: dict[str, Any]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", share(VARIANTS, 4), ids=lambda variant: variant.name)
 def test_what_derive_prints_is_right(variant: Variant) -> None:
     derivation, values = small_example(variant.spec, tokens=2)
     for notation in NOTATIONS:
@@ -127,7 +128,7 @@ def worked_lines(
                 yield entry_name(name, place, notation), text
 
 
-@pytest.mark.parametrize("variant", VARIANTS[::3], ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", share(VARIANTS, 4, 2), ids=lambda variant: variant.name)
 def test_the_worked_lines_of_derive_hold(variant: Variant) -> None:
     _, values = small_example(variant.spec, tokens=2)
     notation = NOTATIONS[1]
