@@ -615,7 +615,7 @@ def test_the_nu_checker_finds_nothing(
     command = [tool("java"), "-jar", str(jar), "--format", "json"]
     files = sorted(map(str, tmp_path.glob("*.html")))
     run = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
-    assert {each["url"] for each in json.loads(run.stderr)["messages"]} == {spoilt.as_uri()}
+    assert {each["url"] for each in json.loads(run.stderr)["messages"]} == {f"file:{spoilt}"}
 
 
 def test_firefox_does_the_main_things(

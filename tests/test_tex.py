@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,9 @@ from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, label
 
 FILES = tuple(FLAVORS)
 PROGRAMS = ("pdflatex", "lualatex")
+
+#: Beside articles by pdflatex, of which every derivation is compiled.
+COMPILED = [pair for pair in product(FILES, PROGRAMS) if pair != ("article", "pdflatex")]
 
 #: What a log must not hold; an Overfull box below a point is not seen.
 _COMPLAINT = re.compile(
@@ -147,13 +151,21 @@ def typeset(tool: Callable[[str], str]) -> Typeset:
     return run
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("flavor", FILES)
+@pytest.mark.parametrize(
+    ("flavor", "program", "subjects"),
+    [
+        ("article", "pdflatex", SUBJECTS),
+        *(
+            (flavor, program, SUBJECTS[turn :: len(COMPILED)])
+            for turn, (flavor, program) in enumerate(COMPILED)
+        ),
+        *(pytest.param(*each, SUBJECTS, marks=pytest.mark.nightly) for each in COMPILED),
+    ],
+)
 def test_every_derivation_compiles_and_fits(
-    flavor: str, program: str, typeset: Typeset, tmp_path: Path
+    flavor: str, program: str, subjects: tuple[str, ...], typeset: Typeset, tmp_path: Path
 ) -> None:
-    outlines = [page(subject) for subject in SUBJECTS]
-    assert len(outlines) > 60
+    outlines = [page(subject) for subject in subjects]
     assert typeset(program, file_of(*outlines, flavor=flavor), tmp_path) == []
 
 
