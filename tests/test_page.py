@@ -588,8 +588,10 @@ def test_axe_finds_nothing(opened: Callable[..., Any], node_file: Callable[[str]
 
 def axe_faults(page: Any, axe: str) -> list[tuple[str, str]]:
     """What axe-core objects to, each with the first element that shows it."""
-    found = page.evaluate(f"{axe};axe.run()")
-    return [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]]
+    page.evaluate(f"{axe};0")
+    found = page.evaluate("""async () => (await axe.run()).violations.map(
+        (each) => [each.id, each.nodes[0].html])""")
+    return [(rule, html) for rule, html in found]
 
 
 def test_axe_would_find_something(
