@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from symattn.notation.mathml import mathml
     from symattn.notation.options import Notation
     from symattn.notation.text import text
-    from symattn.worksheet.checking import check
+    from symattn.worksheet.marks import check
 
 __version__ = "0.1.0"
 
@@ -43,7 +43,7 @@ _HOMES = {
     "SymattnError": "symattn.errors",
     "Variant": "symattn.attention.variants",
     "capture": "symattn.capturing",
-    "check": "symattn.worksheet.checking",
+    "check": "symattn.worksheet.marks",
     "decode": "symattn.attention.decoding",
     "document": "symattn.documents.job",
     "latex": "symattn.notation.latex",

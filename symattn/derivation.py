@@ -152,8 +152,8 @@ class Derivation:
         found: dict[sympy.Symbol, None] = {}
         for item in (*self.inputs, *self.steps):
             inside = item.expr.free_symbols if isinstance(item, Step) else set()
-            told = [*item.shape, *(s for s in inside if isinstance(s, sympy.Symbol))]
-            for size in told:
+            sizes = [*item.shape, *(s for s in inside if isinstance(s, sympy.Symbol))]
+            for size in sizes:
                 for symbol in sorted(size.free_symbols, key=str):
                     if symbol.is_positive:
                         found[symbol] = None

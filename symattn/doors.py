@@ -55,8 +55,8 @@ def failure(error: BaseException, name: str = "", debug: bool = False) -> Failur
             named = f"{_named(error)}: " if error.filename else f"{place}cannot write: "
             return Failure(Status.UNUSABLE, printable(f"{named}{reason}"))
         case MemoryError():
-            told = f"{place}too large for the memory of this machine"
-            return Failure(Status.UNUSABLE, printable(told))
+            message = f"{place}too large for the memory of this machine"
+            return Failure(Status.UNUSABLE, printable(message))
     return defect(error, name, debug)
 
 
@@ -65,16 +65,16 @@ def defect(error: BaseException, name: str = "", debug: bool = False) -> Failure
     if debug or debugging():
         _trace(error)
     place = f"{name}: " if name else ""
-    told = f"{place}internal error, please report: {type(error).__name__} {_place(error)}"
+    message = f"{place}internal error, please report: {type(error).__name__} {_place(error)}"
     if isinstance(error, RecursionError):
-        told += "; something is nested too deep"
-    return Failure(Status.INTERNAL, printable(told))
+        message += "; something is nested too deep"
+    return Failure(Status.INTERNAL, printable(message))
 
 
 def leaves(error: BaseException) -> bool:
     """Whether an exception ends a process, a task or a test on purpose."""
-    told = type(error).__module__.partition(".")[0] in _HOSTS
-    return told and not isinstance(error, Exception)
+    by_host = type(error).__module__.partition(".")[0] in _HOSTS
+    return by_host and not isinstance(error, Exception)
 
 
 def debugging() -> bool:
@@ -84,9 +84,9 @@ def debugging() -> bool:
 
 def _trace(error: BaseException) -> None:
     """The traceback on standard error, line by line, where anybody reads it."""
-    told = "".join(traceback.format_exception(error)).rstrip("\n").split("\n")
+    lines = "".join(traceback.format_exception(error)).rstrip("\n").split("\n")
     with contextlib.suppress(OSError, AttributeError):  # closed, or never there
-        sys.stderr.write("".join(f"{as_line(line)}\n" for line in told))
+        sys.stderr.write("".join(f"{as_line(line)}\n" for line in lines))
 
 
 def _words(error: BaseException) -> str:

@@ -6,7 +6,7 @@ A message is one line: where, what is wrong, and how to mend it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 from numbers import Number
@@ -99,6 +99,27 @@ def needing(who: str, package: str, how: str) -> Iterator[None]:
         if isinstance(error, MissingExtra) or (error.name or "").startswith("symattn"):
             raise
         raise MissingExtra(f"{who}: needs {package}; pip install '{how}'") from None
+
+
+@contextmanager
+def located(place: str | Callable[[str], str], already: str = "") -> Iterator[None]:
+    """Puts a place, or the place of the message, before what is refused inside.
+
+    What begins with the file `already` has its place.
+
+    >>> with located("sheet.toml:3"):
+    ...     raise ReadError("scores: is empty")
+    Traceback (most recent call last):
+    symattn.errors.ReadError: sheet.toml:3: scores: is empty
+    """
+    try:
+        yield
+    except SymattnError as error:
+        message = str(error)
+        if already and message.startswith(f"{already}:"):
+            raise
+        where = place if isinstance(place, str) else place(message)
+        raise type(error)(f"{where}: {message}") from None
 
 
 def counted(count: int, noun: str) -> str:

@@ -20,9 +20,9 @@ from symattn.documents.text import text_document
 from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.quote import entries_named
+from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.report import report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 
@@ -61,37 +61,40 @@ def cell(line: str, body: str) -> Page:
     options.add_argument("--check", action="store_true")
     options.add_argument("--allow-large", action="store_true")
     try:
-        told = options.parse_args(shlex.split(line))
+        chosen = options.parse_args(shlex.split(line))
     except ValueError as error:
         raise UsageError(printable(f"%%symattn: {error}")) from None
     try:
-        with limited("--allow-large", told.allow_large):
-            return _page(told, body)
+        with limited("--allow-large", chosen.allow_large):
+            return _page(chosen, body)
     except BaseException as error:
         raise UsageError(failure(error).line) from None
 
 
-def _page(told: argparse.Namespace, body: str) -> Page:
+def _page(chosen: argparse.Namespace, body: str) -> Page:
     """What the options ask for of the worksheet in the cell."""
     sheet = worksheet_of(body, "cell")
-    asked = {"digits": told.digits, "layout": told.layout}
+    asked = {"digits": chosen.digits, "layout": chosen.layout}
     notation = sheet.notation.but(**{k: x for k, x in asked.items() if x is not None})
-    if told.check:
-        found = report(sheet.in_file(check_worksheet, sheet), notation)
+    if chosen.check:
+        with sheet.in_file():
+            marking = check_worksheet(sheet)
+        found = report_of(marking, notation)
         return Page(text_report(found), markdown_report(found), html_report(found))
-    if told.batch is not None:
-        sheet = sheet.in_file(sheet.of_batch, told.batch)
-    derivation = sheet.in_file(sheet.derivation)
-    evaluation = sheet.in_file(sheet.evaluate, derivation)
-    entries = entries_named(told.entry, evaluation)
-    job = Job(derivation, evaluation, notation, told.view or VIEWS, told.step, entries=entries)
+    with sheet.in_file():
+        if chosen.batch is not None:
+            sheet = sheet.of_batch(chosen.batch)
+        derivation = sheet.derivation()
+        evaluation = sheet.evaluate(derivation)
+    entries = entries_at(chosen.entry, evaluation)
+    job = Job(derivation, evaluation, notation, chosen.view or VIEWS, chosen.step, entries=entries)
     admit_document("md", [job])
     page = outline(
         derivation,
         evaluation,
         notation=notation,
-        views=told.view or VIEWS,
-        only=told.step,
+        views=chosen.view or VIEWS,
+        only=chosen.step,
         entries=entries,
     )
     return Page(text_document(page), markdown_document(page))

@@ -145,20 +145,20 @@ class Worker:
 
     def _too_slow(self, name: str) -> Failure:
         self._stop()
-        told = f"not finished in {self.limits.seconds:g} s"
+        message = f"not finished in {self.limits.seconds:g} s"
         more = "leave something out, or allow more time with --timeout"
-        return _told(Status.UNSETTLED, name, f"{told}; {more}")
+        return _told(Status.UNSETTLED, name, f"{message}; {more}")
 
     def _died(self, name: str) -> Failure:
         number = self._stop(_LAST)
         if number == getattr(signal, "SIGXCPU", None):
-            told = "not finished in the processor time allowed; leave something out"
-            return _told(Status.UNSETTLED, name, told)
-        told = "its process ended without an answer"
+            message = "not finished in the processor time allowed; leave something out"
+            return _told(Status.UNSETTLED, name, message)
+        message = "its process ended without an answer"
         if number is not None:
             why = _SIGNALS.get(number, "")
-            told = f"its process was killed by signal {number}{why}"
-        return _told(Status.INTERNAL, name, told)
+            message = f"its process was killed by signal {number}{why}"
+        return _told(Status.INTERNAL, name, message)
 
 
 def _told(status: Status, name: str, words: str) -> Failure:
@@ -182,11 +182,11 @@ def _outcome(
     except MemoryError as error:
         if memory is None:
             return failure(error, name, debug)
-        told = (
+        message = (
             f"needs more than {memory:,} MiB of memory; leave something out, or try it without "
             "--isolated"
         )
-        return _told(Status.UNUSABLE, name, told)
+        return _told(Status.UNUSABLE, name, message)
     except SystemExit as error:  # nothing below a door leaves on purpose
         return defect(error, name, debug)
     except BaseException as error:
@@ -202,8 +202,8 @@ def _serve(answers: Connection) -> None:
         while True:
             function, argument, name = answers.recv()
             _allow_processor_time(limits.seconds)
-            told = _outcome(_pickled, (function, argument), name, debug, limits.memory)
-            answers.send_bytes(pickle.dumps(told) if isinstance(told, Failure) else told)
+            outcome = _outcome(_pickled, (function, argument), name, debug, limits.memory)
+            answers.send_bytes(pickle.dumps(outcome) if isinstance(outcome, Failure) else outcome)
 
 
 def _pickled(task: tuple[Callable[[Any], Any], Any]) -> bytes:
@@ -367,8 +367,8 @@ def fork_on_request(control: int, modules: list[str]) -> None:
     child = 0
     with contextlib.suppress(ConnectionError):
         while True:
-            told, handles, _, _ = socket.recv_fds(asked, 1, 2)
-            if told == _FORK:
+            message, handles, _, _ = socket.recv_fds(asked, 1, 2)
+            if message == _FORK:
                 child = os.fork()
                 if not child:
                     asked.close()
@@ -378,7 +378,7 @@ def fork_on_request(control: int, modules: list[str]) -> None:
                 for handle in handles:
                     os.close(handle)
                 asked.send(b"%d" % child)
-            elif told == _ENDED:
+            elif message == _ENDED:
                 _, ended = os.waitpid(child, 0)
                 asked.send(b"%d" % os.waitstatus_to_exitcode(ended))
             else:

@@ -58,24 +58,24 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         name = str(page.file.abs_src_path or page.file.src_uri)
         before = _lines_before(page.file.content_string, markdown)
         text = "\n" * before + markdown
-        told: list[str] = []
+        complaints: list[str] = []
         try:
             with limited("allow_large: true in mkdocs.yml", bool(self.config.get("allow_large"))):
                 checked = check_text(text, name, explain=False)
                 if checked is not None:
                     wrong = [one for one in checked.findings if not one.passes]
-                    told += [f"{Path(name)}:{one.line}: {one.told}" for one in wrong]
-                    told += [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links]
-                    told += checked.problems
+                    complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in wrong]
+                    complaints += [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links]
+                    complaints += checked.problems
                 filled = rendered(_plain(text), name)
         except BaseException as error:
             failed = failure(error, name).line
-            known = (_COLUMN.sub(r"\1", printable(line)) for line in told)
+            known = (_COLUMN.sub(r"\1", printable(line)) for line in complaints)
             anew = _COLUMN.sub(r"\1", failed)  # a worksheet is refused by both
             if not any(line.startswith(anew) for line in known):
-                told.append(failed)
+                complaints.append(failed)
             filled = text
-        for line in map(printable, told):
+        for line in map(printable, complaints):
             _log.warning(line)
         return filled[before:]
 

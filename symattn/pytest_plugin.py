@@ -16,7 +16,7 @@ with needing("symattn.pytest_plugin", "pytest", "pytest"):
     import pytest
 
 if TYPE_CHECKING:
-    from symattn.worksheet.prose import Checked
+    from symattn.worksheet.reports.results import CheckedFile
 
 _SUFFIXES = (".toml", ".md", ".markdown", ".qmd", ".rst", ".tex", ".ipynb")
 
@@ -74,7 +74,9 @@ class NumberWrong(Exception):
 class _Item(pytest.Item):
     """The claims of one file."""
 
-    def __init__(self, *, checked: Checked | None = None, problem: str = "", **kwargs: Any) -> None:
+    def __init__(
+        self, *, checked: CheckedFile | None = None, problem: str = "", **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self.checked, self.problem = checked, problem
 
@@ -85,7 +87,7 @@ class _Item(pytest.Item):
 
         checked = self.checked
         wrong = [
-            f"{self.path}:{found.line}:{found.column}: {found.told}"
+            f"{self.path}:{found.line}:{found.column}: {found.message}"
             for found in checked.findings
             if not found.passes
         ]

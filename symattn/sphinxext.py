@@ -43,12 +43,13 @@ from symattn.notation.text import box, line
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.prose import check_text
-from symattn.worksheet.quote import entries_named, quoted
-from symattn.worksheet.reading.files import Site, site_file
+from symattn.worksheet.quotation import quotation
+from symattn.worksheet.reading.files import Site, read_text, site_file
 from symattn.worksheet.reading.naming import entry_name
-from symattn.worksheet.reading.source import read_source
+from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
-from symattn.worksheet.reports.report import PHRASES, disagreement, shown_true
+from symattn.worksheet.reports.report import true_text
+from symattn.worksheet.reports.wording import WORDING, disagreement
 from symattn.worksheet.syntaxes import SYNTAXES
 from symattn.worksheet.syntaxes.page import anchor, holds_worksheet
 
@@ -78,8 +79,8 @@ _WORDS = "symattn-words"
 
 def site_of(env: BuildEnvironment) -> Site:
     """Where the files that pages name may lie: the source folder, and ``symattn_root``."""
-    source, root = Path(env.srcdir), env.config.symattn_root
-    return Site(source, (source, Path(root)) if root else (source,))
+    folder, root = Path(env.srcdir), env.config.symattn_root
+    return Site(folder, (folder, Path(root)) if root else (folder,))
 
 
 def find_root(app: Sphinx, config: Config) -> None:
@@ -111,7 +112,7 @@ class _Holding(SphinxDirective):
             self.env.note_dependency(relative)
             folder = Path(str(self.env.doc2path(self.env.docname))).parent
             path = site_file(argument, folder, site)
-            sheet = worksheet_of(read_source(path, absolute), absolute, roots=site.roots)
+            sheet = worksheet_of(read_text(path, absolute), absolute, roots=site.roots)
         elif self.content:
             sheet = worksheet_of("\n".join(self.content), *self._first_line(), site.roots)
         else:
@@ -131,8 +132,8 @@ class _Holding(SphinxDirective):
 
     def hold(self, sheet: Worksheet) -> Worksheet:
         """Keep the worksheet, with the digits asked for, for the roles after it."""
-        told = {name: self.options[name] for name in ("digits", "layout") if name in self.options}
-        sheet = replace(sheet, notation=sheet.notation.but(**told))
+        chosen = {name: self.options[name] for name in ("digits", "layout") if name in self.options}
+        sheet = replace(sheet, notation=sheet.notation.but(**chosen))
         self.env.temp_data[_KEY] = sheet
         path, _ = self.get_source_info()
         if sheet.claims and path != self.env.temp_data.get(_CHECKED):
@@ -229,7 +230,7 @@ class Shows(_Holding):
         derivation, evaluation, notation = self._derived()
         entries: dict[str, Place] = {}
         if evaluation is not None:
-            entries = entries_named(self.options.get("entry", []), evaluation)
+            entries = entries_at(self.options.get("entry", []), evaluation)
         elif self.options.keys() & {"layout", "entry"}:
             raise SymattnError("layout, entry: need numbers; give a worksheet")
         only = self.options.get("steps", [])
@@ -243,10 +244,11 @@ class Shows(_Holding):
         sheet = self.worksheet()
         if sheet is not None:
             sheet = self.hold(sheet)
-            if "batch" in self.options:
-                sheet = sheet.in_file(sheet.of_batch, self.options["batch"])
-            derivation = sheet.in_file(sheet.derivation)
-            return derivation, sheet.in_file(sheet.evaluate, derivation), sheet.notation
+            with sheet.in_file():
+                if "batch" in self.options:
+                    sheet = sheet.of_batch(self.options["batch"])
+                derivation = sheet.derivation()
+                return derivation, sheet.evaluate(derivation), sheet.notation
         from symattn.attention.variants import variant
 
         row = variant(self.arguments[0].strip())
@@ -362,15 +364,15 @@ class ValueRole(SphinxRole):
                 number = self._number()
             return [nodes.inline("", number, classes=["symattn-value"])], []
         except BaseException as error:
-            told = f"value: {failure(error).line}"
-            _log.warning(told, location=self.get_location(), type="symattn", subtype="value")
+            message = f"value: {failure(error).line}"
+            _log.warning(message, location=self.get_location(), type="symattn", subtype="value")
             return [nodes.problematic(self.rawtext, self.rawtext)], []
 
     def _number(self) -> str:
         sheet: Worksheet | None = self.env.temp_data.get(_KEY)
         if sheet is None:
             raise SymattnError(f"{shown(self.text)}: no worksheet stands before this value")
-        return quoted(sheet, self.text)
+        return quotation(sheet, self.text)
 
 
 class ClaimRole(SphinxRole):
@@ -398,15 +400,15 @@ class ClaimRole(SphinxRole):
 
 def warn_of(sheet: Worksheet, location: Any) -> None:
     """A warning for each number that a worksheet claims and that is wrong."""
-    marking = sheet.in_file(check_worksheet, sheet, False)
+    with sheet.in_file():
+        marking = check_worksheet(sheet, False)
     for step in marking.steps:
         for entry in step.entries:
             if not marking.passes(entry):
-                true = shown_true(marking, step, entry)
+                true = true_text(marking, step, entry)
                 name = entry_name(entry.step, entry.place, sheet.notation)
-                _wrong(
-                    disagreement(name, entry.claimed.text, true, PHRASES[entry.verdict]), location
-                )
+                meaning = WORDING[entry.verdict].phrase
+                _wrong(disagreement(name, entry.claimed.text, true, meaning), location)
     for link in marking.lines:
         if not marking.passes(link):
             _wrong(link.told, location)
@@ -417,8 +419,8 @@ def _limited(config: Any) -> AbstractContextManager[None]:
     return limited("symattn_allow_large = True in conf.py", config.symattn_allow_large)
 
 
-def _wrong(told: str, location: Any) -> None:
-    _log.warning(printable(told), location=location, type="symattn", subtype="claim")
+def _wrong(message: str, location: Any) -> None:
+    _log.warning(printable(message), location=location, type="symattn", subtype="claim")
 
 
 def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -431,17 +433,17 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
         with _limited(app.config):
             checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
         wrong = [found for found in checked.findings if not found.passes] if checked else []
-        disagreements = [(found.line, found.told) for found in wrong]
+        disagreements = [(found.line, found.message) for found in wrong]
         disagreements += [(link.line, link.told) for link in checked.links] if checked else []
         problems = checked.problems if checked else ()
     except BaseException as error:
         disagreements, problems = [], (failure(error).line,)
-    for number, told in disagreements:
-        _wrong(told, (docname, number))
+    for number, message in disagreements:
+        _wrong(message, (docname, number))
     for problem in map(printable, problems):
         place = _PLACE.match(problem)
-        told = problem[place.end() :] if place else problem
-        _wrong(told, f"{place['file']}:{place['line']}" if place else docname)
+        message = problem[place.end() :] if place else problem
+        _wrong(message, f"{place['file']}:{place['line']}" if place else docname)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -62,16 +62,16 @@ class Destination:
         """
         if name is None or name == "-":
             return cls(name or "", "standard output", 1)
-        told = os.fspath(name)
+        path = os.fspath(name)
         try:
-            if not told:
+            if not path:
                 raise ValueError("the name is empty; give a file")
-            found = cls._found(told)
+            found = cls._found(path)
             found._tried()
         except SymattnError:
             raise
         except (OSError, ValueError) as error:
-            raise _refused(told, _reason(error)) from None
+            raise _refused(path, _reason(error)) from None
         found.refuse_inputs(inputs)
         return found
 
@@ -322,8 +322,8 @@ def _inherit(name: str, descriptor: int, path: str, old: os.stat_result) -> None
         if stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
     except OSError as error:
-        told = f"its owner and mode cannot be kept: {_reason(error)}; write to another file"
-        raise _refused(name, told) from None
+        reason = f"its owner and mode cannot be kept: {_reason(error)}; write to another file"
+        raise _refused(name, reason) from None
 
 
 def _copy_attributes(path: str, descriptor: int) -> None:
@@ -438,5 +438,5 @@ def _refused(name: str, why: str) -> SymattnError:
 
 
 def _reason(error: OSError | ValueError) -> str:
-    told = str(getattr(error, "strerror", None) or error)
-    return told[:1].lower() + told[1:]
+    words = str(getattr(error, "strerror", None) or error)
+    return words[:1].lower() + words[1:]

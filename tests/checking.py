@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from symattn.worksheet.check import Marking, check_worksheet
+from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.results import Marking
 
 Table = Mapping[str, Any]
 

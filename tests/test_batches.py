@@ -16,9 +16,10 @@ from symattn.attention.example import small_inputs
 from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.notation.text import line
-from symattn.worksheet.check import Marking, check_worksheet
+from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import as_data, report
+from symattn.worksheet.reports.report import as_data, report_of
+from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 from tests.checking import toml, verdicts
 from tests.shares import share
@@ -209,7 +210,7 @@ def test_the_places_of_items_count_from_0_and_the_names_as_the_sheet_does() -> N
     (entry,) = [e for e in marks.entries if e.verdict == "wrong"]
     assert (str(entry), entry.place) == ("scores[1,0,1]", (1, 0, 1))
     assert isinstance(marks, Marking)
-    found = report(marks)
+    found = report_of(marks)
     assert found.steps[0].tables[0].caption == "batch 1"
     assert as_data(marks)["first_wrong"]["index"] == [1, 0, 1]
 
@@ -309,11 +310,11 @@ def test_a_mistake_in_what_is_shared_reaches_every_item() -> None:
 def test_the_report_says_which_item_and_head() -> None:
     given, told, claims = slipped(heads=True)
     marking = check(given, claims, told)
-    found = report(marking)
+    found = report_of(marking)
     assert found.steps[0].tables[0].caption == "batch 2, head 1"
     assert found.first is not None
     assert found.first.sentence.startswith("Your first wrong number is scaled[2,1,2,3]: you wrote")
-    assert found.first.source == "scores[2,1,2,3] gives"
+    assert found.first.origin == "scores[2,1,2,3] gives"
     assert found.first.worked is not None
     assert line(found.first.worked) == "z_23⁽¹⁾ = (2·1 + 0.5·0)/√2 = 2/√2 ≈ 1.41421"
     (slip,) = [e for e in marking.steps[0].entries if str(e) == "scaled[2,1,2,3]"]

@@ -442,7 +442,7 @@ def test_a_call_is_saved_as_a_worksheet_that_says_the_same(number: int, tmp_path
     call = several_calls()[number]
     sheet = read_worksheet(call.save(tmp_path / "layer.toml", batch=1))
     assert (sheet.title, sheet.spec) == (call.name, call.spec)
-    assert (call.note in sheet.source) is True
+    assert (call.note in sheet.text) is True
     own, read = call.evaluate(1), sheet.evaluate(dtype=call.output.dtype.name)
     for name in own:
         assert np.array_equal(own[name].array, read[name].array)

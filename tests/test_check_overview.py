@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from click.testing import CliRunner, Result
 
 from symattn.cli import main
 from symattn.worksheet.reports.annotations import github_annotations
-from symattn.worksheet.reports.overview import FileReport, Overview, Placed
-from tests.checking import toml
+from symattn.worksheet.reports.overview import FileReport, Overview
+from symattn.worksheet.reports.report import LineReport, report_of
+from symattn.worksheet.reports.results import Finding
+from tests.checking import check, toml
 
 GIVEN = {"scores": [[0, 0, 0], [1, 2, 3]], "V": [[1], [2], [3]]}
 RIGHT = toml(GIVEN, {"weights[1,1]": "0.33"})
@@ -154,12 +157,73 @@ def test_what_passes_is_a_notice_and_the_status_stays(tmp_path: Path) -> None:
 
 def test_nothing_in_a_message_ends_its_command() -> None:
     hostile = "1\r\n::error::x"
-    placed = Placed(1, 2, None, hostile, hostile, "50%", "wrong", passes=False, meaning="wrong")
+    placed = Finding(1, 2, None, hostile, hostile, "50%", "wrong", passes=False)
     page = github_annotations(Overview((FileReport("a\n:,%.md", (), (placed,)),)))
     lines = page.splitlines()
     assert len(lines) == 2
     kind, at, _ = read(lines[0])
     assert (kind, at["file"]) == ("error", "a\n:,%.md")
+
+
+@pytest.mark.parametrize(
+    ("problem", "place", "message"),
+    [
+        ("a.md:3:7: no", {"file": "a.md", "line": "3", "col": "7"}, "no"),
+        ("a.md:3: no: 1:2: x", {"file": "a.md", "line": "3"}, "no: 1:2: x"),
+        ("a.md: no", {"file": "a.md"}, "no"),
+        ("a.md:3.md:7: no", {"file": "a.md:3.md", "line": "7"}, "no"),  # a name with a colon
+        ("other.md:3:7: no", {"file": "other.md", "line": "3", "col": "7"}, "no"),
+        ("a.md is no file", {}, "a.md is no file"),
+        ("<stdin>:3: no", {}, "<stdin>:3: no"),
+        ("<stdin>: no", {}, "<stdin>: no"),
+    ],
+)
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_problem_is_a_warning_where_it_is(
+    problem: str, place: dict[str, str], message: str, finished: bool
+) -> None:
+    problems = {"problems" if finished else "unfinished": (problem,)}
+    page = github_annotations(Overview((), names=("a.md", "a.md:3.md", "<stdin>"), **problems))
+    title = "could not be used" if finished else "not finished"
+    assert read(page.splitlines()[0]) == ("warning", place | {"title": title}, message)
+
+
+def test_of_many_accepted_numbers_the_first_are_listed() -> None:
+    def cut_off(count: int) -> str:
+        findings = tuple(
+            Finding(n, 5, 9, f"scores[1,{n}]", "0.66", "0.667", "truncated", passes=True)
+            for n in range(1, count + 1)
+        )
+        return github_annotations(Overview((FileReport("a.toml", (), findings),)))
+
+    place = {"file": "a.toml", "line": "1", "col": "5", "endColumn": "9"}
+    kind, at, message = read(cut_off(8).splitlines()[0])
+    title = "8 numbers accepted though not correctly rounded"
+    assert (kind, at) == ("notice", place | {"title": title})
+    assert message.splitlines()[-1] == (
+        "scores[1,8]: you wrote 0.66; the true value is 0.667 (cut off)"
+    )
+    _, at, message = read(cut_off(10).splitlines()[0])
+    assert at["title"].startswith("10 numbers")
+    assert len(message.splitlines()) == 9
+    assert message.splitlines()[-1] == "and 2 more"
+
+
+def test_a_sign_that_does_not_hold_is_an_error_and_one_that_is_open_a_warning() -> None:
+    lines = tuple(
+        LineReport("scores", entry, "is not", verdict, passes=False, line=line, column=2)
+        for entry, verdict, line in (("scores[1,1]", "wrong", 4), ("", "undecided", 0))
+    )
+    report = replace(report_of(check(GIVEN, {"weights[1,1]": "0.5"})), lines=lines)
+    for name, places in (
+        ("a.toml", ({"file": "a.toml", "line": "4", "col": "2"}, {"file": "a.toml"})),
+        ("<stdin>", ({}, {})),
+    ):
+        page = github_annotations(Overview((FileReport(name, (report,), ()),)))
+        wrong, unsettled, _ = page.splitlines()
+        title = {"title": "scores[1,1]: worked line"}
+        assert read(wrong) == ("error", places[0] | title, "is not")
+        assert read(unsettled) == ("warning", places[1] | {"title": "worked line"}, "is not")
 
 
 def test_what_nothing_decides_is_a_warning(tmp_path: Path) -> None:

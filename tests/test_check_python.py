@@ -12,10 +12,10 @@ import pytest
 
 import symattn
 from symattn.errors import SymattnError
-from symattn.worksheet.check import Marking
-from symattn.worksheet.checking import PageMarks
 from symattn.worksheet.marking.verdicts import EntryMark
-from symattn.worksheet.reports.report import report
+from symattn.worksheet.marks import PageMarks
+from symattn.worksheet.reports.report import report_of
+from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.writers import text_report
 
 SHEET = """
@@ -146,7 +146,7 @@ def test_a_number_in_prose_after_a_right_one_is_wrong(tmp_path: Path) -> None:
 def test_marks_show_their_report(files: Path) -> None:
     marks = symattn.check(SHEET)
     assert isinstance(marks, Marking)
-    assert str(marks) + "\n" == text_report(report(marks))
+    assert str(marks) + "\n" == text_report(report_of(marks))
     assert repr(marks).startswith("Your first wrong number is weights[1,2]: you wrote 0.43")
     for shown in (marks, symattn.check(files / "page.md")):
         html: str = shown._repr_html_()

@@ -14,23 +14,24 @@ import pytest
 
 from symattn.notation.options import Notation
 from symattn.notation.text import width
-from symattn.worksheet.check import Marking, check_worksheet
+from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.misconceptions import MISCONCEPTIONS
+from symattn.worksheet.misconceptions.explanations import Explanation
 from symattn.worksheet.reading.claims import VERDICTS
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.annotations import github_annotations
 from symattn.worksheet.reports.overview import FileReport, Overview
 from symattn.worksheet.reports.report import (
-    PHRASES,
-    SIGNS,
     LineReport,
     Reason,
     Report,
     as_data,
     conclusion,
-    report,
+    report_of,
 )
+from symattn.worksheet.reports.results import Marking
+from symattn.worksheet.reports.wording import WORDING
 from symattn.worksheet.reports.writers import (
-    _TINTS,
     html_report,
     json_alone,
     markdown_report,
@@ -53,7 +54,7 @@ def wrong() -> Marking:
 
 
 def test_text_begins_with_the_first_wrong_number_and_its_worked_line(wrong: Marking) -> None:
-    lines = text_report(report(wrong)).splitlines()
+    lines = text_report(report_of(wrong)).splitlines()
     assert lines[0] == "Your first wrong number is weights[2,1]: you wrote 0.2, but it is 0.119."
     assert lines[1] == "Row 2 of scores gives"
     assert lines[2].startswith("   a_21 = e²/(e² + e⁴) ≈ 7.3891/")
@@ -65,12 +66,12 @@ def test_text_begins_with_the_first_wrong_number_and_its_worked_line(wrong: Mark
 
 
 def test_text_without_unicode(wrong: Marking) -> None:
-    assert text_report(report(wrong), "ascii").isascii()
-    assert "x 0.2" in text_report(report(wrong), "ascii")
+    assert text_report(report_of(wrong), "ascii").isascii()
+    assert "x 0.2" in text_report(report_of(wrong), "ascii")
 
 
 def test_markdown_is_escaped(wrong: Marking) -> None:
-    page = markdown_report(report(wrong))
+    page = markdown_report(report_of(wrong))
     assert "| | \\<b\\> | \\|x |" in page
     assert "| \\|x | ✗ **0.2** | ✗ **0.81** |" in page
     assert "- ✗ weights\\[2,1\\]: 0.2, true value 0.119" in page
@@ -98,7 +99,7 @@ class _Tags(HTMLParser):
 
 
 def test_html_is_well_formed_and_escaped(wrong: Marking) -> None:
-    page = html_report(report(wrong))
+    page = html_report(report_of(wrong))
     tags = _Tags()
     tags.feed(page)
     assert tags.open == []
@@ -125,14 +126,15 @@ def luminance(colour: str) -> float:
 
 
 def test_tints_stand_off_from_black_text() -> None:
-    assert {*_TINTS, "right"} == set(VERDICTS)
-    for tint in _TINTS.values():
-        assert (luminance(tint) + 0.05) / 0.05 >= 7
+    assert {*WORDING} == set(VERDICTS)
+    for verdict, wording in WORDING.items():
+        assert (wording.tint == "") is (verdict == "right")
+        assert not wording.tint or (luminance(wording.tint) + 0.05) / 0.05 >= 7
 
 
 def test_every_verdict_has_a_sign_and_a_meaning() -> None:
-    assert set(SIGNS) == set(PHRASES) == set(VERDICTS)
-    assert len(set(SIGNS.values())) == len(VERDICTS)
+    assert tuple(WORDING) == VERDICTS
+    assert len({wording.sign for wording in WORDING.values()}) == len(VERDICTS)
 
 
 # ---- all formats say the same ------------------------------------------------------------
@@ -174,7 +176,7 @@ def in_data(found: Report) -> set[Told]:
             entry["true"],
             f"follows from {entry['because'][0]}"
             if "because" in entry
-            else PHRASES[entry["verdict"]],
+            else WORDING[entry["verdict"]].phrase,
         )
         for name, step in data["steps"].items()
         if not step["passes"]
@@ -196,13 +198,13 @@ def words_of(page: str) -> str:
 def test_all_formats_show_the_same_numbers_and_verdicts(name: str) -> None:
     given, claims, policy = SHEETS[name]
     marking = check(given, claims, **policy)
-    found = report(marking, marking.evaluation.notation.but(limit=0))
+    found = report_of(marking, marking.evaluation.notation.but(limit=0))
     text = text_report(found)
     markdown = markdown_report(found).replace("\\", "")
     html = words_of(html_report(found))
     assert in_prose(text) == in_prose(markdown) == in_prose(html)
     assert in_prose(text) >= in_data(found)
-    data = json.loads(json_alone(report(marking)))
+    data = json.loads(json_alone(report_of(marking)))
     assert data["conclusion"] in " ".join(text.split()) and data["conclusion"] in markdown
     assert data["conclusion"] in html
     if data["first_wrong"] is None:
@@ -216,13 +218,13 @@ def test_all_formats_show_the_same_numbers_and_verdicts(name: str) -> None:
 
 
 def test_the_test_of_all_formats_can_fail(wrong: Marking) -> None:
-    page = text_report(report(wrong))
+    page = text_report(report_of(wrong))
     assert in_prose(page) != in_prose(page.replace("true value 0.119", "true value 0.118"))
 
 
 def test_json_says_what_the_report_says(wrong: Marking) -> None:
-    data = json.loads(json_alone(report(wrong)))
-    found = report(wrong)
+    data = json.loads(json_alone(report_of(wrong)))
+    found = report_of(wrong)
     assert list(data["steps"]) == [step.name for step in found.steps]
     for step in found.steps:
         listed = data["steps"][step.name]["entries"]
@@ -277,13 +279,13 @@ def test_one_sentence(claims: dict[str, object], words: str) -> None:
 
 def test_what_passes_without_being_right_is_said_to_be_accepted() -> None:
     cut = {"weights": [["0.73", "0.26"], ["0.11", "0.88"]]}
-    found = report(check(GIVEN, cut))
+    found = report_of(check(GIVEN, cut))
     assert found.passes
     assert found.conclusion == "All 4 numbers are accepted: 2 right, 2 cut off."
     page = text_report(found)
     told = "⌊ cut off (accepted): weights[1,2], 0.26 for 0.2689; weights[2,1], 0.11 for 0.1192"
     assert told in " ".join(page.split())
-    strict = report(check(GIVEN, cut, accept=["right"]))
+    strict = report_of(check(GIVEN, cut, accept=["right"]))
     assert strict.first is not None
     assert strict.first.sentence == (
         "The first number not accepted is weights[1,2]: you wrote 0.26, but it is 0.2689. "
@@ -294,7 +296,7 @@ def test_what_passes_without_being_right_is_said_to_be_accepted() -> None:
 
 def test_what_is_not_decided_is_not_called_wrong() -> None:
     hair = check({"scores": [["e^(-20000)", 0]], "V": [[2], [1]]}, {"output": "2"})
-    found = report(hair)
+    found = report_of(hair)
     assert found.first is not None
     assert found.first.sentence.startswith("The first undecided number is output[1,1]")
     assert "undecided at 16,384 bits" in text_report(found)
@@ -302,9 +304,9 @@ def test_what_is_not_decided_is_not_called_wrong() -> None:
 
 
 def test_a_number_that_is_given_is_not_worked_out() -> None:
-    found = report(check(GIVEN, {"Q[1,1]": "3"}))
+    found = report_of(check(GIVEN, {"Q[1,1]": "3"}))
     assert found.first is not None
-    assert (found.first.worked, found.first.source) == (None, "")
+    assert (found.first.worked, found.first.origin) == (None, "")
     assert "you wrote 3, but it is 1." in text_report(found)
 
 
@@ -317,9 +319,9 @@ def test_a_number_that_is_given_is_not_worked_out() -> None:
     ],
 )
 def test_what_an_entry_is_worked_out_from(claim: str, source: str) -> None:
-    found = report(check(GIVEN, {claim: "9.5"}))
+    found = report_of(check(GIVEN, {claim: "9.5"}))
     assert found.first is not None
-    assert found.first.source == source
+    assert found.first.origin == source
 
 
 def test_carried_names_its_guilty_entry(wrong: Marking) -> None:
@@ -329,13 +331,15 @@ def test_carried_names_its_guilty_entry(wrong: Marking) -> None:
         replace(
             step,
             entries=tuple(
-                replace(entry, find=lambda: (guilty,)) if entry.verdict == "carried" else entry
+                replace(entry, find_origins=lambda: (guilty,))
+                if entry.verdict == "carried"
+                else entry
                 for entry in step.entries
             ),
         )
         for step in wrong.steps
     )
-    found = report(replace(wrong, steps=steps, style="weights kept with three digits"))
+    found = report_of(replace(wrong, steps=steps, style="weights kept with three digits"))
     for page in (
         text_report(found),
         markdown_report(found).replace("\\", ""),
@@ -349,7 +353,7 @@ def test_carried_names_its_guilty_entry(wrong: Marking) -> None:
 
 def test_what_follows_is_worked_out_with_the_numbers_written() -> None:
     claims = {"weights": [["0.73", "0.27"], ["0.2", "0.8"]], "output[2,2]": "3.6"}
-    found = report(check(GIVEN, claims))
+    found = report_of(check(GIVEN, claims))
     told = "o_22 = 0.2·2 + 0.8·4 = 3.6"
     assert f"Your numbers give {told}" in text_report(found)
     assert "Your numbers give $o_{22} = 0.2" in markdown_report(found)
@@ -360,7 +364,7 @@ def test_what_follows_is_worked_out_with_the_numbers_written() -> None:
 def test_a_sign_that_does_not_hold_is_named(wrong: Marking) -> None:
     told = "worked line of weights[1,1]: 2.72/3.72 is 0.7312, not 0.75"
     sign = LineReport("weights", "weights[1,1]", told, "wrong", passes=False, line=3, column=7)
-    found = replace(report(wrong), lines=(sign,))
+    found = replace(report_of(wrong), lines=(sign,))
     for page in (text_report(found), markdown_report(found).replace("\\", ""), html_report(found)):
         assert f"✗ {told}" in page
     assert json.loads(json_alone(found))["lines"] == [
@@ -381,7 +385,7 @@ def large(wrong_at: tuple[int, int], limit: int = 8) -> Report:
     scores = [[(3 * i + 5 * j) % 7 for j in range(16)] for i in range(16)]
     true = check({"scores": scores}, {"weights[1,1]": "0.5"}).evaluation["weights"].decimals(3)
     true[wrong_at[0]][wrong_at[1]] = "0.900"
-    return report(check({"scores": scores}, {"weights": true}), Notation(limit=limit))
+    return report_of(check({"scores": scores}, {"weights": true}), Notation(limit=limit))
 
 
 def test_a_wrong_cell_far_to_the_right_is_shown() -> None:
@@ -405,11 +409,11 @@ def test_a_wrong_cell_in_any_place_is_shown() -> None:
 
 
 def test_what_is_wrong_beyond_all_bounds_is_counted() -> None:
-    found = report(check({"scores": [[1, 2]] * 30}, {"weights": [["0.20", "0.90"]] * 30}))
+    found = report_of(check({"scores": [[1, 2]] * 30}, {"weights": [["0.20", "0.90"]] * 30}))
     (table,) = found.steps[0].tables
     assert table.left_out == "14 rows left out, with 28 numbers not accepted"
-    assert (len(found.steps[0].findings), found.steps[0].left_out) == (8, 52)
-    more = replace(found, more="--full shows all")
+    assert (len(found.steps[0].failing), found.steps[0].left_out) == (8, 52)
+    more = replace(found, hint="--full shows all")
     assert "and 52 more; --full shows all" in text_report(more)
 
 
@@ -419,23 +423,23 @@ def test_lines_fit_a_terminal() -> None:
 
 
 def test_right_steps_take_a_line(wrong: Marking) -> None:
-    lines = text_report(report(wrong)).splitlines()
+    lines = text_report(report_of(wrong)).splitlines()
     at = lines.index("scores   ✓ 4 right")
     assert lines[at + 1].startswith("weights")
 
 
 def test_heads_with_something_wrong_have_a_table_each() -> None:
     given = {"Q": [[[1]], [[1]]], "K": [[[1], [0]]] * 2, "V": [[[0], [1]]] * 2}
-    found = report(check(given, {"weights": [[["0.73", "0.27"]], [["0.5", "0.27"]]]}))
+    found = report_of(check(given, {"weights": [[["0.73", "0.27"]], [["0.5", "0.27"]]]}))
     assert [table.caption for table in found.steps[0].tables] == ["head 2"]
     assert "head 2" in text_report(found) and "*head 2*" in markdown_report(found)
     assert found.first is not None
-    assert found.first.source == "Row 1 of scores in head 2 gives"
+    assert found.first.origin == "Row 1 of scores in head 2 gives"
 
 
 def test_many_wrong_heads_are_counted() -> None:
     given = {"scores": [[[1, 2]]] * 7, "V": [[[0], [1]]] * 7}
-    found = report(check(given, {"weights": [[["0.5", "0.5"]]] * 7}))
+    found = report_of(check(given, {"weights": [[["0.5", "0.5"]]] * 7}))
     assert len(found.steps[0].tables) == 4
     assert "3 more heads with wrong numbers" in text_report(found)
 
@@ -448,7 +452,7 @@ def test_many_wrong_heads_are_counted() -> None:
 def test_one_way_of_counting_in_a_report(base: int, convention: Any) -> None:
     notation = Notation(index_base=base, convention=convention)
     marking = check(GIVEN, {"weights": [["0.73", "0.27"], ["0.2", "0.88"]]})
-    found = report(marking, notation)
+    found = report_of(marking, notation)
     row, column = (1 + base, base) if convention == "rows" else (base, 1 + base)
     name = f"weights[{row},{column}]"
     data = json.loads(json_alone(found))
@@ -458,7 +462,7 @@ def test_one_way_of_counting_in_a_report(base: int, convention: Any) -> None:
     assert found.first is not None
     assert found.first.sentence.startswith(f"Your first wrong number is {name}")
     word = "Row" if convention == "rows" else "Column"
-    assert found.first.source == f"{word} {1 + base} of scores gives"
+    assert found.first.origin == f"{word} {1 + base} of scores gives"
     assert data["first_wrong"]["worked"].startswith(f"a_{row}{column} ")
     (table,) = found.steps[0].tables
     assert table.columns == tuple(str(k + base) for k in range(2))
@@ -470,26 +474,40 @@ def test_one_way_of_counting_in_a_report(base: int, convention: Any) -> None:
 def test_notes_count_as_the_sheet_does() -> None:
     text = toml(GIVEN, {"weights": [["0.73", "0.27"], ["0.2", "0.95"]]})
     text += "[notation]\nindex_base = 0\n"
-    page = text_report(report(check_worksheet(worksheet_of(text))))
+    page = text_report(report_of(check_worksheet(worksheet_of(text))))
     assert "weights[1,:] sums to 1.15, not to 1" in page
     assert "[2," not in page
 
 
 def test_undecided_numbers_are_marked_as_not_proven() -> None:
     hair = check({"scores": [["e^(-20000)", 0]], "V": [[2], [1]]}, {"output": "2"})
-    assert "true value 1.50; undecided at 16,384 bits" in text_report(report(hair))
+    assert "true value 1.50; undecided at 16,384 bits" in text_report(report_of(hair))
 
 
 def test_few_explanations_the_simplest_first(wrong: Marking) -> None:
     symmetric = check({"scores": [[1, 2], [2, 1]]}, {"weights": [["0.5", "0.5"]] * 2}, explain=True)
     explanations = (symmetric.explanations or wrong.explanations) * 5
     assert explanations
-    found = report(replace(wrong, explanations=explanations))
-    assert found.shown_reasons == 3
+    found = report_of(replace(wrong, explanations=explanations))
+    assert found.reasons_shown == 3
     assert f"and {len(explanations) - 3} more" in text_report(found)
     assert [r.whole for r in found.reasons] == sorted(
         (r.whole for r in found.reasons), reverse=True
     )
+
+
+def test_whole_explanations_come_first_then_those_by_fewer_mistakes(wrong: Marking) -> None:
+    one, two = MISCONCEPTIONS[:1], MISCONCEPTIONS[:2]
+    parts = [(two, False), (one, False), (two, True), (one, True)]
+    explanations = tuple(Explanation(some, ("weights",), whole) for some, whole in parts)
+    found = report_of(replace(wrong, explanations=explanations))
+    single, double = one[0].name, " + ".join(row.name for row in two)
+    assert [(reason.name, reason.whole) for reason in found.reasons] == [
+        (single, True),
+        (double, True),
+        (single, False),
+        (double, False),
+    ]
 
 
 def test_the_report_in_the_documentation_is_what_is_printed() -> None:
@@ -504,7 +522,7 @@ scaled = [[0.71, 0]]
 weights = [[0.67, 0.34]]
 "output[1,1]" = 1.69
 """
-    page = text_report(report(check_worksheet(worksheet_of(text), explain=False)))
+    page = text_report(report_of(check_worksheet(worksheet_of(text), explain=False)))
     docs = Path(__file__).parent.parent / "docs" / "checking.md"
     assert f"```\n{page}```\n" in docs.read_text(encoding="utf-8")
 
@@ -528,7 +546,7 @@ def test_an_explanation_of_no_whole_step_is_told() -> None:
         ],
         "output": [["2.5933", "3.5933"], ["3.7819", "4.8719"], ["1.9033", "4.4066"]],
     }
-    found = report(check(given, claims, explain=True))
+    found = report_of(check(given, claims, explain=True))
     for page in (text_report(found), markdown_report(found), html_report(found)):
         assert page
 
@@ -540,7 +558,7 @@ def test_why_what_follows_is_wrong_is_said_once_a_step() -> None:
         "V": [[1, 2], [3, 4], [5, 6]],
     }
     claims = {"weights": [["0.33"] * 3] * 3, "output": [["2.97", "3.96"]] * 3}
-    page = text_report(report(check(given, claims)))
+    page = text_report(report_of(check(given, claims)))
     assert page.count("which was not computed") == 1
     assert "   It follows from weights, which was not computed." in page.splitlines()
 
@@ -550,18 +568,18 @@ def test_own_work_beside_wrong_numbers_is_of_what_follows_from_them() -> None:
     given = {"scores": [[4, 7], [7, 6]], "V": [[1, 2], [3, 4]]}
     weights = [["0.05", "0.95"], ["0.73", "0.27"]]
     right = {"weights": weights, "output": [["2.90", "3.90"], ["1.54", "2.54"]]}
-    assert "Your numbers give o_11 = " in text_report(report(check(given, right)))
+    assert "Your numbers give o_11 = " in text_report(report_of(check(given, right)))
     wrong = {"weights": weights, "output": [["2.90", "3.90"], ["1.54", "2.44"]]}
-    assert "Your numbers give" not in text_report(report(check(given, wrong)))
+    assert "Your numbers give" not in text_report(report_of(check(given, wrong)))
 
 
 def test_the_worked_line_has_the_digits_of_its_sentence() -> None:
-    found = report(check(GIVEN, {"weights[2,1]": "0.12345"}))
+    found = report_of(check(GIVEN, {"weights[2,1]": "0.12345"}))
     assert found.first is not None
     assert found.first.sentence.endswith("but it is 0.1192029.")
     assert text_report(found).splitlines()[3].endswith("≈ 0.1192029")
 
 
 def test_one_number_shows_no_style() -> None:
-    alone = report(check(GIVEN, {"weights[1,2]": "0.26"}))
+    alone = report_of(check(GIVEN, {"weights[1,2]": "0.26"}))
     assert alone.passes and not alone.style

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from symattn.errors import ReadError
-from symattn.worksheet.reading.claims import VERDICTS, Policy, read_claims, step_named
+from symattn.worksheet.reading.claims import VERDICTS, Policy, claimed_reference, read_claims
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
 from tests.checking import check, toml, verdicts
 
@@ -174,10 +174,10 @@ def test_exp_and_exp_sum_take_the_softmax_apart() -> None:
     assert verdicts(found) == {"exp": ["right"] * 3, "exp_sum": ["right"]}
 
 
-def test_step_named() -> None:
-    assert step_named("weights[1,2]") == "weights"
+def test_claimed_reference() -> None:
+    assert claimed_reference("weights[1,2]").step == "weights"
     with pytest.raises(ReadError):
-        step_named("__class__")
+        claimed_reference("__class__")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 import sympy
 
 from symattn import Attention, Derivation, Evaluation, Notation, SymattnError, text
-from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.derivation import worked
 from symattn.documents.data import json_document
 from symattn.documents.latex import latex_document

@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 
 from symattn import Attention, Notation, check, document, variant
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.counting import Counting, Kind
+from symattn.arithmetic.counting import Counting
+from symattn.arithmetic.functions import Kind
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS, Variant
 from symattn.budget import MOST, TOGETHER, TooLarge, admit, limited

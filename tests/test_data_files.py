@@ -26,8 +26,8 @@ from symattn.errors import ReadError
 from symattn.worksheet import worksheet_of
 from symattn.worksheet.prose import files_in
 from symattn.worksheet.reading import files
+from symattn.worksheet.reading.files import files_named
 from symattn.worksheet.reading.matrices import MAX_HEADER, MAX_TENSORS_HEADER, read_matrix
-from symattn.worksheet.reading.source import files_named
 
 ROWS = np.array([[1.0, 0.5], [2.0, -3.0]])
 

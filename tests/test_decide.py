@@ -13,8 +13,8 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.decide import Digits, decide, enclosure
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.proof import equals
 from symattn.errors import SymattnError
 from symattn.notation.options import Rounding

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from symattn import Attention, Chunk, Evaluation, SymattnError, decode
-from symattn.arithmetic.balls import precision
+from symattn.arithmetic.enclosure import precision
 from symattn.attention.decoding import MOST_CHUNKS, chunk_sizes
 from symattn.cli import main
 from symattn.worksheet import read_worksheet

@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from symattn import Attention, Evaluation, Notation, SymattnError
-from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.evaluate.check import compare
 from tests.extras import package
 from tests.reference import LETTERS, Array, Case, cases

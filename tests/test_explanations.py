@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from symattn.arithmetic.written import read_written
-from symattn.worksheet.check import Marking, check_worksheet
+from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
-from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Field
+from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Candidates
 from symattn.worksheet.misconceptions.explanations import cannot_tell
-from symattn.worksheet.misconceptions.inventing import HABITS
+from symattn.worksheet.misconceptions.habits import HABITS
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.report import report_of
+from symattn.worksheet.reports.results import Marking
 from tests.benchmarks.explaining_rates import (
     explained,
     known,
@@ -437,6 +438,28 @@ def test_every_misconception_is_reached() -> None:
         assert habit.instead and habit.source and habit.tell.endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("scaled", "weights", "first"),
+    [(4, 1, "not-scaled"), (1, 4, "softmax-over-columns + entry-not-scaled")],
+)
+def test_of_partial_explanations_the_one_with_more_evidence_is_named(
+    scaled: int, weights: int, first: str
+) -> None:
+    """Scores that are not scaled, a softmax over columns of the scaled ones, outputs from nowhere.
+
+    Neither explains the other; the one whose numbers were written with more digits is named.
+    """
+    scores = Q @ K.T
+    claims = {
+        "scaled": spelled(scores, scaled),
+        "weights": spelled(softmax(scores / np.sqrt(D), 0), weights),
+        "output": [["7.13", "1.91", "9.77"], ["5.31", "2.22", "8.19"], ["3.47", "6.05", "4.44"]],
+    }
+    found = check(dict(zip("QKV", map(exactly, USUAL), strict=True)), claims, {}, explain=True)
+    assert names(found) == [first]
+    assert not found.explanations[0].whole
+
+
 def test_two_mistakes_at_once() -> None:
     ways: Ways = {"scaled": lambda s: s / D, "output": lambda a, q, k, v: a.T @ v}
     claims = {step: spelled(value) for step, value in work({}, ways).items()}
@@ -670,9 +693,9 @@ def test_a_pair_never_composes_to_what_is_right() -> None:
 # ---- evidence ------------------------------------------------------------------------------------
 
 
-def field_of(claims: Any, true: Any, shares: bool = False) -> Field:
+def field_of(claims: Any, true: Any, shares: bool = False) -> Candidates:
     written = np.vectorize(lambda text: read_written(text, "x"), otypes=[object])(np.array(claims))
-    return Field(written, np.array(true, dtype=float), shares)
+    return Candidates(written, np.array(true, dtype=float), shares)
 
 
 def test_bits_are_counted_in_units_of_the_claim() -> None:
@@ -798,7 +821,7 @@ def test_what_accounts_for_no_step_is_not_told() -> None:
     }
     found = check(given, claims, {}, explain=True)
     assert all(one.fits or one.whole for one in found.explanations)
-    assert report(found).reasons == ()
+    assert report_of(found).reasons == ()
 
 
 def test_one_entry_of_an_invented_row_is_no_slip() -> None:

@@ -310,7 +310,7 @@ def test_the_layout_of_a_worksheet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--entry", "weights[4,1]"), "weights is 3 × 3, counted from 1"),
+        (("--entry", "weights[4,1]"), "weights[4,1]: no row 4: rows are 1 to 3"),
         (("--entry", "wieghts[1,1]"), 'did you mean "weights"'),
         (("--entry", "weights[1,:]"), "write e.g. weights[1,2]"),
         (("--entry", "weights[1,1] to 3"), "write e.g. weights[1,2]"),

@@ -148,7 +148,7 @@ FORMS = (
 @pytest.mark.parametrize(("claimed", "mended"), FORMS)
 def test_the_digits_stay_as_many(claimed: str, mended: str) -> None:
     checked = page(f"{FENCE}\n{{claim}}`weights[1,1] = {claimed}`\n", ".md")
-    assert checked.mended() == checked.text.replace(f"= {claimed}`", f"= {mended}`")
+    assert checked.corrected() == checked.text.replace(f"= {claimed}`", f"= {mended}`")
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ def test_numbers_are_put_right_as_the_policy_wants(policy: str, claimed: str, me
         f"scores = '{claimed}'\n[policy]\nrounding = '{policy}'\naccept = []\n"
     )
     checked = page(sheet, ".toml")
-    assert checked.mended() == sheet.replace(f"= '{claimed}'", f"= '{mended}'")
-    assert page(checked.mended(), ".toml").passes
+    assert checked.corrected() == sheet.replace(f"= '{claimed}'", f"= '{mended}'")
+    assert page(checked.corrected(), ".toml").passes
     negative = (
         sheet.replace("[[1]]", "[[-1]]").replace("= '0", "= '-0").replace("'-0.125'", "'0.125'")
     )
-    assert page(page(negative, ".toml").mended(), ".toml").passes
+    assert page(page(negative, ".toml").corrected(), ".toml").passes
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ def test_numbers_are_cut_off_where_that_is_the_policy(true: str, mended: str) ->
         "scores = '7.77'\n[policy]\nrounding = 'truncated'\n"
     )
     checked = page(sheet, ".toml")
-    assert checked.mended() == sheet.replace("7.77", mended)
-    assert page(checked.mended(), ".toml").passes
+    assert checked.corrected() == sheet.replace("7.77", mended)
+    assert page(checked.corrected(), ".toml").passes
 
 
 @pytest.mark.parametrize("claimed", ["1/3", "sqrt(2)", "1e3"])
@@ -222,7 +222,7 @@ def test_what_cannot_be_written_so_is_left(tmp_path: Path, claimed: str) -> None
 def test_exact_claims_are_put_right_exactly() -> None:
     even = FENCE.replace("0, 0, 1", "0, 0, 0")
     checked = page(f"{even}\n{{claim}}`weights[1,1] = 1/4`\n", ".md")
-    assert "weights[1,1] = 1/3`" in checked.mended()
+    assert "weights[1,1] = 1/3`" in checked.corrected()
 
 
 def test_mode_and_link_are_kept(tmp_path: Path) -> None:

@@ -25,7 +25,9 @@ from hypothesis import strategies as st
 
 from symattn import VARIANTS, Attention, Derivation, Notation, SymattnError, latex, text, variant
 from symattn.arithmetic.arrays import FLOAT64
-from symattn.arithmetic.balls import Balls, ball, precision
+from symattn.arithmetic.balls import Balls
+from symattn.arithmetic.enclosure import ball, precision
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.cli import main
 from symattn.derivatives import rules
 from symattn.documents.latex import latex_document
@@ -51,7 +53,6 @@ from symattn.nodes import (
     scores,
 )
 from symattn.nodes.entrywise import Entrywise
-from symattn.nodes.functions import FUNCTIONS
 from symattn.notation.options import prefixed, symbol_of
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
 from tests.combinations import AXES, refusal, spec_of
@@ -267,7 +268,7 @@ HOMES: dict[type[Node], str] = {
     normalise.Unnormalised: "not normalised",
     normalise.Sparsemax: "sparsemax",
     masks.Masked: "causal",
-    masks.Kept: "causal-linear",
+    masks.VisibleScores: "causal-linear",
     entrywise.Exponential: "unfolded",
     lines.LineSum: "unfolded",
     lines.LineDifference: "unfolded",

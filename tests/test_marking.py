@@ -513,13 +513,13 @@ def test_the_policy_says_what_passes() -> None:
 
 
 def test_true_values_are_shown_beyond_the_claim() -> None:
-    from symattn.worksheet.reports.report import shown_true
+    from symattn.worksheet.reports.report import true_text
 
     found = check(THIRDS, {"weights": ["0.33", "0.3", "1/3"]})
     mark = found.steps[0]
-    assert [shown_true(found, mark, entry) for entry in mark.entries] == [
+    assert [true_text(found, mark, entry) for entry in mark.entries] == [
         "0.3333",
         "0.333",
         "0.3333",
     ]
-    assert Fraction(shown_true(found, mark, mark.entries[0])) < Fraction(1, 3)
+    assert Fraction(true_text(found, mark, mark.entries[0])) < Fraction(1, 3)

@@ -22,15 +22,14 @@ from symattn.nodes import (
     Causal,
     Documents,
     Global,
-    Kept,
     Masked,
     Padding,
+    VisibleScores,
     Window,
     mask_of,
     reason_of,
 )
-from symattn.nodes.masks import Mask, when
-from symattn.nodes.rule import Ordinal, at, rule_of, to_sympy
+from symattn.nodes.rule import at, rule_of, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
 from symattn.notation.latex import latex
@@ -136,25 +135,6 @@ def test_documents_after_a_cache_number_all_keys() -> None:
         Documents(2, 4, [1, 2, 1], start=2)
     with pytest.raises(SymattnError, match="4 numbers for 2 queries"):
         Documents(2, 4, [1, 2, 1, 2])
-
-
-class EverySecond(Mask):
-    """The mask that CONTRIBUTING works through."""
-
-    word = "every_second"
-
-    def _at(self, i: Any, j: Any) -> Any:
-        return when((Ordinal(sympy.Mod(i - j, 2)), "=", Ordinal(0)))
-
-    @classmethod
-    def _seen(cls, queries: Any, keys: Any, *parameters: Any) -> Any:
-        return (queries - keys) % 2 == 0
-
-
-def test_a_mask_without_a_parameter_takes_none() -> None:
-    follows(EverySecond.of(2, 4, True, 1), lambda i, j: (i + 1 - j) % 2 == 0)
-    with pytest.raises(SymattnError, match="has no parameter"):
-        EverySecond.of(2, 4, 3)
 
 
 def nothing(letter: str) -> Array:
@@ -370,22 +350,30 @@ def range_of(count: int) -> list[int]:
 def test_what_is_not_kept_never_leaks() -> None:
     scores = np.array([[1.0, np.nan], [-np.inf, 3.0]])
     np.testing.assert_array_equal(
-        Kept.numpy(scores, np.array([[0.0, -np.inf], [-np.inf, 0.0]])), [[1.0, 0.0], [0.0, 3.0]]
+        VisibleScores.numpy(scores, np.array([[0.0, -np.inf], [-np.inf, 0.0]])),
+        [[1.0, 0.0], [0.0, 3.0]],
     )
-    half = Kept._compute(Arrays("float16"), scores.astype("float16"), np.zeros((2, 2), "float16"))
+    half = VisibleScores._compute(
+        Arrays("float16"), scores.astype("float16"), np.zeros((2, 2), "float16")
+    )
     assert half.dtype == np.float16
     S = sympy.MatrixSymbol("S", 2, 2)
-    assert Kept(S, Causal(2, 2)).as_explicit().tolist() == [[S[0, 0], 0], [S[1, 0], S[1, 1]]]
-    exact = Kept(sympy.Matrix([[2, sympy.nan], [sympy.oo, 5]]), Window(2, 2, 0)).doit()
+    assert VisibleScores(S, Causal(2, 2)).as_explicit().tolist() == [
+        [S[0, 0], 0],
+        [S[1, 0], S[1, 1]],
+    ]
+    exact = VisibleScores(sympy.Matrix([[2, sympy.nan], [sympy.oo, 5]]), Window(2, 2, 0)).doit()
     assert exact == sympy.diag(2, 5)
 
 
 def test_kept_is_spelled_by_the_mask_it_follows() -> None:
     i, j = sympy.symbols("i j", integer=True)
     S, M = sympy.MatrixSymbol("S", 2, 2), sympy.MatrixSymbol("M", 2, 2)
-    lines = [text.line(Speller().rule(rule_of(Kept(S, m), i, j))) for m in (M, Causal(2, 2))]
+    lines = [
+        text.line(Speller().rule(rule_of(VisibleScores(S, m), i, j))) for m in (M, Causal(2, 2))
+    ]
     assert lines == ["[[0, if m_ij = −∞], [s_ij, otherwise]]", "[[s_ij, if j ≤ i], [0, otherwise]]"]
-    both = Kept(S, Causal(2, 2) + Padding(2, 2, 1))
+    both = VisibleScores(S, Causal(2, 2) + Padding(2, 2, 1))
     assert both.as_explicit().tolist() == [[S[0, 0], 0], [S[1, 0], 0]]
 
 
@@ -472,7 +460,7 @@ def test_matrices_of_two_sizes_are_not_joined() -> None:
     with pytest.raises(SymattnError, match="2 × 2 and 3 × 3"):
         AnyOf(Causal(2, 2), Causal(3, 3))
     with pytest.raises(SymattnError, match="one shape"):
-        Kept(sympy.MatrixSymbol("S", 2, 3), Causal(2, 2))
+        VisibleScores(sympy.MatrixSymbol("S", 2, 3), Causal(2, 2))
     with pytest.raises(SymattnError, match="no mask"):
         AnyOf()
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from symattn import SymattnError
 from symattn.worksheet import Worksheet, read_worksheet
-from symattn.worksheet.marking.prepared import prepared
+from symattn.worksheet.exercise import exercise_of
 from symattn.worksheet.reading.matrices import MAX_CSV_BYTES, MAX_NUMBERS
 from symattn.worksheet.reading.worksheet import worksheet_of
 from tests.extras import package
@@ -214,7 +214,8 @@ def test_what_cannot_be_used_is_one_line(
     save(tmp_path / name)
     with pytest.raises(SymattnError, match=complaint) as refused:
         read = sheet(tmp_path, f'"{name}"')
-        read.in_file(read.evaluate)
+        with read.in_file():
+            read.evaluate()
     assert "\n" not in str(refused.value)
     assert "sheet.toml" in str(refused.value)
     assert not Path("unpickled").exists()
@@ -235,5 +236,5 @@ def test_forms_with_large_matrices_from_files_are_told_apart(tmp_path: Path) -> 
     for rows in (300, 301):
         np.save(tmp_path / f"{rows}.npy", np.zeros((rows, 300)))
         text = f'[given]\nQ = "{rows}.npy"\nK = "{rows}.npy"\n'
-        forms.append(prepared(worksheet_of(text, str(tmp_path / "sheet.toml"))))
+        forms.append(exercise_of(worksheet_of(text, str(tmp_path / "sheet.toml"))))
     assert forms[0] is not forms[1]

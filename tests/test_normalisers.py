@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from symattn import Notation, SymattnError
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.balls import BALLS, ball, ball_sigmoid, precision
+from symattn.arithmetic.balls import BALLS
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.exact import EXACT, Argmax, Threshold, filled
+from symattn.arithmetic.functions import ball_sigmoid
 from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.rounded import Rounded
 from symattn.derivation import Derivation, Evaluation, Input, Step, worked

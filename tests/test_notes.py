@@ -38,6 +38,14 @@ def test_a_row_that_sums_to_1_within_its_rounding(weights: list[str]) -> None:
     assert not any("sums to" in note for note in notes(ROW, {"weights": weights}))
 
 
+def test_a_row_may_be_off_by_half_a_unit_of_each_number_and_no_more() -> None:
+    given = {"scores": [[1, 1]]}
+    for weights in (["0.45", "0.56"], ["0.55", "0.44"]):
+        assert not any("sums to" in note for note in notes(given, {"weights": weights}))
+    for weights, total in ((["0.45", "0.561"], "1.011"), (["0.55", "0.439"], "0.989")):
+        assert f"weights[1,:] sums to {total}, not to 1" in notes(given, {"weights": weights})
+
+
 def test_sums_are_for_rows_that_should_and_are_whole() -> None:
     assert not any("sums to" in n for n in notes(ROW, {"weights": ["0.9", "0.9", "?"]}))
     assert not any("sums to" in n for n in notes(ROW, {"weights": ["1/2", "0.9", "0.9"]}))
@@ -88,7 +96,9 @@ def test_outputs_outside_the_range_of_the_values() -> None:
     assert said.format("0.90") in notes(ROW, {"output": "0.90"})
     assert said.format("4.2e0") in notes(ROW, {"output": "4.2e0"})
     assert said.format("-123456789e291") in notes(ROW, {"output": "-123456789e291"})
-    for inside in ("4.00", "1.00", "2.50"):
+    assert said.format("4.011") in notes(ROW, {"output": "4.011"})
+    assert said.format("0.989") in notes(ROW, {"output": "0.989"})
+    for inside in ("4.00", "1.00", "2.50", "4.01", "0.99"):  # a unit of the last digit more or less
         assert not any("outside" in note for note in notes(ROW, {"output": inside}))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 from symattn import VARIANTS, Attention, Notation, SymattnError
 from symattn.attention.example import small_example
 from symattn.cli import main
+from symattn.derivation import Derivation, Evaluation
 from symattn.documents.page.matrices import pretty
 from symattn.documents.pictures.drawing import Box, Drawing, Stroke, Words
 from symattn.documents.pictures.kinds import KINDS, picture

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 
 from symattn import Notation, SymattnError
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.balls import BALLS, ball, precision
+from symattn.arithmetic.balls import BALLS
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.rounded import Rounded
 from symattn.derivation import Derivation, Evaluation, Input, Step, worked
 from symattn.evaluate.check import compare
 from symattn.nodes import ALiBi, Head, Node, RelativeBias, Rotary, Sinusoidal
 from symattn.nodes.biases import alibi_slopes, relative_bucket
-from symattn.nodes.positions import rotated
+from symattn.nodes.positions import PAIRINGS, rotated
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line
@@ -183,7 +184,7 @@ def test_rotary_is_a_product_of_complex_numbers(options: dict[str, Any]) -> None
     batch = RNG.normal(size=(2, 4, 3, 6))
     done = Rotary._compute(Arrays(), batch, *node.args[1:])
     np.testing.assert_allclose(done, turned(batch, **full), rtol=1e-12, atol=1e-14)
-    assert node.pairing == full["pairing"]
+    assert PAIRINGS[node.pairing] == full["pairing"]
 
 
 def test_rotary_changes_no_argument() -> None:

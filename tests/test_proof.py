@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symattn import Attention, Evaluation, Notation, text
 from symattn.arithmetic.abbreviated import Abbreviation, Abbreviations, nodes, written_out
-from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.proof import equals, ordered, sign
 
 exp, tanh, sqrt, log, erf = sympy.exp, sympy.tanh, sympy.sqrt, sympy.log, sympy.erf

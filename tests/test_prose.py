@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from symattn.errors import ReadError
-from symattn.worksheet.prose import Checked, check_file, check_text, files_in
+from symattn.worksheet.prose import check_file, check_text, files_in
 from symattn.worksheet.reading.worksheet import read_worksheet
+from symattn.worksheet.reports.results import CheckedFile
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0, 1]]\nV = [[1], [2], [3]]\n"
 FENCE = f"```symattn\n{SHEET}```\n"
@@ -16,7 +17,7 @@ RST = ".. symattn::\n\n   " + SHEET.replace("\n", "\n   ").rstrip() + "\n\n"
 TEX = f"\\begin{{symattn}}\n{SHEET}\\end{{symattn}}\n"
 
 
-def page(text: str, suffix: str) -> Checked:
+def page(text: str, suffix: str) -> CheckedFile:
     checked = check_text(text, f"page{suffix}")
     assert checked is not None
     return checked

@@ -439,7 +439,7 @@ def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
 PLANTS: tuple[tuple[str, str], ...] = (
     ("symattn.derivation.Derivation.evaluate", "derive {right}"),
     ("symattn.worksheet.prose.check_file", "check {right}"),
-    ("symattn.worksheet.reports.report.report", "check {right}"),
+    ("symattn.worksheet.reports.overview.report_of", "check {right}"),
     ("symattn.worksheet.render.rendered", "render {page}"),
     ("symattn.algebra.identity.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
@@ -479,11 +479,11 @@ def test_a_defect_in_one_file_stops_no_other(
     at: str, file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from symattn.worksheet import prose
-    from symattn.worksheet.reports import report
+    from symattn.worksheet.reports import overview
 
     texts = {"a": RIGHT, "b": RIGHT, "c": WRONG, "d": BAD}
     paths = [file(f"{name}.toml", text) for name, text in texts.items()]
-    module: Any = prose if at == "check_file" else report
+    module: Any = prose if at == "check_file" else overview
     real, calls = getattr(module, at), []
 
     def once(*arguments: Any) -> Any:

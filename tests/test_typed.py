@@ -22,15 +22,17 @@ from symattn.documents.data import json_document
 from symattn.errors import ReadError, SymattnError
 from symattn.notation.options import Notation
 from symattn.notation.text import box, line
-from symattn.worksheet.check import Marking, check_worksheet
-from symattn.worksheet.marking.lines import Line, check_lines, last_side, pieces
+from symattn.worksheet.check import check_worksheet
+from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.verdicts import Marker
-from symattn.worksheet.prose import Checked, check_text
+from symattn.worksheet.prose import check_text
 from symattn.worksheet.reading.claims import Policy, read_claims
+from symattn.worksheet.reading.lines import Line, last_side, sides_of
 from symattn.worksheet.reading.naming import counted_place, entry_name
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.overview import Overview, file_report
-from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.report import report_of
+from symattn.worksheet.reports.results import CheckedFile, Marking
 from symattn.worksheet.reports.writers import text_overview
 from tests.checking import check, verdicts
 from tests.shares import share
@@ -144,7 +146,7 @@ def test_a_changed_digit_in_a_worked_line_is_found() -> None:
     _, values = small_example(VARIANTS[0].spec, tokens=3)
     chance, tried, found = random.Random(1), 0, 0
     for key, text in worked_lines(values, Notation(), most=9):
-        sides = pieces(text)[2:]
+        sides = sides_of(text)[2:]
         for _, side, start in sides:
             digits = [at for at, sign in enumerate(side) if sign.isdigit()]
             at = start + chance.choice(digits)
@@ -468,8 +470,8 @@ def test_worked_lines_in_pages(suffix: str, text: str, end: str) -> None:
     (link,) = checked.links
     assert link.told.endswith(" is 8, not 9")
     assert link.line in (finding.line, finding.line - 1)  # where it begins
-    assert checked.mended() == page[: finding.start] + "8" + page[finding.start + 1 :]
-    again = check_text(checked.mended(), f"page{suffix}", explain=False)
+    assert checked.corrected() == page[: finding.start] + "8" + page[finding.start + 1 :]
+    again = check_text(checked.corrected(), f"page{suffix}", explain=False)
     assert again is not None
     assert again.passes
 
@@ -484,7 +486,7 @@ def test_worked_lines_in_notebooks(ascii_only: bool) -> None:
     assert [link.told for link in checked.links] == [
         "worked line of scores[1,2]: 1·0 + 2·4 is 8, not 9"
     ]
-    assert json.loads(checked.mended())["cells"][0]["source"][-1].endswith("= 8$\n")
+    assert json.loads(checked.corrected())["cells"][0]["source"][-1].endswith("= 8$\n")
 
 
 @pytest.mark.parametrize(
@@ -551,10 +553,10 @@ def test_the_command_names_the_false_sign(tmp_path: Path) -> None:
 )
 def test_numbers_are_put_right_in_the_form_found(claim: str, mended: str | None) -> None:
     text = f'{SHEET}[claims]\n"weights[1,1]" = "{claim}" # {claim}\n'
-    checked: Checked | None = check_text(text, "a.toml", explain=False)
+    checked: CheckedFile | None = check_text(text, "a.toml", explain=False)
     assert checked is not None
     wanted = text if mended is None else text.replace(f'"{claim}"', f'"{mended}"')
-    assert checked.mended() == wanted
+    assert checked.corrected() == wanted
 
 
 def test_thousands_are_put_right_with_their_signs() -> None:
@@ -568,7 +570,7 @@ def test_thousands_are_put_right_with_their_signs() -> None:
         sheet = f"[given]\nQ = [[1234567]]\nK = [[1]]\n[claims]\nscores = '{claim}'\n"
         checked = check_text(sheet, "a.toml", explain=False)
         assert checked is not None
-        assert checked.mended() == sheet.replace(claim, mended)
+        assert checked.corrected() == sheet.replace(claim, mended)
 
 
 # ---- anything at all -------------------------------------------------------------------------
@@ -768,7 +770,7 @@ def test_an_entry_that_is_claimed_twice_counts_twice() -> None:
     assert only.first is not None
     assert "you wrote 0.5" in only.first.sentence
     assert only.steps[0].tables[0].rows[0][1][0].text == "0.5"
-    assert [entry.claimed for entry in only.steps[0].findings] == ["0.5"]
+    assert [entry.claimed for entry in only.steps[0].failing] == ["0.5"]
 
 
 @pytest.mark.parametrize(
@@ -784,6 +786,6 @@ def test_an_entry_that_is_claimed_twice_counts_twice() -> None:
 )
 def test_a_sentence_says_how_a_number_was_read(claim: str, decimal: str, said: str) -> None:
     sheet = f'decimal = "{decimal}"\n{SHEET}[claims]\n"scores[1,2]" = "{claim}"\n'
-    first = report(check_worksheet(worksheet_of(sheet))).first
+    first = report_of(check_worksheet(worksheet_of(sheet))).first
     assert first is not None
     assert said in first.sentence

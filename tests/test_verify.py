@@ -12,7 +12,7 @@ from flint import arb
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.verify import (
     Accepted,
     Quantity,

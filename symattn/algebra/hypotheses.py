@@ -21,8 +21,9 @@ from symattn.algebra.field import Element, Undefined, never_zero
 from symattn.algebra.functions import Functions
 from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 from symattn.algebra.witness import Letter, Side, broadcast, candidates
-from symattn.arithmetic.balls import BALLS, precision
+from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.exact import filled
 from symattn.errors import SymattnError
 

@@ -13,8 +13,9 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.balls import BALLS, Balls, ball, is_minus_infinity, precision
+from symattn.arithmetic.balls import BALLS, Balls
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.arithmetic.exact import filled
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError

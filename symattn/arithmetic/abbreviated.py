@@ -14,7 +14,7 @@ from typing import Any
 import flint
 import sympy
 
-from symattn.arithmetic.balls import ball, precision
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.errors import SymattnError
 
 #: A numerator or denominator with more nodes than this is abbreviated.

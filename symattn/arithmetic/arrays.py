@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,34 +9,12 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.balls import ball, nearest, precision
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.enclosure import ball, nearest, precision
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.errors import SymattnError, shown
 
 DTYPES = ("float64", "float32", "float16")
-
-
-def _sigmoid(x: Array) -> Array:
-    small = np.exp(-np.abs(x))  # never overflows
-    return np.asarray(np.where(x < 0, small, np.ones_like(x)) / (1 + small))
-
-
-#: The functions of one number that formulas use beside exp.
-FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
-    "tanh": np.tanh,
-    "σ": _sigmoid,
-    "√": np.sqrt,
-    "cos": np.cos,
-    "sin": np.sin,
-    "erf": np.vectorize(math.erf, otypes=[float]),  # NumPy has none
-    "max0": lambda x: np.maximum(x, 0),
-    "elu1": lambda x: np.where(x >= 0, x + 1, np.exp(np.minimum(x, 0))),
-    "ln": np.log,
-    "abs": np.abs,
-    "min1": lambda x: np.minimum(x, 1),
-    "above0": lambda x: np.where(x > 0, 1, np.where(np.isnan(x), x, 0)),
-    "below1": lambda x: np.where(x < 1, 1, np.where(np.isnan(x), x, 0)),
-}
 
 
 class Arrays(Arithmetic):
@@ -70,7 +46,7 @@ class Arrays(Arithmetic):
         return np.asarray(np.exp(x))
 
     def apply(self, name: str, x: Array) -> Array:
-        return np.asarray(FUNCTIONS[name](x), dtype=self.dtype)
+        return np.asarray(FUNCTIONS[name].array(x), dtype=self.dtype)
 
     def inverse(self, x: Array) -> Array:
         try:

@@ -1,17 +1,8 @@
-"""Ball arithmetic: every number is an interval that provably contains the true value (Arb).
-
-Source: F. Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval arithmetic",
-IEEE Trans. Computers 66 (2017). Traps of python-flint that this file steps around: `Fraction`
-and `Decimal` are refused, `arb_mat.exp` is the matrix exponential, and the precision is global
-to the process (so: no threads).
-"""
+"""Ball arithmetic: every entry is an Arb ball that provably contains the true value."""
 
 from __future__ import annotations
 
-import copyreg
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from math import prod
+from collections.abc import Iterable
 from typing import Any
 
 import flint
@@ -21,23 +12,9 @@ from flint import arb
 from numpy.typing import NDArray
 
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
+from symattn.arithmetic.enclosure import MINUS_INFINITY, ball, is_minus_infinity
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.errors import SymattnError
-
-#: Precisions tried, in bits; the last is a bound on effort, not a claim about numbers.
-BITS = (96, 256, 1024, 4096, 16384, 65536, 262144)
-
-MINUS_INFINITY = arb.neg_inf()
-
-
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Arb computes with this many bits inside the block."""
-    before = flint.ctx.prec
-    flint.ctx.prec = bits
-    try:
-        yield
-    finally:
-        flint.ctx.prec = before
 
 
 class Balls(Arithmetic):
@@ -55,7 +32,7 @@ class Balls(Arithmetic):
         return elementwise(arb.exp, x)
 
     def apply(self, name: str, x: Array) -> Array:
-        return elementwise(BALL_FUNCTIONS[name], x)
+        return elementwise(FUNCTIONS[name].ball, x)
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(is_minus_infinity, x), dtype=bool)
@@ -123,28 +100,6 @@ class Balls(Arithmetic):
         return out.reshape(x.shape)
 
 
-def _whole(x: Any) -> tuple[int, int]:
-    mantissa, exponent = x.man_exp()
-    return int(mantissa), int(exponent)
-
-
-def _reduced(x: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """How a ball is pickled and copied, which Arb leaves open: by its midpoint and radius."""
-    if x.is_finite():
-        return restored, (_whole(x.mid()), _whole(x.rad()))
-    infinite = (arb.neg_inf, arb.pos_inf)
-    made = next((one for one in infinite if x == one()), arb.nan if x.is_nan() else None)
-    return (made, ()) if made is not None else (arb, (0, float("inf")))
-
-
-def restored(middle: tuple[int, int], radius: tuple[int, int]) -> Any:
-    """A ball that holds the one with this midpoint and radius, in any precision."""
-    return arb(middle, radius) if radius[0] else arb(middle)
-
-
-copyreg.pickle(arb, _reduced)
-
-
 def largest(row: Iterable[Any]) -> Any:
     """A ball that holds the largest of the numbers in some balls, whichever it is; −∞ of none."""
     top = MINUS_INFINITY
@@ -181,137 +136,6 @@ def _first_largest(row: list[Any]) -> list[Any]:
         sure = all(one > row[k] if k < j else one >= row[k] for k in able if k != j)
         out[j] = arb(1) if sure else arb(0.5, 0.5)
     return out
-
-
-def ball_sigmoid(x: Any) -> Any:
-    """1 / (1 + e^−x), without overflow on either side."""
-    if x.rad() > 1:  # it rises, so its ends bound it
-        return ball_sigmoid(x.lower()).union(ball_sigmoid(x.upper()))
-    return 1 / (1 + (-x).exp()) if not x < 0 else x.exp() / (1 + x.exp())
-
-
-def ball_erf(x: Any) -> Any:
-    """The error function (2/√π) ∫₀ˣ e^(−t²) dt; it rises, so the ends of a ball bound it."""
-    low, high = (end.erf() if end.is_finite() else end.tanh() for end in (x.lower(), x.upper()))
-    return low.union(high)
-
-
-def ball_relu(x: Any) -> Any:
-    """The larger of 0 and x."""
-    return x.max(arb(0))
-
-
-def ball_elu1(x: Any) -> Any:
-    """elu(x) + 1: x + 1 from 0 on, e^x below."""
-    return x + 1 if x >= 0 else x.exp() if x < 0 else (x + 1).union(x.exp())
-
-
-def ball_min1(x: Any) -> Any:
-    """The smaller of 1 and x."""
-    return x.min(arb(1))
-
-
-def ball_above0(x: Any) -> Any:
-    """1 where x > 0, else 0; [0, 1] where the ball does not tell."""
-    return arb(1) if x > 0 else arb(0) if x <= 0 else arb(0.5, 0.5)
-
-
-def ball_below1(x: Any) -> Any:
-    """1 where x < 1, else 0; [0, 1] where the ball does not tell."""
-    return ball_above0(1 - x)
-
-
-#: The functions of one number that formulas use beside exp.
-BALL_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
-    "tanh": arb.tanh,
-    "σ": ball_sigmoid,
-    "√": arb.sqrt,
-    "cos": arb.cos,
-    "sin": arb.sin,
-    "erf": ball_erf,
-    "max0": ball_relu,
-    "elu1": ball_elu1,
-    "ln": arb.log,
-    "abs": abs,
-    "min1": ball_min1,
-    "above0": ball_above0,
-    "below1": ball_below1,
-}
-
-
-def nearest(x: Any) -> float:
-    """The midpoint as a float; ±inf beyond its range."""
-    try:
-        return float(x.mid())
-    except OverflowError:
-        return float("inf") if x > 0 else float("-inf")
-
-
-def is_minus_infinity(x: Any) -> bool:
-    """Whether the ball is exactly −∞."""
-    return bool(x == MINUS_INFINITY)
-
-
-def ball(value: sympy.Expr) -> Any:
-    """A ball that contains the SymPy number `value`.
-
-    A number that knows its own ball (``value.ball()``) is asked for it. Raises `SymattnError` for
-    what is not a real number made of rationals, roots, e, π, exponentials and logarithms (a
-    symbol, for instance).
-    """
-    match value:
-        case sympy.Rational():
-            return arb(flint.fmpq(int(value.p), int(value.q)))
-        case sympy.Float():
-            return ball(sympy.Rational(value))
-        case sympy.Add():
-            return sum((ball(term) for term in value.args), arb(0))
-        case sympy.Mul():
-            out = arb(1)
-            for factor in value.args:
-                out *= ball(factor)
-            return out
-        case sympy.exp():
-            return ball(value.args[0]).exp()
-        case sympy.log():
-            return ball(value.args[0]).log()
-        case sympy.Abs():
-            return abs(ball(value.args[0]))
-        case sympy.tanh() | sympy.cos() | sympy.sin():
-            return getattr(ball(value.args[0]), type(value).__name__)()
-        case sympy.erf():
-            return ball_erf(ball(value.args[0]))
-        case sympy.Pow():
-            return _power(value)
-    own = getattr(value, "ball", None)
-    if own is not None:
-        return own()
-    if value is sympy.S.NegativeInfinity:
-        return MINUS_INFINITY
-    if value is sympy.S.Exp1:
-        return arb(1).exp()
-    if value is sympy.S.Pi:
-        return arb.pi()
-    names = sorted(str(symbol) for symbol in getattr(value, "free_symbols", ()))
-    if names:
-        raise SymattnError(
-            f"{', '.join(names)}: no number was given for it; give one, or ask for the exact values"
-        )
-    raise SymattnError(f"{value} is not a real number that can be enclosed here")
-
-
-def _power(value: sympy.Pow) -> Any:
-    base, exponent = value.args
-    if exponent == sympy.S.Half:
-        return ball(base).sqrt()
-    if exponent == -sympy.S.Half:
-        return ball(base).rsqrt()
-    if isinstance(exponent, sympy.Integer):
-        inside = ball(base)
-        if 0 < exponent < 8:  # arb's own power of a ball about 0 is NaN
-            return prod([inside] * int(exponent))
-        return inside ** int(exponent)
-    return ball(base) ** ball(exponent)
 
 
 BALLS = Balls()

@@ -8,7 +8,6 @@ entries, broadcast to the shape.
 from __future__ import annotations
 
 from collections import Counter
-from enum import IntEnum
 from math import prod
 from typing import Any
 
@@ -17,16 +16,7 @@ import sympy
 from numpy.typing import NDArray
 
 from symattn.arithmetic.base import Arithmetic, Array
-
-
-class Kind(IntEnum):
-    """What exact values are, and so how long exact arithmetic takes over them."""
-
-    RATIONAL = 0
-    #: Roots and powers of e.
-    IRRATIONAL = 1
-    #: Sines, hyperbolic tangents and the like, of whose signs SymPy knows nothing.
-    TRANSCENDENTAL = 2
+from symattn.arithmetic.functions import FUNCTIONS, Kind
 
 
 class Counting(Arithmetic):
@@ -51,7 +41,7 @@ class Counting(Arithmetic):
         return self._each(x, least=Kind.IRRATIONAL)
 
     def apply(self, name: str, x: Array) -> Array:
-        return self._each(x, least=_KINDS.get(name, Kind.TRANSCENDENTAL))
+        return self._each(x, least=FUNCTIONS[name].kind)
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.broadcast_to(np.False_, x.shape)
@@ -141,16 +131,3 @@ def _kind_of(value: Any) -> Kind:
         sympy.exp
     )
     return Kind.TRANSCENDENTAL if transcendental else Kind.IRRATIONAL
-
-
-#: The functions of one number that lead to no sines and the like.
-_KINDS = {
-    "√": Kind.IRRATIONAL,
-    "elu1": Kind.IRRATIONAL,
-    "σ": Kind.IRRATIONAL,
-    "max0": Kind.RATIONAL,
-    "abs": Kind.RATIONAL,
-    "min1": Kind.RATIONAL,
-    "above0": Kind.RATIONAL,
-    "below1": Kind.RATIONAL,
-}

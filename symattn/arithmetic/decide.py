@@ -16,7 +16,7 @@ from typing import Any
 import sympy
 from flint import arb, fmpq, fmpz
 
-from symattn.arithmetic.balls import BITS, ball, is_minus_infinity, precision
+from symattn.arithmetic.enclosure import BITS, ball, is_minus_infinity, precision
 from symattn.arithmetic.proof import sign
 from symattn.errors import SymattnError
 from symattn.notation.options import Rounding

@@ -17,40 +17,8 @@ import sympy
 from numpy.typing import NDArray
 
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
+from symattn.arithmetic.functions import FUNCTIONS, exact_above
 from symattn.arithmetic.proof import ordered
-
-
-def _sigmoid(x: sympy.Expr) -> sympy.Expr:
-    return 1 / (1 + sympy.exp(-x))
-
-
-def _elu1(x: sympy.Expr) -> sympy.Expr:
-    if x.free_symbols:
-        return sympy.Piecewise((x + 1, x >= 0), (sympy.exp(x), True))
-    return x + 1 if ordered(x, sympy.S.Zero) >= 0 else sympy.exp(x)
-
-
-def _relu(x: sympy.Expr) -> sympy.Expr:
-    if x.free_symbols:
-        return sympy.Max(x, 0)
-    return x if ordered(x, sympy.S.Zero) > 0 else sympy.S.Zero
-
-
-def _above(x: sympy.Expr, bound: int = 0) -> sympy.Expr:
-    """1 where x is above the bound, else 0."""
-    if x.free_symbols:
-        return sympy.Piecewise((1, x > bound), (0, True))
-    return sympy.S.One if ordered(x, sympy.Integer(bound)) > 0 else sympy.S.Zero
-
-
-def _below1(x: sympy.Expr) -> sympy.Expr:
-    return _above(-x, -1)
-
-
-def _min1(x: sympy.Expr) -> sympy.Expr:
-    if x.free_symbols:
-        return sympy.Min(x, 1)
-    return x if ordered(x, sympy.S.One) < 0 else sympy.S.One
 
 
 class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
@@ -112,7 +80,7 @@ class Threshold(sympy.Function):  # type: ignore[misc]
 
     def fdiff(self, argindex: int = 1) -> sympy.Expr:
         """1/k for the k arguments above τ, 0 for the others."""
-        above = [_above(term - self) for term in self.args]
+        above = [exact_above(term - self) for term in self.args]
         return above[argindex - 1] / sympy.Add(*above)
 
 
@@ -125,23 +93,6 @@ ROW_FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {
     "argmax": Argmax,
     "max": Largest,
     "τ": Threshold,
-}
-
-#: The functions an entry rule may apply, as SymPy writes them.
-FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
-    "tanh": sympy.tanh,
-    "σ": _sigmoid,
-    "√": sympy.sqrt,
-    "cos": sympy.cos,
-    "sin": sympy.sin,
-    "erf": sympy.erf,
-    "max0": _relu,
-    "elu1": _elu1,
-    "ln": sympy.log,
-    "abs": sympy.Abs,
-    "min1": _min1,
-    "above0": _above,
-    "below1": _below1,
 }
 
 
@@ -160,7 +111,7 @@ class Exact(Arithmetic):
         return elementwise(sympy.exp, x)
 
     def apply(self, name: str, x: Array) -> Array:
-        return elementwise(FUNCTIONS[name], x)
+        return elementwise(FUNCTIONS[name].exact, x)
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(x == sympy.S.NegativeInfinity, dtype=bool)

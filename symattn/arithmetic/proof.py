@@ -17,7 +17,7 @@ from itertools import islice
 import sympy
 
 from symattn.arithmetic.abbreviated import Abbreviation, opened
-from symattn.arithmetic.balls import BITS, ball, precision
+from symattn.arithmetic.enclosure import BITS, ball, precision
 from symattn.errors import Undecided, shown
 
 #: Numbers that would have more terms than this over one denominator are not multiplied out.

@@ -18,8 +18,8 @@ import numpy as np
 import sympy
 from sympy.logic.boolalg import BooleanAtom
 
-from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.errors import ReadError, shown
 from symattn.grammar import Apart, Call, Name, Number, Tree, read_closed
 

@@ -17,14 +17,10 @@ import sympy
 from flint import arb
 from numpy.typing import NDArray
 
-from symattn.arithmetic.balls import Balls, is_minus_infinity, largest, nearest
+from symattn.arithmetic.balls import Balls, largest
 from symattn.arithmetic.base import Array, elementwise
-
-#: NumPy's vectorised exp is good to 4 units in the last place in every dtype, u being half one.
-_EXP_ROUNDINGS = 8
-
-#: A sum and a quotient more than the exponential in it.
-_SIGMOID_ROUNDINGS = 12
+from symattn.arithmetic.enclosure import is_minus_infinity, nearest
+from symattn.arithmetic.functions import FUNCTIONS
 
 
 def nearest_exponent(x: Any) -> int:
@@ -77,12 +73,11 @@ class Rounded(Balls):
         return x if x == arb(kept) else self._widen(x, x, 2)
 
     def exp(self, x: Array) -> Array:
-        return self._widened(super().exp(x), _EXP_ROUNDINGS)
+        return self._widened(super().exp(x), FUNCTIONS["exp"].roundings)
 
     def apply(self, name: str, x: Array) -> Array:
         # an error of the argument is in its ball already; the function adds its own
-        roundings = _SIGMOID_ROUNDINGS if name == "σ" else _EXP_ROUNDINGS
-        return self._widened(super().apply(name, x), roundings)
+        return self._widened(super().apply(name, x), FUNCTIONS[name].roundings)
 
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         """Nowhere: what is too near 0 to divide by gets a tolerance without bound instead."""

@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias
 import sympy
 from flint import fmpq
 
-from symattn.arithmetic.balls import BITS, ball, is_minus_infinity, precision
 from symattn.arithmetic.decide import LOOSE, USUAL_BITS
+from symattn.arithmetic.enclosure import BITS, ball, is_minus_infinity, precision
 from symattn.arithmetic.proof import equals, sign
 from symattn.arithmetic.written import Written
 from symattn.errors import Undecided

@@ -16,7 +16,7 @@ from typing import Any
 import sympy
 from flint import arb, fmpq, fmpz
 
-from symattn.arithmetic.balls import precision
+from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.reading import MAX_EXPONENT, read_number
 from symattn.arithmetic.spelling import Form, form_of, plain_text, without_lead
 from symattn.errors import ReadError, shown

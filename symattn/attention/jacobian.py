@@ -19,8 +19,8 @@ import sympy
 
 from symattn.arguments import instance, whole
 from symattn.arithmetic.arrays import nearest_float
-from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.decide import decide
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.reading import read_number
 from symattn.attention.plan import m

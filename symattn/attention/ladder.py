@@ -13,8 +13,8 @@ from typing import Any
 
 import sympy
 
-from symattn.arithmetic.balls import ball, precision
 from symattn.arithmetic.decide import decide
+from symattn.arithmetic.enclosure import ball, precision
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import SymattnError, nearest, shown

@@ -14,7 +14,7 @@ from symattn.attention.plan import SHIFTED, d_a, d_model, k
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, PlusVector, UnitVectors
-from symattn.nodes.masks import Allowed, Kept, Masked, mask_of, reason_of
+from symattn.nodes.masks import Allowed, Masked, VisibleScores, mask_of, reason_of
 from symattn.nodes.normalise import NORMALISERS, RowMax
 from symattn.nodes.scale import PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance
@@ -272,7 +272,7 @@ def _masked(b: Builder, logits: MatrixExpr) -> MatrixExpr:
         why = "A score of {−∞} gets weight 0, so a masked key has no say."
         return b.step("masked", Masked(logits, total), "masking", why, Masked.source)
     why = "A masked score is set to 0, so that key has no say."
-    return b.step("masked", Kept(logits, total), "masking", why, Kept.source)
+    return b.step("masked", VisibleScores(logits, total), "masking", why, VisibleScores.source)
 
 
 def _mask(b: Builder, logits: MatrixExpr, name: str, value: Any) -> MatrixExpr:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
+from symattn.arithmetic.enclosure import BITS
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation, StepCheck
 from symattn.documents.job import document
@@ -47,8 +47,8 @@ class Call:
 
     def __repr__(self) -> str:
         batches = "1 batch" if self.batches == 1 else f"{self.batches} batches"
-        told = "; ".join(filter(None, (", ".join(self.derivation().names), batches, self.note)))
-        return f"<Call of {self.name}: {told}>"
+        summary = "; ".join(filter(None, (", ".join(self.derivation().names), batches, self.note)))
+        return f"<Call of {self.name}: {summary}>"
 
     def derivation(self) -> Derivation:
         """The steps of this attention."""
@@ -89,8 +89,8 @@ class Call:
 
     def document(self, form: str = "text", batch: int = 0, **how: Any) -> str | bytes:
         """One batch as a document, with how the model did at the end; see `symattn.document`."""
-        told = (*filter(None, (self._start,)), self._verdict(self.check(batch)))
-        return document(self.evaluate(batch), form, title=self.name, notes=told, **how)
+        notes = (*filter(None, (self._start,)), self._verdict(self.check(batch)))
+        return document(self.evaluate(batch), form, title=self.name, notes=notes, **how)
 
     @property
     def _start(self) -> str:

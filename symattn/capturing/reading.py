@@ -21,9 +21,9 @@ _DROPOUT = "dropout has no one result; put the model in eval mode"
 NESTED = "nested tensors are not captured; give padded ones and a mask"
 
 
-def is_nested(told: Any) -> bool:
+def is_nested(tensor: Any) -> bool:
     """Whether this is a tensor whose rows differ in length."""
-    return bool(getattr(told, "is_nested", False))
+    return bool(getattr(tensor, "is_nested", False))
 
 
 def _array(tensor: Any, dtype: Any = None) -> Array:
@@ -58,11 +58,11 @@ def dot_product(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tu
     """A call of scaled_dot_product_attention: its result, and what is recorded."""
     import torch
 
-    told = _told(args, kwargs)
-    if told["dropout_p"]:
+    arguments = _told(args, kwargs)
+    if arguments["dropout_p"]:
         raise SymattnError(_DROPOUT)
     result = torch.nn.functional.scaled_dot_product_attention(*args, **kwargs)
-    choices, given, axes = _compared(told, result.dtype)
+    choices, given, axes = _compared(arguments, result.dtype)
     spec = Attention(source="given", **choices)
     return result, Call(name, spec, given, _array(result), axes, _digits(result))
 
@@ -70,15 +70,15 @@ def dot_product(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tu
 def _told(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """What scaled_dot_product_attention is told, by name."""
     names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
-    told = {"attn_mask": None, "dropout_p": 0.0, "is_causal": False, "scale": None}
-    return told | dict(zip(names, args, strict=False)) | dict(kwargs)
+    arguments = {"attn_mask": None, "dropout_p": 0.0, "is_causal": False, "scale": None}
+    return arguments | dict(zip(names, args, strict=False)) | dict(kwargs)
 
 
 def _compared(
-    told: Mapping[str, Any], dtype: Any
+    arguments: Mapping[str, Any], dtype: Any
 ) -> tuple[dict[str, Any], dict[str, Array], dict[str, int]]:
     """The axes of the spec, the matrices, and how many of their axes are not batches."""
-    query, key, value = (_array(told[part], dtype) for part in ("query", "key", "value"))
+    query, key, value = (_array(arguments[part], dtype) for part in ("query", "key", "value"))
     choices: dict[str, Any] = {}
     per_head = 3 if query.ndim > 3 else 2
     axes = dict.fromkeys(("Q", "K", "V", "output"), per_head)
@@ -93,13 +93,13 @@ def _compared(
             choices["kv_heads"] = groups
             if groups == 1:  # one key head is a matrix that all heads share
                 key, value, axes["K"], axes["V"] = key[..., 0, :, :], value[..., 0, :, :], 2, 2
-    if told["scale"] is not None and not _is_usual(float(told["scale"]), query.shape[-1]):
-        choices["scale"] = float(told["scale"])
-    kinds: list[Any] = ["causal"] if told["is_causal"] else []
+    if arguments["scale"] is not None and not _is_usual(float(arguments["scale"]), query.shape[-1]):
+        choices["scale"] = float(arguments["scale"])
+    kinds: list[Any] = ["causal"] if arguments["is_causal"] else []
     masks: dict[str, Array] = {}
-    if told["attn_mask"] is not None:
+    if arguments["attn_mask"] is not None:
         shape = (query.shape[-2], key.shape[-2])
-        kind, masks, axes_of_mask = _mask(told["attn_mask"], dtype, shape, per_head == 3)
+        kind, masks, axes_of_mask = _mask(arguments["attn_mask"], dtype, shape, per_head == 3)
         kinds.append(kind)
         axes |= dict.fromkeys(masks, axes_of_mask)
     choices["mask"] = kinds or None
@@ -155,9 +155,9 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
     """
     from torch.nn import functional
 
-    told = signature(functional.multi_head_attention_forward).bind(*args, **kwargs)
-    told.apply_defaults()
-    part = told.arguments
+    call = signature(functional.multi_head_attention_forward).bind(*args, **kwargs)
+    call.apply_defaults()
+    part = call.arguments
     if part["training"] and part["dropout_p"]:
         raise SymattnError(_DROPOUT)
     inner: list[dict[str, Any]] = []

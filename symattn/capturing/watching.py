@@ -73,7 +73,7 @@ def capture(module: nn.Module) -> Iterator[list[Call]]:
 
         def enter(part: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
             inside.append(name)
-            if takes_nested and any(is_nested(told) for told in (*args, *kwargs.values())):
+            if takes_nested and any(is_nested(value) for value in (*args, *kwargs.values())):
                 raise SymattnError(f"{name}: {NESTED}")
 
         return enter

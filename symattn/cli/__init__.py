@@ -135,17 +135,17 @@ def _write_whole() -> None:
 
 def _usage(error: click.ClickException) -> str:
     """What was wrong on the command line, and how to mend it, on one line."""
-    told = " ".join(error.format_message().split()).removesuffix(".")
+    message = " ".join(error.format_message().split()).removesuffix(".")
     if isinstance(error, click.NoSuchOption) and not error.possibilities:
         command = error.ctx.command_path if error.ctx is not None else "symattn"
-        told += f"; {command} --help lists them; put -- before an argument that begins with -"
-    return told.replace("is not a valid integer range", "is no whole number")
+        message += f"; {command} --help lists them; put -- before an argument that begins with -"
+    return message.replace("is not a valid integer range", "is no whole number")
 
 
 def _failed(error: BaseException) -> Status:
     """Say what was raised, and with which status the command ends; none leaves on purpose."""
-    told = defect if leaves(error) else failure
-    return _said(told(error, debug=debug_asked()))
+    outcome = defect if leaves(error) else failure
+    return _said(outcome(error, debug=debug_asked()))
 
 
 def _said(failed: Failure) -> Status:

@@ -108,7 +108,7 @@ def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
     A page of a folder in which nothing is marked, as a report written before, is none of them.
     """
     from symattn.worksheet.prose import files_in, holds_something
-    from symattn.worksheet.reading.source import reached
+    from symattn.worksheet.reading.files import reached
 
     for path in paths:
         if path == "-":

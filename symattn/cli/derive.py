@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
     from symattn.worksheet import Worksheet
-
-Made = TypeVar("Made")
 
 
 def _names(context: click.Context, option: click.Parameter, value: str | None) -> Any:
@@ -138,20 +137,25 @@ def derive(
     allowed = limited("--allow-large", options["allow_large"])
     with Progress(f"deriving {source}").watched(), allowed:
         jobs, in_file = _jobs(source, form, symbolic, options, destination)
-        in_file(lambda: choose_entries(jobs, options["entries"]))
+        with in_file():
+            choose_entries(jobs, options["entries"])
         check_format(form, jobs)
-        in_file(lambda: admit_document(form, jobs, checked=True))
+        with in_file():
+            admit_document(form, jobs, checked=True)
         for job in jobs:
             if job.evaluation is None and options["view"] in ("worked", "value"):
                 raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
             if job.evaluation is not None:
-                job.check = in_file(job.evaluation.check)
-        if on_screen:
-            pages = [in_file(job.outline) for job in jobs]
-        else:
-            document = in_file(lambda: document_of(form, jobs))
+                with in_file():
+                    job.check = job.evaluation.check()
+        with in_file():
+            if on_screen:
+                pages = [job.outline() for job in jobs]
+            else:
+                document = document_of(form, jobs)
     if on_screen:
-        in_file(lambda: print_text(pages))
+        with in_file():
+            print_text(pages)
     else:
         destination.write(document)
     return worst(map(status_of, (job.check for job in jobs)))
@@ -166,8 +170,8 @@ def status_of(check: Check | None) -> Status:
 
 def _jobs(
     source: str, form: str, symbolic: bool, options: dict[str, Any], destination: Destination
-) -> tuple[list[Job], Callable[[Callable[[], Made]], Made]]:
-    """The derivations to show, and a way to do the rest that names the file in what it refuses."""
+) -> tuple[list[Job], Callable[[], AbstractContextManager[None]]]:
+    """The derivations to show, and the context that names the file in what is refused later."""
     from symattn.errors import SymattnError
     from symattn.notation.options import Notation
 
@@ -186,35 +190,39 @@ def _jobs(
         raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
     if is_file:
         from symattn.worksheet import read_worksheet
-        from symattn.worksheet.reading.source import reached
+        from symattn.worksheet.reading.files import reached
 
         if destination.exists:
             destination.refuse_inputs(("-",) if source == "-" else reached([Path(source)]))
         sheet = read_worksheet(source)
         destination.refuse_inputs(sheet.files)
         if options["batch"] is not None:
-            sheet = sheet.in_file(sheet.of_batch, options["batch"])
+            with sheet.in_file():
+                sheet = sheet.of_batch(options["batch"])
         if options["gradient"] is not None:
             sheet = sheet.backward(options["gradient"])
-        notation = sheet.in_file(lambda: sheet.notation.but(**changes))
+        with sheet.in_file():
+            notation = sheet.notation.but(**changes)
         notes = (
             []
             if not sheet.claims
             else [f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"]
         )
         if chunks is not None or sheet.chunks is not None:
-            made = sheet.in_file(lambda: sheet.decode(chunks, options["dtype"]))
-            told = "" if chunks is None else repr(chunks)
+            with sheet.in_file():
+                decoded = sheet.decode(chunks, options["dtype"])
+            sizes = "" if chunks is None else repr(chunks)
             chosen = (
                 "" if options["batch"] is None else f"\nsheet = sheet.of_batch({options['batch']})"
             )
             series = Series(
-                sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({told})"
+                sheet.title, f"{_sheet_code(sheet)}{chosen}\nchunks = sheet.decode({sizes})"
             )
-            return _series(made, series, symbolic, notation, options, notes), sheet.in_file
-        derivation = sheet.in_file(sheet.derivation)
-        # --symbolic shows no numbers, but wrong ones are still refused
-        evaluation = sheet.in_file(lambda: sheet.evaluate(derivation, options["dtype"]))
+            return _series(decoded, series, symbolic, notation, options, notes), sheet.in_file
+        with sheet.in_file():
+            derivation = sheet.derivation()
+            # --symbolic shows no numbers, but wrong ones are still refused
+            evaluation = sheet.evaluate(derivation, options["dtype"])
         shown_values = None if symbolic else evaluation
         code = _derived_code(sheet, options["gradient"], symbolic, options["batch"])
         how = _how(options)
@@ -224,7 +232,7 @@ def _jobs(
     if options["batch"] is not None:
         raise SymattnError("--batch: chooses a calculation of a worksheet, not of a variant")
     jobs = _of_variant(source, form, symbolic, chunks, Notation().but(**changes), options)
-    return jobs, lambda make: make()
+    return jobs, nullcontext
 
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:
@@ -289,8 +297,8 @@ def _of_variant(
     derivation, evaluation = small_example(
         row.spec, title=title, gradient=options["gradient"], counted=form not in CODE, **sized
     )  # code is for any number of heads
-    told = sized if options["gradient"] is None else sized | {"gradient": options["gradient"]}
-    arguments = "".join(f", {name}={value!r}" for name, value in told.items())
+    choices = sized if options["gradient"] is None else sized | {"gradient": options["gradient"]}
+    arguments = "".join(f", {name}={value!r}" for name, value in choices.items())
     code = (
         "from symattn import variant\nfrom symattn.attention.example import small_example\n\n"
         f'derivation, values = small_example(variant("{row.name}").spec{arguments})'
@@ -300,7 +308,7 @@ def _of_variant(
 
 def _sheet_code(sheet: Worksheet) -> str:
     """Python that reads the worksheet, whose text it holds."""
-    text = sheet.source.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').rstrip("\n")
+    text = sheet.text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').rstrip("\n")
     return (
         "from symattn.worksheet import worksheet_of\n\n"
         f'sheet = worksheet_of("""\\\n{text}\n""", {sheet.name!r})'

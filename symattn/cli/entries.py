@@ -15,7 +15,7 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
     if not entries:
         return
     from symattn.errors import SymattnError
-    from symattn.worksheet.quote import entries_named
+    from symattn.worksheet.reading.references import entries_at
 
     if not {"worked", "value"} & {*jobs[0].views}:
         raise SymattnError("--entry: stands in the worked and the value view; leave --view out")
@@ -26,7 +26,7 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
             if job.evaluation is None:
                 raise SymattnError("--entry: needs numbers; give a worksheet")
             try:
-                named = entries_named((words,), job.evaluation)
+                named = entries_at((words,), job.evaluation)
             except SymattnError as error:  # another chunk may have it
                 refused = refused or error
                 continue

@@ -16,8 +16,8 @@ from symattn.status import Status
 
 if TYPE_CHECKING:
     from symattn.worksheet.marking.lines import Link
-    from symattn.worksheet.prose import Checked, Finding
     from symattn.worksheet.reports.overview import FileReport
+    from symattn.worksheet.reports.results import CheckedFile, Finding
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def mark(asked: Asked) -> Marked | None:
     statuses = (*map(status_of, one.findings), *map(status_of, one.links))
     if asked.mends:
         return Marked(one.name, one.files, statuses, one.problems, mending=_mending(one))
-    report = file_report(one, asked.full, more="--full shows all")
+    report = file_report(one, asked.full, hint="--full shows all")
     return Marked(one.name, one.files, statuses, one.problems, report)
 
 
@@ -106,21 +106,21 @@ def status_of(finding: Finding | Link) -> Status:
     return Status.UNSETTLED if finding.verdict == "undecided" else Status.WRONG
 
 
-def _mending(one: Checked) -> Mending:
-    kept = [found for found in one.findings if found.mend is None]
-    left = (*map(status_of, kept), *map(status_of, one.left))
-    count = sum(1 for found in one.findings if not found.passes and found.mend is not None)
-    return Mending(one.text, one.mended(), count, tuple(_left(one)), left)
+def _mending(one: CheckedFile) -> Mending:
+    kept = [found for found in one.findings if found.correction is None]
+    left = (*map(status_of, kept), *map(status_of, one.uncorrected_links))
+    count = sum(1 for found in one.findings if not found.passes and found.correction is not None)
+    return Mending(one.text, one.corrected(), count, tuple(_left(one)), left)
 
 
-def _left(one: Checked) -> Iterator[str]:
+def _left(one: CheckedFile) -> Iterator[str]:
     """What is said of each number and sign that stays as it is."""
-    for link in one.left:
+    for link in one.uncorrected_links:
         yield as_line(f"{one.name}:{link.line}:{link.column}: {link.told}") + "\n"
     for found in one.findings:
-        if not found.passes and found.mend is None:
-            told = (
+        if not found.passes and found.correction is None:
+            line = (
                 f"{one.name}:{found.line}:{found.column}: {found.entry}: {found.claimed} is left "
                 f"as it is; the true value is {found.true}"
             )
-            yield as_line(told) + "\n"
+            yield as_line(line) + "\n"

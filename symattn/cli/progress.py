@@ -95,8 +95,8 @@ class Progress:
         from symattn.printable import printable
 
         elapsed = time.monotonic() - self._start
-        told = f"{printable(self._words)}… {elapsed:.0f} s"
-        return Text(told, style="dim", no_wrap=True, overflow="ellipsis")
+        line = f"{printable(self._words)}… {elapsed:.0f} s"
+        return Text(line, style="dim", no_wrap=True, overflow="ellipsis")
 
 
 def _is_watched() -> bool:

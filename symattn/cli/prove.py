@@ -74,7 +74,7 @@ def prove(
     form: str,
     effort: int,
     output: str | None,
-    **told: tuple[str, ...],
+    **facts: tuple[str, ...],
 ) -> Status:
     """Prove an identity by NAME or an equation of your own, or list what is known.
 
@@ -94,11 +94,11 @@ def prove(
         return Status.AGREES
     if everything and name is not None:
         raise SymattnError("prove: give a name or --all, not both")
-    assumed = [f"--{option.removesuffix('s')}" for option, values in told.items() if values]
+    assumed = [f"--{option.removesuffix('s')}" for option, values in facts.items() if values]
     if assumed and (name is None or "=" not in name):
         raise SymattnError(f"{', '.join(assumed)}: for an equation of your own only")
     if name is not None and "=" in name:
-        rows = [_own(name, **told)]
+        rows = [_own(name, **facts)]
     else:
         rows = list(IDENTITIES) if name is None else [identity(name)]
     destination = Destination.of(output)
@@ -176,11 +176,11 @@ def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Ma
     """The pairs; a name that is told two different things is refused."""
     from symattn.errors import SymattnError
 
-    told: dict[str, Made] = {}
+    values: dict[str, Made] = {}
     for name, value in pairs:
-        if told.setdefault(name, value) != value:
+        if values.setdefault(name, value) != value:
             raise SymattnError(f"{option} {name}: is given twice, and not alike; leave one out")
-    return tuple(told.items())
+    return tuple(values.items())
 
 
 def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Match[str]:

@@ -103,13 +103,13 @@ def _fill(asked: _Asked) -> tuple[str, str]:
     """A page's text, and the text with all filled in."""
     from symattn.budget import limited
     from symattn.errors import ReadError
-    from symattn.worksheet.reading.source import read_source
+    from symattn.worksheet.reading.files import read_text
     from symattn.worksheet.render import rendered
 
     path = asked.path
     if path.suffix.lower() not in _PAGES:
         raise ReadError(f"{path}: is no Markdown page (.md, .markdown or .qmd)")
-    before = read_source(path, str(path))
+    before = read_text(path, str(path))
     with limited("--allow-large", asked.allow_large):
         return before, rendered(before, str(path), asked.flavor)
 
@@ -180,7 +180,7 @@ def _watch(paths: tuple[str, ...], filling: _Filling) -> Status:
 
 def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
     """When each page, and each file that it or its worksheet names, was last written."""
-    from symattn.worksheet.reading.source import reached
+    from symattn.worksheet.reading.files import reached
 
     stamps: dict[Path, int] = {}
     for path in reached(_pages(paths, [])):

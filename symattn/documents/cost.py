@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from symattn.arithmetic.counting import Kind
+from symattn.arithmetic.functions import Kind
 from symattn.budget import admit, is_limited
 from symattn.documents.job import CODE, DRAWN, Job
 from symattn.evaluate.work import Work, exact_operations, proven_operations, work_of
@@ -161,19 +161,19 @@ def _lines(form: str, job: Job, work: Work) -> int:
 def _leave_out(form: str, jobs: Sequence[Job]) -> str:
     """What to do without, the least first."""
     job = jobs[0]
-    told = []
+    advice = []
     if not job.notation.limit:
-        told.append("leave --full out")
+        advice.append("leave --full out")
     if job.notation.exact:
-        told.append("leave --exact out")
+        advice.append("leave --exact out")
     if job.series is not None:
-        told.append("take larger chunks")
+        advice.append("take larger chunks")
     if form in ("html", "json", "png"):
-        told.append("take another format")
+        advice.append("take another format")
     if form not in ("html", *CODE, *DRAWN):
-        told += [] if job.only else ["show one step (--step)"]
-        told += ["leave worked lines out (--view value)"] if "worked" in job.views else []
-    return ", ".join([*told, "give fewer tokens or heads", "show formulas alone (--symbolic)"])
+        advice += [] if job.only else ["show one step (--step)"]
+        advice += ["leave worked lines out (--view value)"] if "worked" in job.views else []
+    return ", ".join([*advice, "give fewer tokens or heads", "show formulas alone (--symbolic)"])
 
 
 #: A step without numbers: its formula, entry and sentence.

@@ -241,8 +241,12 @@ def _respelled(job: Job) -> str:
         return ""
     asked = {name: getattr(job.notation, name) for name in ("digits", "exact", "limit")}
     usual = job.evaluation.notation
-    told = [f"{name}={value!r}" for name, value in asked.items() if value != getattr(usual, name)]
-    return f"\nvalues = values.spelled(values.notation.but({', '.join(told)}))" if told else ""
+    changes = [
+        f"{name}={value!r}" for name, value in asked.items() if value != getattr(usual, name)
+    ]
+    return (
+        f"\nvalues = values.spelled(values.notation.but({', '.join(changes)}))" if changes else ""
+    )
 
 
 def _code(form: str, jobs: Sequence[Job]) -> str:

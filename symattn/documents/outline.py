@@ -86,9 +86,9 @@ def outline(
     for a name or view that does not exist.
     """
     if evaluation is not None and evaluation.batch:
-        told = " × ".join(map(str, evaluation.batch))
+        sizes = " × ".join(map(str, evaluation.batch))
         raise SymattnError(
-            f"batch: a derivation shows one of the {told} calculations of this batch; say which: "
+            f"batch: a derivation shows one of the {sizes} calculations of this batch; say which: "
             "--batch 1 at the command line, batch=1 or :batch: 1 in a page"
         )
     notation = notation_of(notation)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from symattn.arithmetic.balls import is_minus_infinity, nearest
+from symattn.arithmetic.enclosure import is_minus_infinity, nearest
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import sympy
 
-from symattn.arithmetic.balls import ball
 from symattn.arithmetic.decide import decide
+from symattn.arithmetic.enclosure import ball
 from symattn.evaluate.values import Values
 from symattn.nodes.base import Definition
 from symattn.nodes.rule import at, to_sympy

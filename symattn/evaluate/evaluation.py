@@ -11,9 +11,9 @@ import numpy as np
 import sympy
 
 from symattn.arguments import instance, whole
-from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits, enclosure
+from symattn.arithmetic.enclosure import BITS
 from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, shown
 from symattn.evaluate.check import Check, beyond, compare
 from symattn.evaluate.shown import value_view

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -11,16 +11,11 @@ import sympy
 from flint import arb
 
 from symattn.arithmetic.abbreviated import nodes, written_out
-from symattn.arithmetic.balls import (
-    BALL_FUNCTIONS,
-    BALLS,
-    ball,
-    is_minus_infinity,
-    largest,
-    precision,
-)
+from symattn.arithmetic.balls import BALLS, largest
 from symattn.arithmetic.decide import Digits, decide
-from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS, filled, total
+from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
+from symattn.arithmetic.exact import filled
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.evaluate.values import Place, Values
 from symattn.nodes.rule import (
     SIGNS,
@@ -28,11 +23,11 @@ from symattn.nodes.rule import (
     Cases,
     Const,
     Entry,
+    Evaluator,
     Exp,
     OfRow,
     Over,
     Plus,
-    Power,
     Rule,
     Times,
     parts,
@@ -234,7 +229,8 @@ class Numbers:
 
         def ball_at(bits: int) -> Any:
             with precision(bits):
-                return self._ball(rule, bits, {part: ball(value) for part, value in shown.items()})
+                balls = {part: ball(value) for part, value in shown.items()}
+                return _InBalls(self, bits, balls).value(rule)
 
         again = decide(
             ball_at,
@@ -261,76 +257,15 @@ class Numbers:
         key = (part, bits)
         if key not in self._balls:
             with precision(bits):
-                self._balls[key] = self._ball(part, bits, {})
+                self._balls[key] = _InBalls(self, bits, {}).value(part)
         return self._balls[key]
-
-    def _ball(self, part: Rule, bits: int, shown: dict[Rule, Any]) -> Any:
-        if part in shown:
-            return shown[part]
-        match part:
-            case Entry(matrix, row, column):
-                place = self._place(matrix, row, column)
-                return self.evaluation.balls(matrix.name, bits)[place]
-            case Const(value):
-                with precision(bits):
-                    return ball(value.subs(self.evaluation.sizes))
-        recurse: Callable[[Rule], Any] = lambda inner: self._ball(inner, bits, shown)  # noqa: E731
-        with precision(bits):
-            match part:
-                case Plus(terms, empty):
-                    values = [*map(recurse, terms)]
-                    if empty is not None and any(map(is_minus_infinity, values)):
-                        return ball(empty)
-                    return sum(values, arb(0))
-                case Times(factors):
-                    out = arb(1)
-                    for factor in factors:
-                        out *= recurse(factor)
-                    return out
-                case Over(num, den, _):
-                    return recurse(num) / recurse(den)
-                case Exp(body):
-                    return recurse(body).exp()
-                case Apply(name, body):
-                    return BALL_FUNCTIONS[name](recurse(body))
-                case Power(body, exponent):
-                    return prod(
-                        [recurse(body)] * exponent
-                    )  # arb's own power of a ball about 0 is NaN
-                case OfRow("max", terms, _, _):
-                    return largest(map(recurse, terms))
-                case OfRow("τ", terms, _, _):
-                    return BALLS.threshold(filled((1, len(terms)), [*map(recurse, terms)]))[0, 0]
-        raise TypeError(part)
 
     def exact(self, part: Rule, shown: Mapping[Rule, sympy.Expr] | None = None) -> sympy.Expr:
         """A part's exact value, or what it comes to if some parts were as they are shown."""
-        if shown and part in shown:
-            return shown[part]
-        recurse: Callable[[Rule], sympy.Expr] = lambda inner: self.exact(inner, shown)  # noqa: E731
-        match part:
-            case Entry(matrix, row, column):
-                return self.evaluation.abbreviated(matrix.name)[self._place(matrix, row, column)]
-            case Const(value):
-                return value.subs(self.evaluation.sizes)
-            case Plus(terms, empty):
-                added = total(list(map(recurse, terms)))
-                return empty if empty is not None and added is sympy.nan else added
-            case Times(factors):
-                return sympy.Mul(*map(recurse, factors))
-            case Over(num, den, _):
-                return recurse(num) / recurse(den)
-            case Exp(body):
-                return sympy.exp(recurse(body))
-            case Apply(name, body):
-                return FUNCTIONS[name](recurse(body))
-            case Power(body, exponent):
-                return recurse(body) ** exponent
-            case OfRow(name, terms, _, _):
-                return ROW_FUNCTIONS[name](*map(recurse, terms))
-        raise TypeError(part)
+        return _Exact(self, shown or {}).value(part)
 
-    def _place(self, matrix: Any, row: Any, column: Any) -> Place:
+    def place(self, matrix: Any, row: Any, column: Any) -> Place:
+        """Where an entry stands in the values of its step: head, row, column."""
         cell = (column, row) if self.notation.convention == "columns" else (row, column)
         head = getattr(matrix, "head", None)
         return cell if head is None else (int(head), *cell)
@@ -353,6 +288,66 @@ class Numbers:
             holds = SIGNS[part.sign](self.exact(part.left), self.exact(part.right)) == sympy.true
             return self.decided(part.value if holds else part.otherwise)
         return rebuilt(part, self.decided)
+
+
+class _Exact(Evaluator):
+    """Exact values of parts, some of them as they are shown."""
+
+    def __init__(self, numbers: Numbers, shown: Mapping[Rule, sympy.Expr]) -> None:
+        self.numbers, self.evaluation, self.shown = numbers, numbers.evaluation, shown
+
+    def value(self, rule: Rule) -> sympy.Expr:
+        return self.shown[rule] if rule in self.shown else super().value(rule)
+
+    def entry(self, entry: Entry) -> sympy.Expr:
+        place = self.numbers.place(entry.matrix, entry.row, entry.column)
+        return self.evaluation.abbreviated(entry.matrix.name)[place]
+
+    def number(self, value: sympy.Expr) -> sympy.Expr:
+        return value.subs(self.evaluation.sizes)
+
+
+class _InBalls(Evaluator):
+    """Enclosures of parts, some of them as they are shown."""
+
+    def __init__(self, numbers: Numbers, bits: int, shown: Mapping[Rule, Any]) -> None:
+        self.numbers, self.evaluation = numbers, numbers.evaluation
+        self.bits, self.shown = bits, shown
+
+    def value(self, rule: Rule) -> Any:
+        return self.shown[rule] if rule in self.shown else super().value(rule)
+
+    def entry(self, entry: Entry) -> Any:
+        place = self.numbers.place(entry.matrix, entry.row, entry.column)
+        return self.evaluation.balls(entry.matrix.name, self.bits)[place]
+
+    def number(self, value: sympy.Expr) -> Any:
+        return ball(value.subs(self.evaluation.sizes))
+
+    def sum(self, terms: list[Any], empty: sympy.Expr | None) -> Any:
+        if empty is not None and any(map(is_minus_infinity, terms)):
+            return ball(empty)
+        return sum(terms, arb(0))
+
+    def product(self, factors: list[Any]) -> Any:
+        return prod(factors, start=arb(1))
+
+    def quotient(self, rule: Over) -> Any:
+        return self.value(rule.num) / self.value(rule.den)
+
+    def function(self, name: str, x: Any) -> Any:
+        return FUNCTIONS[name].ball(x)
+
+    def power(self, base: Any, exponent: int) -> Any:
+        return prod([base] * exponent)  # arb's own power of a ball about 0 is NaN
+
+    def of_row(self, rule: OfRow) -> Any:
+        values = [*map(self.value, rule.terms)]
+        if rule.name == "max":
+            return largest(values)
+        if rule.name != "τ":
+            raise TypeError(rule)
+        return BALLS.threshold(filled((1, len(values)), values))[0, 0]
 
 
 def _holds_function(rule: Rule) -> bool:

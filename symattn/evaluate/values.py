@@ -13,9 +13,10 @@ import sympy
 from symattn.arguments import instance, whole, wrong
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.balls import BALLS, BITS, precision
+from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.arithmetic.decide import USUAL_BITS, Digits, decide
+from symattn.arithmetic.enclosure import BITS, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, is_array, plain_array, read_array
 from symattn.arithmetic.rounded import Rounded

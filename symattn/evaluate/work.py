@@ -10,7 +10,8 @@ from math import prod
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.counting import Counting, Kind, array_of, kind_of
+from symattn.arithmetic.counting import Counting, array_of, kind_of
+from symattn.arithmetic.functions import Kind
 from symattn.budget import admit, is_limited
 from symattn.errors import CannotSpell, SymattnError
 from symattn.evaluate.values import Values

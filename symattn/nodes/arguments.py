@@ -20,13 +20,18 @@ NEEDED: Any = Parameter.empty
 
 
 class Argument:
-    """One argument of a node; `default` is taken where it is not given."""
+    """One argument of a node.
+
+    `default` is taken where it is not given; `otherwise` makes a default of the arguments before
+    it, and is then asked for None too.
+    """
 
     #: Whether it has letters that something may be put in for.
     has_letters: ClassVar[bool] = True
 
-    def __init__(self, default: Any = NEEDED) -> None:
-        self.default = default
+    def __init__(self, default: Any = NEEDED, otherwise: Callable[..., Any] | None = None) -> None:
+        self.default = default if otherwise is None else None
+        self.otherwise = otherwise
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -83,6 +88,20 @@ class Axis(Argument):
 
     def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
         return 1 - value
+
+
+class Flag(Argument):
+    """Yes or no, kept as 1 or 0."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return sympy.Integer(bool(value))
+
+
+class Fixed(Argument):
+    """What is always the same, whatever is given."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        return sympy.sympify(self.default, strict=True)
 
 
 class Word(Argument):

@@ -23,7 +23,17 @@ from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import EXACT, filled
 from symattn.errors import SymattnError
-from symattn.nodes.arguments import NEEDED, Argument, Axis, Bound, Matrix, Size, Word, as_scalar
+from symattn.nodes.arguments import (
+    NEEDED,
+    Argument,
+    Axis,
+    Bound,
+    Matrix,
+    Size,
+    Word,
+    as_matrix,
+    as_scalar,
+)
 from symattn.nodes.rule import Index, Named, Rule, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
@@ -50,7 +60,8 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     Its arguments are named in the body of its class: ``matrix, divisor = Matrix(), Scalar()``.
     They are given in that order or by name; what has a default comes last, inherited ones at the
-    very end. The shape is that of the first matrix, or the two sizes where it has any.
+    very end. A node that names none takes matrices, as many as there are. The shape is that of the
+    first matrix, or the two sizes where it has any.
     """
 
     #: The arguments, in the order of `args`, and the place of each by its name.
@@ -79,12 +90,15 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
         """The node of these arguments. Raises `SymattnError` for what it cannot be made of."""
-        if cls.arguments:
-            if named or len(given) != len(cls.arguments):
-                given = cls._bound(given, named)
-            pairs = zip(cls.arguments, given, strict=True)
-            given = tuple(argument.read(value, cls._owner()) for argument, value in pairs)
-        node = cast(Self, super().__new__(cls, *given))
+        owner, values = cls._owner(), list[sympy.Basic]()
+        if not cls.arguments:
+            values = [as_matrix(value, owner) for value in given]
+        elif named or len(given) != len(cls.arguments):
+            given = cls._bound(given, named)
+        for argument, value in zip(cls.arguments, given, strict=bool(cls.arguments)):
+            default = argument.otherwise if value is None else None
+            values.append(argument.read(value if default is None else default(*values), owner))
+        node = cast(Self, super().__new__(cls, *values))
         node._check()
         return node
 
@@ -361,7 +375,7 @@ def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:
     return as_scalar(rows, "shape"), as_scalar(columns, "shape")
 
 
-def told(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
+def settings(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
     """The settings that are not what one would expect: base = 500, start = p."""
     return [
         t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))

@@ -15,8 +15,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, shown
-from symattn.nodes.arguments import Matrix, Scalar, Size, as_scalar
-from symattn.nodes.base import Definition, shape_of, told
+from symattn.nodes.arguments import Flag, Matrix, Scalar, Size
+from symattn.nodes.base import Definition, settings, shape_of
 from symattn.nodes.positions import (
     Number,
     Placed,
@@ -53,6 +53,13 @@ _ROW_OF_TABLE = sympy.Symbol("kappa", positive=True)
 _DISTANCE = sympy.Symbol("delta", positive=True)
 
 
+def _only_head(rows: sympy.Expr, columns: sympy.Expr, heads: sympy.Expr) -> sympy.Expr:
+    """The index of the head where there is one."""
+    if heads != 1:
+        raise SymattnError(f"ALiBi: of {heads} heads, which? give the head's index")
+    return sympy.S.Zero
+
+
 class ALiBi(Placed):
     """A penalty that grows with the distance: b_ij = μ_h (j − i), with a slope μ_h for each head.
 
@@ -75,28 +82,17 @@ class ALiBi(Placed):
     source: ClassVar[str] = "Press et al. 2021, section 3"
     reason: ClassVar[str] = "The further back a key is, the more is taken off its score."
 
-    rows, columns = Size(), Size()
-    heads, index, symmetric, start = Whole(least=1), Scalar(), Scalar(), Whole()
+    rows, columns, heads = Size(), Size(), Whole(1, least=1)
+    index = Scalar(otherwise=_only_head)
+    symmetric, start = Flag(False), Whole(0)
 
-    def __new__(
-        cls,
-        rows: Any,
-        columns: Any,
-        heads: Any = 1,
-        index: Any = None,
-        symmetric: Any = False,
-        start: Any = 0,
-    ) -> Self:
-        count = whole(heads, "ALiBi", "heads", least=1)
-        if index is None and count != 1:
-            raise SymattnError(f"ALiBi: of {count} heads, which? give the head's index")
-        head = sympy.S.Zero if index is None else as_scalar(index, "ALiBi")
+    def _check(self) -> None:
+        head, heads = self.index, self.heads
         fits = isinstance(head, sympy.Symbol) or (isinstance(head, sympy.Integer) and head >= 0)
-        if not fits or (head.is_Integer and count.is_Integer and head >= count):
+        if not fits or (head.is_Integer and heads.is_Integer and head >= heads):
             raise SymattnError(
-                f"ALiBi: head {shown(index)} of {count}; give a symbol or a number from 0"
+                f"ALiBi: head {shown(head)} of {heads}; give a symbol or a number from 0"
             )
-        return super().__new__(cls, rows, columns, count, head, int(bool(symmetric)), start)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         _, _, heads, head, symmetric, start = self.args
@@ -136,7 +132,7 @@ class ALiBi(Placed):
         if heads != 1:
             name = speller.notation.in_head(name, speller.index(head))
         extra: list[Tree] = [t.Ident("symmetric", roman=True)] if symmetric else []
-        extra += told(speller, ("start", start, 0))
+        extra += settings(speller, ("start", start, 0))
         return t.call(name, speller.scalar(rows), speller.scalar(columns), *extra)
 
     def doit(self, **hints: Any) -> MatrixExpr:
@@ -308,11 +304,11 @@ class RelativeBias(Placed):
     def _spell(self, speller: Speller) -> Tree:
         _, _, table, buckets, furthest, bidirectional, clip, start = self.args
         if clip >= 0:
-            extra = told(speller, ("clip", clip, None))
+            extra = settings(speller, ("clip", clip, None))
         else:
-            extra = told(speller, ("buckets", buckets, 32), ("far", furthest, 128))
+            extra = settings(speller, ("buckets", buckets, 32), ("far", furthest, 128))
             extra += [] if bidirectional else [t.Ident("past", roman=True)]
-        extra += told(speller, ("start", start, 0))
+        extra += settings(speller, ("start", start, 0))
         return t.call(t.Ident("bias", roman=True), speller.matrix(table), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:

@@ -12,7 +12,7 @@ from symattn.nodes.entrywise import (
     Features,
     SoftCap,
 )
-from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Lines, Split, Stacked
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum, Slice, Split, Stacked
 from symattn.nodes.lines import (
     Filled,
     Lengths,
@@ -24,7 +24,7 @@ from symattn.nodes.lines import (
     Spread,
     UnitVectors,
 )
-from symattn.nodes.masks import MASKS, Allowed, AnyOf, Kept, Masked
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, VisibleScores
 from symattn.nodes.normalise import NORMALISERS, RowMax
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
@@ -40,7 +40,7 @@ NODES: tuple[type[Node], ...] = (
     Allowed,
     AnyOf,
     Masked,
-    Kept,
+    VisibleScores,
     RowMax,
     LineDifference,
     Exponential,
@@ -71,7 +71,7 @@ NODES: tuple[type[Node], ...] = (
     LineProduct,
     Lengths,
     Split,
-    Lines,
+    Slice,
     GroupSum,
     PairSum,
     BucketSum,

@@ -10,10 +10,10 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.functions import FUNCTIONS, Function
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Matrix, Scalar, Word
 from symattn.nodes.base import Definition, Node, shape_of
-from symattn.nodes.functions import FUNCTIONS, Function
 from symattn.nodes.lines import Filled, LineSum
 from symattn.nodes.rule import (
     Apply,
@@ -67,10 +67,10 @@ class Entrywise(Node):
         return Exp(entry) if name == "exp" else Apply(name, entry)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        if self._row.defined is None:
+        if self._row.definition is None:
             yield from super()._define(speller, i, j)
         else:
-            yield Definition(self._row.defined)
+            yield Definition(self._row.definition)
 
     def _spell(self, speller: Speller) -> Tree:
         word, matrix = self._row.word, speller.matrix(self.matrix)

@@ -193,7 +193,7 @@ class Split(Node):
         if not index.is_Integer:
             return Concat(upstream, index, count, axis)
         width = self.shape[int(axis)]
-        return Lines(matrix, index * width, width, axis)._adjoint(0, upstream, value)
+        return Slice(matrix, index * width, width, axis)._adjoint(0, upstream, value)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -223,7 +223,7 @@ def split_apart(matrix: Array, count: int, axis: int) -> Array:
     return np.moveaxis(apart, -2, -3)
 
 
-class Lines(Node):
+class Slice(Node):
     """Some of the rows: c_ij = m_{first + i, j}; columns with `axis` 1.
 
     What `Stacked` had put below one another is taken apart again; rows count from 0.
@@ -231,7 +231,7 @@ class Lines(Node):
     Shapes: n × d becomes count × d. Raises `ShapeError` if there are not so many rows.
     Source: Shazeer 2019, section 2.4, read backwards.
 
-    >>> print(Lines(sympy.Matrix([[1], [2], [3]]), 1, 2).doit())
+    >>> print(Slice(sympy.Matrix([[1], [2], [3]]), 1, 2).doit())
     Matrix([[2], [3]])
     """
 
@@ -244,7 +244,7 @@ class Lines(Node):
         rest = shape_of(matrix)[int(axis)] - first - number
         if rest.is_negative or first.is_negative:
             raise ShapeError(
-                f"Lines: {number} from {first + 1} on are more than {matrix.shape} has"
+                f"Slice: {number} from {first + 1} on are more than {matrix.shape} has"
             )
 
     @property
@@ -374,7 +374,7 @@ class Stacked(Node):
         first, second, axis = self.args
         count, more = shape_of(first)[int(axis)], shape_of(second)[int(axis)]
         start, number = (sympy.S.Zero, count) if place == 0 else (count, more)
-        return Lines(upstream, start, number, axis)
+        return Slice(upstream, start, number, axis)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

@@ -45,12 +45,12 @@ class OfLines(Node):
 
     matrix, axis = Matrix(), Axis()
 
-    def _along(self, i: Index, j: Index, index: sympy.Symbol) -> tuple[Rule, sympy.Expr]:
-        """The entry at `index` of the line through (i, j), and how long that line is."""
-        rows, columns = shape_of(self.matrix)
+    def _line(self, i: Index, j: Index, *taken: Index) -> tuple[sympy.Symbol, Rule, sympy.Expr]:
+        """The line through (i, j): a letter l that is not taken, its entry l, and its length."""
+        index, (rows, columns) = dummy(i, j, *taken), shape_of(self.matrix)
         if self.axis == 1:
-            return rule_of(self.matrix, i, index), columns
-        return rule_of(self.matrix, index, j), rows
+            return index, rule_of(self.matrix, i, index), columns
+        return index, rule_of(self.matrix, index, j), rows
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -207,8 +207,7 @@ class Lengths(NumberOfLines):
     adjoint_because: ClassVar[str] = "A vector gets longer the fastest along itself."
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index = dummy(i, j)
-        along, size = self._along(i, j, index)
+        index, along, size = self._line(i, j)
         return Apply("√", Total(Power(along, 2), index, size))
 
     def _spell(self, speller: Speller) -> Tree:
@@ -293,8 +292,7 @@ class UnitVectors(OfLines):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index = dummy(i, j)
-        along, size = self._along(i, j, index)
+        index, along, size = self._line(i, j)
         length = Apply("√", Total(Power(along, 2), index, size))
         return Over(rule_of(self.matrix, i, j), length)
 
@@ -389,8 +387,7 @@ class LineSum(NumberOfLines):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index = dummy(i if self.axis == 1 else j)
-        entry, size = self._along(i, j, index)
+        index, entry, size = self._line(i, j)
         return Total(entry, index, size)
 
     def _spell(self, speller: Speller) -> Tree:

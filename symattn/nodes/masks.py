@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
@@ -18,8 +18,8 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, nearest, shown
-from symattn.nodes.arguments import NEEDED, Argument, Matrix, Size, as_matrix, as_scalar
-from symattn.nodes.base import Definition, Node, shape_of, told
+from symattn.nodes.arguments import NEEDED, Argument, Fixed, Matrix, Size, as_scalar
+from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.rule import (
     Cases,
     Condition,
@@ -112,7 +112,17 @@ class Mask(Node):
             return cls(rows, columns, start)
         if not cls.needs:
             raise SymattnError(f'mask "{cls.word}": has no parameter; write mask = "{cls.word}"')
-        return cls(rows, columns, parameter, start=start)
+        own = cls.arguments[2:-1]
+        several = isinstance(parameter, list | tuple) and len(own) > 1
+        parameters = parameter if several else (parameter,)
+        if len(parameters) < sum(one.default is NEEDED for one in own) or (
+            several and len(parameters) != len(own)
+        ):
+            example = cls.needs.partition(": ")[2]
+            raise SymattnError(
+                f'mask "{cls.word}": {picture(parameter)} does not fit; give {example}'
+            )
+        return cls(rows, columns, *parameters, start=start)
 
     @classmethod
     def part(cls, parameter: Any, before: int, keys: int) -> Any:
@@ -138,7 +148,7 @@ class Mask(Node):
     def _called(self, speller: Speller, *parameters: Tree) -> Tree:
         """The word with sizes, these parameters and the start: window(n, m, 2, start = p)."""
         sizes = map(speller.scalar, self.args[:2])
-        begun = told(speller, ("start", self.start, 0))
+        begun = settings(speller, ("start", self.start, 0))
         return t.call(t.Ident(self.word, roman=True), *sizes, *parameters, *begun)
 
     @classmethod
@@ -214,9 +224,7 @@ class Padding(Mask):
     needs: ClassVar[str] = "say how many keys are real: {padding = 3}"
 
     length = Count()
-
-    def __new__(cls, rows: Any, columns: Any, length: Any, start: Any = 0) -> Self:
-        return super().__new__(cls, rows, columns, length, 0)  # wherever the queries start
+    start = Fixed(0)  # what is padding is padding for every query
 
     def _at(self, i: Index, j: Index) -> Rule:
         return when((Ordinal(j), "≤", Ordinal(self.length - 1)))
@@ -386,7 +394,7 @@ class Window(Mask):
     """Keys at most w places away: m_ij = 0 if |i − j| ≤ w, else −∞.
 
     With l to the left and r to the right: m_ij = 0 if j ≤ i + r and i ≤ j + l; −1 or ∞ is no
-    limit. A parameter [l, r] says both; one number is both. The window contains the query's own
+    limit. In a spec [l, r] gives both; one number is both. The window contains the query's own
     position, so that it is l + 1 + r wide: Longformer's w is twice the one here, and Mistral's
     sliding window of w keys is causal with [w − 1, 0].
 
@@ -405,22 +413,12 @@ class Window(Mask):
     reason: ClassVar[str] = "A query sees only the keys near its own position."
     needs: ClassVar[str] = "say how far a query sees: {window = 2} or {window = [2, 0]}"
 
-    left, right = Width(), Width()
-
-    def __new__(cls, rows: Any, columns: Any, left: Any, right: Any = None, start: Any = 0) -> Self:
-        if isinstance(left, list | tuple | sympy.Tuple):
-            if right is not None or len(left) != 2:
-                raise SymattnError(
-                    'mask "window": a list has two widths, to the left and to the right; '
-                    "give {window = [2, 0]}"
-                )
-            left, right = left
-        return super().__new__(cls, rows, columns, left, left if right is None else right, start)
+    left, right = Width(), Width(otherwise=lambda rows, columns, left: left)
 
     def _spell(self, speller: Speller) -> Tree:
         left, right = self.left, self.right
-        told = (left,) if left == right else (left, right)
-        return self._called(speller, *map(speller.scalar, told))
+        widths = (left,) if left == right else (left, right)
+        return self._called(speller, *map(speller.scalar, widths))
 
     def _at(self, i: Index, j: Index) -> Rule:
         left, right = self.left, self.right
@@ -460,16 +458,6 @@ class Dilated(Mask):
     needs: ClassVar[str] = "say how many keys on each side and the step: {dilated = [2, 3]}"
 
     width, step = Count(), Count(least=1)
-
-    def __new__(cls, rows: Any, columns: Any, width: Any, step: Any = None, start: Any = 0) -> Self:
-        if step is None:
-            if not isinstance(width, list | tuple) or len(width) != 2:
-                raise SymattnError(
-                    f'mask "dilated": {picture(width)} is not two numbers; '
-                    "give how many keys on each side and the step: {dilated = [2, 3]}"
-                )
-            width, step = width
-        return super().__new__(cls, rows, columns, width, step, start)
 
     def _at(self, i: Index, j: Index) -> Rule:
         near: Condition = (Ordinal(abs(i - j)), "≤", Ordinal(self.width * self.step))
@@ -608,13 +596,11 @@ class AnyOf(Node):
 
     source: ClassVar[str] = "Zaheer et al. 2020, section 2"
 
-    def __new__(cls, *masks: Any) -> Self:
-        matrices = [as_matrix(mask, "AnyOf") for mask in masks]
-        if not matrices:
+    def _check(self) -> None:
+        if not self.args:
             raise SymattnError("AnyOf: no mask to join; give one or more")
-        for matrix in matrices[1:]:
-            _same_shape("AnyOf", matrices[0], matrix)
-        return super().__new__(cls, *matrices)
+        for mask in self.args[1:]:
+            _same_shape("AnyOf", self.args[0], mask)
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
@@ -673,7 +659,7 @@ class Masked(Node):
         return sympy.S.NegativeInfinity if hidden else super()._entry(i, j, **kwargs)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return Kept(upstream, self.mask)
+        return VisibleScores(upstream, self.mask)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -684,7 +670,7 @@ class Masked(Node):
         return arithmetic.where(hidden, arithmetic.minus_infinity, arithmetic.add(kept, added))
 
 
-class Kept(Node):
+class VisibleScores(Node):
     """Scores where a mask hides nothing, and 0 elsewhere: g_ij = s_ij if m_ij > −∞, else 0.
 
     For weights without exponentials, where −∞ would not become 0. What is not kept never leaks,
@@ -693,7 +679,7 @@ class Kept(Node):
     Shapes: both n × m. Raises `SymattnError` if an argument is no matrix or they differ in size.
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.3 (causal sums).
 
-    >>> print(Kept(sympy.MatrixSymbol("S", 2, 2), Causal(2, 2)))
+    >>> print(VisibleScores(sympy.MatrixSymbol("S", 2, 2), Causal(2, 2)))
     keep(S, causal(2, 2))
     """
 
@@ -706,7 +692,7 @@ class Kept(Node):
     )
 
     def _check(self) -> None:
-        _same_shape("Kept", self.scores, self.mask)
+        _same_shape("VisibleScores", self.scores, self.mask)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         mask = _pruned(_mask_rule(self.mask, i, j), {})
@@ -719,7 +705,7 @@ class Kept(Node):
         return t.call(t.Ident("keep", roman=True), *map(speller.matrix, self.args))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return Kept(upstream, self.mask) if place == 0 else None
+        return VisibleScores(upstream, self.mask) if place == 0 else None
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
@@ -863,16 +849,10 @@ def _put(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
     return seen if rule == SEEN else otherwise
 
 
-#: The masks that a spec can name.
+#: The masks that a spec can name, by their words.
 MASKS: Mapping[str, type[Mask]] = {
-    "causal": Causal,
-    "padding": Padding,
-    "window": Window,
-    "prefix": Prefix,
-    "documents": Documents,
-    "dilated": Dilated,
-    "strided": Strided,
-    "global": Global,
+    mask.word: mask
+    for mask in (Causal, Padding, Window, Prefix, Documents, Dilated, Strided, Global)
 }
 
 #: The names that join a list of masks: a key is seen if any of them, or all of them, allow it.

@@ -28,7 +28,7 @@ from symattn.nodes.lines import (
     PlusVector,
     Spread,
 )
-from symattn.nodes.masks import Kept
+from symattn.nodes.masks import VisibleScores
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -41,7 +41,6 @@ from symattn.nodes.rule import (
     Plus,
     Rule,
     Total,
-    dummy,
     minus,
     rule_of,
 )
@@ -104,8 +103,7 @@ class RowMax(NumberOfLines):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index = dummy(i, j)
-        entry, size = self._along(i, j, index)
+        index, entry, size = self._line(i, j)
         return OfRow("max", (entry,), index, size)
 
     def _spell(self, speller: Speller) -> Tree:
@@ -156,17 +154,15 @@ class Hardmax(Normaliser):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index = dummy(i, j)
-        score, size = self._along(i, j, index)
+        index, score, size = self._line(i, j)
         here = Ordinal(j if self.args[-1] == 1 else i)
         best = OfRow("argmax", (score,), index, size)
         return Cases(here, "=", best, Const(sympy.S.One), Const(sympy.S.Zero))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """argmax_l z_il = min {l : z_il = max_p z_ip}: the first of equally large ones."""
-        index = dummy(i, j)
-        other = dummy(i, j, index)
-        (score, size), (any_score, _) = (self._along(i, j, letter) for letter in (index, other))
+        index, score, size = self._line(i, j)
+        other, any_score, _ = self._line(i, j, index)
         largest = t.call(
             t.Script(t.Ident("max", roman=True), speller.index(other)), speller.rule(any_score)
         )
@@ -212,8 +208,7 @@ class Sparsemax(Normaliser):
     adjoint_source: ClassVar[str] = "Martins and Astudillo 2016, section 2.5"
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index = dummy(i, j)
-        score, size = self._along(i, j, index)
+        index, score, size = self._line(i, j)
         level = OfRow("τ", (score,), index, size)
         return Apply("max0", Plus((rule_of(self.args[0], i, j), minus(level))))
 
@@ -282,8 +277,7 @@ class Softmax(Normaliser):
     adjoint_source: ClassVar[str] = "Dao et al. 2022, appendix B.2"
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index = dummy(i, j)
-        score, size = self._along(i, j, index)
+        index, score, size = self._line(i, j)
         total = Total(Exp(score), index, size)
         return Over(Exp(rule_of(self.args[0], i, j)), total, empty=sympy.S.Zero)
 
@@ -328,8 +322,7 @@ class RowRatio(Normaliser):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index = dummy(i, j)
-        score, size = self._along(i, j, index)
+        index, score, size = self._line(i, j)
         return Over(rule_of(self.args[0], i, j), Total(score, index, size))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
@@ -359,8 +352,7 @@ class _OneMore(Normaliser):
 
     def _below(self, i: Index, j: Index, extra: Rule) -> Rule:
         """e^{z_ij} over `extra` and the sum of all exponentials."""
-        index = dummy(i, j)
-        score, size = self._along(i, j, index)
+        index, score, size = self._line(i, j)
         return Over(Exp(rule_of(self.args[0], i, j)), Plus((extra, Total(Exp(score), index, size))))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
@@ -520,7 +512,7 @@ class Unnormalised(Normaliser):
         return speller.matrix(self.args[0])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        return Kept(upstream, self.args[0])
+        return VisibleScores(upstream, self.args[0])
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:

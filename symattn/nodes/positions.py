@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import sympy
@@ -18,8 +18,8 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, shown
-from symattn.nodes.arguments import NEEDED, Argument, Matrix, Scalar, Size, as_matrix, as_scalar
-from symattn.nodes.base import Definition, Node, shape_of, told
+from symattn.nodes.arguments import NEEDED, Argument, Matrix, Size, as_scalar
+from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -170,8 +170,13 @@ class Base(Argument):
 class Whole(Argument):
     """A whole number from `least` on, or a symbol for one."""
 
-    def __init__(self, default: Any = NEEDED, least: int = 0) -> None:
-        super().__init__(default)
+    def __init__(
+        self,
+        default: Any = NEEDED,
+        otherwise: Callable[..., Any] | None = None,
+        least: int = 0,
+    ) -> None:
+        super().__init__(default, otherwise)
         self.least = least
 
     def read(self, value: Any, owner: str) -> sympy.Basic:
@@ -190,6 +195,19 @@ def whole(value: Any, owner: str, name: str, least: int = 0) -> sympy.Expr:
             f"{owner}: {name} = {shown(value)}: give a whole number from {least} to {_MOST}"
         )
     return found
+
+
+class Pairing(Argument):
+    """Which columns make a pair, by its name in `PAIRINGS` or its number there, which is kept."""
+
+    def read(self, value: Any, owner: str) -> sympy.Basic:
+        code = {"half": 0, "interleaved": 1, 0: 0, 1: 1}.get(value)
+        if code is None:
+            raise SymattnError(
+                f'{owner}: pairing {shown(value)}: choose "interleaved" (columns 1 and 2) or '
+                '"half" (column 1 and the first of the second half)'
+            )
+        return sympy.Integer(code)
 
 
 class Sinusoidal(Placed):
@@ -232,7 +250,7 @@ class Sinusoidal(Placed):
 
     def _spell(self, speller: Speller) -> Tree:
         *sizes, base, start = self.args
-        extra = told(speller, ("base", base, 10000), ("start", start, 0))
+        extra = settings(speller, ("base", base, 10000), ("start", start, 0))
         return t.call(t.Ident("sinusoid", roman=True), *map(speller.scalar, sizes), *extra)
 
     @classmethod
@@ -277,32 +295,12 @@ class Rotary(Placed):
     adjoint_because: ClassVar[str] = "A gradient is turned back by the angle its row was turned by."
     forwards: ClassVar[bool] = True  # or back: see `RotaryBack`
 
-    matrix, base, dims, interleaved, start = Matrix(), Base(), Whole(), Scalar(), Whole()
-
-    def __new__(
-        cls,
-        matrix: Any,
-        base: Any = 10000,
-        dims: Any = None,
-        pairing: Any = "interleaved",
-        start: Any = 0,
-    ) -> Self:
-        turned = shape_of(as_matrix(matrix, "Rotary"))[1] if dims is None else dims
-        code = {"half": 0, "interleaved": 1, 0: 0, 1: 1}.get(pairing)
-        if code is None:
-            raise SymattnError(
-                f'Rotary: pairing {shown(pairing)}: choose "interleaved" (columns 1 and 2) or '
-                '"half" (column 1 and the first of the second half)'
-            )
-        return super().__new__(cls, matrix, base, turned, code, start)
+    matrix, base = Matrix(), Base(10000)
+    dims = Whole(otherwise=lambda matrix, base: shape_of(matrix)[1])
+    pairing, start = Pairing("interleaved"), Whole(0)
 
     def _check(self) -> None:
         _check_dims(self.dims, shape_of(self.matrix)[1])
-
-    @property
-    def pairing(self) -> str:
-        """Which columns make a pair: ``interleaved`` or ``half``."""
-        return PAIRINGS[int(self.interleaved)]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, base, dims, interleaved, start = self.args
@@ -347,7 +345,7 @@ class Rotary(Placed):
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, base, dims, interleaved, start = self.args
-        extra = told(
+        extra = settings(
             speller, ("base", base, 10000), ("dims", dims, self.shape[1]), ("start", start, 0)
         )
         name: Tree = t.Ident("rope", roman=True)

@@ -17,7 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Matrix, Scalar
-from symattn.nodes.base import Node, shape_of, told
+from symattn.nodes.base import Node, settings, shape_of
 from symattn.nodes.positions import Number, Placed, at_most, index_of
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, Total, dummy, rule_of
 from symattn.nodes.spell import Speller
@@ -129,7 +129,7 @@ class ClippedShift(Node):
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip", roman=True)
         matrix, _, start = self.args
-        return t.call(name, speller.matrix(matrix), *told(speller, ("start", start, 0)))
+        return t.call(name, speller.matrix(matrix), *settings(speller, ("start", start, 0)))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return ShiftSum(upstream, shape_of(self.matrix)[1], self.start)

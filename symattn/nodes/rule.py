@@ -14,7 +14,8 @@ from typing import Any, TypeAlias, cast
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.arithmetic.exact import FUNCTIONS, ROW_FUNCTIONS
+from symattn.arithmetic.exact import ROW_FUNCTIONS, total
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.errors import CannotSpell, SymattnError
 
 #: An index: a SymPy symbol or expression (symbolic rule) or a whole number (one entry).
@@ -360,45 +361,96 @@ def _branches(
     yield from _branches(rule.otherwise, given)
 
 
+class Evaluator:
+    """The value of a rule in SymPy numbers; a subclass says what the operations are in others."""
+
+    def value(self, rule: Rule) -> sympy.Expr:
+        """The value, which SymPy may reorder as it likes."""
+        match rule:
+            case Entry():
+                return self.entry(rule)
+            case Const(value):
+                return self.number(value)
+            case Ordinal(index):
+                return self.number(sympy.sympify(index, strict=True))
+            case Named(_, _, value):
+                return self.value(value)
+            case Plus(terms, empty):
+                return self.sum([*map(self.value, terms)], empty)
+            case Times(factors):
+                return self.product([*map(self.value, factors)])
+            case Over():
+                return self.quotient(rule)
+            case Exp(body):
+                return self.function("exp", self.value(body))
+            case Apply(name, body):
+                return self.function(name, self.value(body))
+            case Power(body, exponent):
+                return self.power(self.value(body), exponent)
+            case Total():
+                return self.total(rule)
+            case OfRow():
+                return self.of_row(rule)
+            case Cases():
+                return self.cases(rule)
+
+    def entry(self, entry: Entry) -> sympy.Expr:
+        """q_il."""
+        return entry.matrix[entry.row, entry.column]
+
+    def number(self, value: sympy.Expr) -> sympy.Expr:
+        """A scalar."""
+        return value
+
+    def sum(self, terms: list[sympy.Expr], empty: sympy.Expr | None) -> sympy.Expr:
+        """A sum, which is `empty` where it is −∞ + ∞."""
+        added = total(terms)
+        return empty if empty is not None and added is sympy.nan else added
+
+    def product(self, factors: list[sympy.Expr]) -> sympy.Expr:
+        """A product."""
+        return sympy.Mul(*factors)
+
+    def quotient(self, rule: Over) -> sympy.Expr:
+        """A quotient, which may be `empty` where the denominator is 0."""
+        below = self.value(rule.den)
+        if below == 0 and rule.empty is not None:
+            return rule.empty
+        return self.value(rule.num) / below
+
+    def function(self, name: str, x: sympy.Expr) -> sympy.Expr:
+        """A function of one number, a row of `FUNCTIONS`."""
+        return FUNCTIONS[name].exact(x)
+
+    def power(self, base: sympy.Expr, exponent: int) -> sympy.Expr:
+        """A whole power."""
+        return base**exponent
+
+    def total(self, rule: Total) -> sympy.Expr:
+        """Σ over an index."""
+        size, index = rule.size, rule.index
+        if isinstance(size, int | sympy.Integer):
+            return sympy.Add(*(self.value(at(rule.body, {index: k}, {})) for k in range(int(size))))
+        return sympy.Sum(self.value(rule.body), (index, 0, size - 1))
+
+    def of_row(self, rule: OfRow) -> sympy.Expr:
+        """A function of a row, one of `ROW_FUNCTIONS`."""
+        function = ROW_FUNCTIONS[rule.name]
+        if rule.index is None:
+            return function(*map(self.value, rule.terms))
+        if isinstance(rule.size, int | sympy.Integer):
+            return self.value(at(rule, {}, {}))
+        return function(sympy.Lambda(rule.index, self.value(rule.terms[0])), rule.size)
+
+    def cases(self, rule: Cases) -> sympy.Expr:
+        """The value where the condition holds, else the other; both if it is open."""
+        holds = SIGNS[rule.sign](self.value(rule.left), self.value(rule.right))
+        if holds in (sympy.true, sympy.false):
+            return self.value(rule.value if holds == sympy.true else rule.otherwise)
+        value, otherwise = self.value(rule.value), self.value(rule.otherwise)
+        return sympy.Piecewise((value, holds), (otherwise, True))
+
+
 def to_sympy(rule: Rule) -> sympy.Expr:
-    """The rule as a SymPy scalar, which SymPy may then reorder as it likes."""
-    match rule:
-        case Entry(matrix, row, column):
-            return matrix[row, column]
-        case Const(value):
-            return value
-        case Ordinal(index):
-            return sympy.sympify(index, strict=True)
-        case Named(_, _, value):
-            return to_sympy(value)
-        case Plus(terms, empty):
-            added = sympy.Add(*map(to_sympy, terms))
-            return empty if empty is not None and added is sympy.nan else added
-        case Times(factors):
-            return sympy.Mul(*map(to_sympy, factors))
-        case Over(num, den, empty):
-            below = to_sympy(den)
-            if below == 0 and empty is not None:
-                return empty
-            return to_sympy(num) / below
-        case Total(body, index, size):
-            if isinstance(size, int | sympy.Integer):
-                return sympy.Add(*(to_sympy(at(body, {index: k}, {})) for k in range(int(size))))
-            return sympy.Sum(to_sympy(body), (index, 0, size - 1))
-        case Exp(body):
-            return sympy.exp(to_sympy(body))
-        case Apply(name, body):
-            return FUNCTIONS[name](to_sympy(body))
-        case Power(body, exponent):
-            return to_sympy(body) ** exponent
-        case OfRow(name, terms, index, size):
-            if index is None:
-                return ROW_FUNCTIONS[name](*map(to_sympy, terms))
-            if isinstance(size, int | sympy.Integer):
-                return to_sympy(at(rule, {}, {}))
-            return ROW_FUNCTIONS[name](sympy.Lambda(index, to_sympy(terms[0])), size)
-        case Cases(left, sign, right, value, otherwise):
-            holds = SIGNS[sign](to_sympy(left), to_sympy(right))
-            if holds in (sympy.true, sympy.false):
-                return to_sympy(value if holds == sympy.true else otherwise)
-            return sympy.Piecewise((to_sympy(value), holds), (to_sympy(otherwise), True))
+    """The rule as a SymPy scalar."""
+    return Evaluator().value(rule)

@@ -6,7 +6,7 @@ is the product of `UnitVectors`. `PairSum` is what the additive score is differe
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
@@ -175,15 +175,10 @@ class PairSum(Node):
     left, one, other = Word("sum", _LEFT), Matrix(), Matrix()
     queries, keys, order = Matrix(), Matrix(), Scalar()
 
-    def __new__(cls, left: Any, one: Any, other: Any, queries: Any, keys: Any, order: Any) -> Self:
-        if str(left) not in _LEFT:
-            raise SymattnError(f"PairSum: {left}: choose one of {', '.join(_LEFT)}")
-        if not 0 <= int(order) <= 3:
-            raise SymattnError(f"PairSum: derivative {order} of tanh: give 0, 1, 2 or 3")
-        return super().__new__(cls, left, one, other, queries, keys, int(order))
-
     def _check(self) -> None:
-        left, *parts, _ = self.args
+        left, *parts, order = self.args
+        if order not in range(4):
+            raise SymattnError(f"PairSum: derivative {order} of tanh: give 0, 1, 2 or 3")
         (n, d), (m, width) = shape_of(parts[2]), shape_of(parts[3])
         shapes = {"pairs": ((n, d), (m, d)), "queries": ((n, m), (m, d)), "keys": ((n, m), (n, d))}
         if width != d or tuple(map(shape_of, parts[:2])) != shapes[left.name]:

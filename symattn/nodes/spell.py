@@ -13,8 +13,8 @@ from typing import cast
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
+from symattn.arithmetic.functions import applied
 from symattn.errors import CannotSpell
-from symattn.nodes.functions import applied
 from symattn.nodes.rule import (
     Apply,
     Cases,

@@ -85,6 +85,9 @@ _GREEK_COMMANDS |= {
 #: Characters that stand for themselves in words only when written another way.
 _TEXT_ESCAPES = {"{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_"}
 
+#: Characters of a name in a formula, where a hyphen would be a minus sign.
+_NAME_ESCAPES = {**_TEXT_ESCAPES, "-": r"\text{-}"}
+
 #: Invisible characters that belong to a word: they join emoji and letters.
 _JOINERS = "\u200c\u200d"
 
@@ -186,7 +189,8 @@ def _identifier(name: str, roman: bool) -> str:
         return name
     if name in _FUNCTIONS:
         return f"\\{name}"
-    return rf"\mathrm{{{name}}}"
+    word = "".join(_NAME_ESCAPES.get(character, character) for character in name)
+    return rf"\mathrm{{{word}}}"
 
 
 def is_tall(tree: Tree) -> bool:

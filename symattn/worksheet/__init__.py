@@ -6,12 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symattn.worksheet.check import Marking, check_worksheet
+    from symattn.worksheet.check import check_worksheet
     from symattn.worksheet.reading.worksheet import Worksheet, read_worksheet, worksheet_of
+    from symattn.worksheet.reports.results import Marking
 
 #: Where each public name lives; its module is imported on first use.
 _HOMES = {
-    "Marking": "check",
+    "Marking": "reports.results",
     "check_worksheet": "check",
     "Worksheet": "reading.worksheet",
     "read_worksheet": "reading.worksheet",

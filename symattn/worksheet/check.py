@@ -3,67 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 from symattn.arguments import flag, instance
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError
 from symattn.evaluate.work import admit_values
-from symattn.notation.options import Notation, notation_of
-from symattn.notation.tree import Tree
-from symattn.worksheet.marking.lines import Line, Link, check_lines
-from symattn.worksheet.marking.prepared import Prepared, prepared
+from symattn.worksheet.exercise import Exercise, exercise_of
+from symattn.worksheet.marking.lines import check_lines
+from symattn.worksheet.marking.sanity import notes
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
-from symattn.worksheet.misconceptions.explanations import Explanation, cannot_tell
-from symattn.worksheet.misconceptions.notes import notes
-from symattn.worksheet.reading.claims import Policy, read_claims
+from symattn.worksheet.misconceptions.explanations import cannot_tell
+from symattn.worksheet.reading.claims import read_claims
+from symattn.worksheet.reading.lines import Line
 from symattn.worksheet.reading.worksheet import Worksheet
-
-
-@dataclass(frozen=True)
-class Marking:
-    """A worksheet's marks, step by step, and the misconceptions that would explain them."""
-
-    title: str
-    evaluation: Evaluation
-    policy: Policy
-    steps: tuple[StepMark, ...]
-    notes: tuple[str, ...] = ()
-    explanations: tuple[Explanation, ...] = ()
-    #: How the numbers were kept and rounded, as a sentence; "" where nothing shows it.
-    style: str = ""
-    #: The signs of worked lines that do not hold.
-    lines: tuple[Link, ...] = ()
-    marker: Marker | None = field(default=None, repr=False, compare=False)
-
-    def own_work(self, entry: EntryMark, notation: Notation | None = None) -> Tree | None:
-        """How an entry follows from the claimed numbers before it, worked out with these."""
-        if self.marker is None:
-            return None
-        instance(entry, EntryMark, "entry", "an entry of the marks")
-        return self.marker.own_work(entry, notation_of(notation, self.evaluation.notation))
-
-    @property
-    def entries(self) -> tuple[EntryMark, ...]:
-        """All claimed entries, step by step."""
-        return tuple(entry for step in self.steps for entry in step.entries)
-
-    @property
-    def passed(self) -> bool:
-        """Whether the policy lets every entry pass, and the signs of worked lines hold."""
-        return self.first_wrong is None and all(map(self.passes, self.lines))
-
-    @cached_property
-    def first_wrong(self) -> EntryMark | None:
-        """The first entry, step by step, that the policy does not let pass."""
-        return next((e for step in self.steps for e in step.entries if not self.passes(e)), None)
-
-    def passes(self, entry: EntryMark | Link) -> bool:
-        """Whether the policy lets this entry, or this sign of a worked line, pass."""
-        instance(entry, (EntryMark, Link), "entry", "an entry or a sign of the marks")
-        return entry.verdict in self.policy.accept
+from symattn.worksheet.reports.results import Marking
 
 
 def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
@@ -72,13 +27,13 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     flag(explain, "explain")
     if not sheet.claims:
         raise ReadError("no claims; add a table [claims] with e.g. weights = [[…]]")
-    form = prepared(sheet)
-    evaluation = form.evaluate(sheet)
+    exercise = exercise_of(sheet)
+    evaluation = exercise.evaluate(sheet)
     admit_values(evaluation, count_claimed(sheet.claims), explain)
     lines: list[Line] = []
     claims = read_claims(sheet.claims, evaluation, None, lines, sheet.decimal)
     marker = Marker(evaluation, claims, sheet.policy)
-    return mark_claims(sheet.title, form, marker, explain, lines)
+    return mark_claims(sheet.title, exercise, marker, explain, lines)
 
 
 def count_claimed(claims: Any) -> int:
@@ -89,7 +44,7 @@ def count_claimed(claims: Any) -> int:
 
 
 def mark_claims(
-    title: str, form: Prepared, marker: Marker, explain: bool, lines: Sequence[Line] = ()
+    title: str, exercise: Exercise, marker: Marker, explain: bool, lines: Sequence[Line] = ()
 ) -> Marking:
     """What a marker says of its claims, with what would explain the first wrong one."""
     evaluation, claims, policy = marker.evaluation, marker.claims, marker.policy
@@ -110,12 +65,12 @@ def mark_claims(
         part = evaluation.of_batch(*item)
         own = {letter: evaluation.item_of(letter, array, item) for letter, array in claims.items()}
         inside = tuple(_of_item(evaluation, marks, item))
-        found = form.explainer.explain(part, own, policy, inside, first.step)
+        found = exercise.explainer.explain(part, own, policy, inside, first.step)
         if any(not marking.passes(e) and _item_of(evaluation, e) != item for e in marking.entries):
             number = ",".join(str(i + evaluation.notation.index_base) for i in item)
             odd = (*odd, f"what may be behind the numbers is looked for in batch {number} only")
     else:
-        found = form.explainer.explain(evaluation, claims, policy, marks, first.step)
+        found = exercise.explainer.explain(evaluation, claims, policy, marks, first.step)
     return replace(marking, notes=(*odd, *cannot_tell(found)), explanations=found)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,28 +18,30 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
-from symattn.errors import ReadError, SymattnError, Undecided, counted
+from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.evaluate.work import admit_values
 from symattn.notation.options import SYMBOLS
-from symattn.worksheet.check import Marking, count_claimed, mark_claims
-from symattn.worksheet.marking.lines import (
-    Line,
-    Link,
-    check_lines,
-    is_known_letter,
-    is_line,
-    last_side,
-    read_line,
-)
-from symattn.worksheet.marking.prepared import prepared
-from symattn.worksheet.marking.rewrite import rewritten
+from symattn.worksheet.check import count_claimed, mark_claims
+from symattn.worksheet.exercise import exercise_of
+from symattn.worksheet.marking.correction import correction_of
+from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.reading.claims import Origins, read_claims, texts_of
-from symattn.worksheet.reading.files import Site, led_astray, named_file, reason, site_file
-from symattn.worksheet.reading.source import MAX_BYTES, parse, read_source, where
-from symattn.worksheet.reading.spans import Span, table_spans
+from symattn.worksheet.reading.files import (
+    MAX_BYTES,
+    Site,
+    named_file,
+    read_text,
+    reason,
+    site_file,
+    why_not_searched,
+)
+from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
+from symattn.worksheet.reading.references import is_known_letter
+from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
-from symattn.worksheet.reports.report import PHRASES, disagreement, shown_true
+from symattn.worksheet.reports.report import true_text
+from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
 from symattn.worksheet.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
 
 #: Of tables with as many claims at most, those that contradict one another are found.
@@ -52,84 +54,7 @@ _MOST_PROBLEMS = 200
 Problem: TypeAlias = tuple[int, str]
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A claimed number where it stands in a file, with its verdict."""
-
-    line: int
-    column: int
-    entry: str
-    claimed: str
-    true: str
-    verdict: str
-    passes: bool
-    #: Where the number begins in the file, and what belongs there; None where that is not known.
-    start: int
-    mend: str | None
-    #: Line and column where its claim begins: the number, or the worked line that it ends.
-    claim: tuple[int, int] = (0, 0)
-
-    @property
-    def told(self) -> str:
-        """What is said of it where it is not right."""
-        return disagreement(self.entry, self.claimed, self.true, PHRASES[self.verdict])
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A file that was checked: its markings, and every claimed number where it stands."""
-
-    name: str
-    text: str
-    markings: tuple[Marking, ...] = ()
-    sheets: tuple[Worksheet, ...] = ()
-    findings: tuple[Finding, ...] = field(default=())
-    #: A line, with file, line and column, for each worksheet or claim of a page that cannot be
-    #: used; the others are marked.
-    problems: tuple[str, ...] = ()
-    #: All worksheets that were read for it, those without claims too.
-    read: tuple[Worksheet, ...] = field(default=(), repr=False)
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files that were read for it, resolved: its own, worksheets, files of numbers."""
-        named = [name for name in (self.name, *(s.name for s in self.read)) if name != "<stdin>"]
-        numbers = [path for sheet in self.read for path in sheet.files]
-        return tuple(dict.fromkeys([*(Path(name).resolve() for name in named), *numbers]))
-
-    @property
-    def passes(self) -> bool:
-        """Whether the policy of its worksheets lets every number pass, and worked lines hold.
-
-        What cannot be used does not pass.
-        """
-        right = all(finding.passes for finding in self.findings)
-        return right and not self.links and not self.problems
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        """The signs of worked lines that are not let pass, with their lines and columns."""
-        return tuple(
-            link for marking in self.markings for link in marking.lines if not marking.passes(link)
-        )
-
-    @property
-    def left(self) -> tuple[Link, ...]:
-        """Those of the signs that stay when the wrong numbers are put right."""
-        mended = {f.claim for f in self.findings if not f.passes and f.mend is not None}
-        return tuple(link for link in self.links if (link.line, link.column) not in mended)
-
-    def mended(self) -> str:
-        """The text with the wrong numbers put right, everything else as it was."""
-        text = self.text
-        for finding in sorted(self.findings, key=lambda f: -f.start):
-            if not finding.passes and finding.mend is not None:
-                end = finding.start + len(finding.claimed)
-                text = text[: finding.start] + finding.mend + text[end:]
-        return text
-
-
-def check_file(path: str | Path, explain: bool = True) -> Checked | None:
+def check_file(path: str | Path, explain: bool = True) -> CheckedFile | None:
     """A file's numbers checked; None where it holds neither a worksheet nor a claim.
 
     A worksheet or a claim of a page that cannot be used is one of its problems, unless there is
@@ -142,12 +67,12 @@ def check_file(path: str | Path, explain: bool = True) -> Checked | None:
 
 def _source(path: str | Path, name: str) -> str:
     most = MAX_NOTEBOOK if Path(name).suffix.lower() == ".ipynb" else MAX_BYTES
-    return read_source(path, name, most)
+    return read_text(path, name, most)
 
 
 def check_text(
     text: str, name: str, explain: bool = True, site: Site | None = None
-) -> Checked | None:
+) -> CheckedFile | None:
     """The text of a file checked; the end of its name tells the syntax. As `check_file`.
 
     The files that it names lie beside it, or where the `site` that it is a page of has them.
@@ -200,12 +125,14 @@ def files_in(path: str | Path, problems: list[str] | None = None) -> Iterator[Pa
     for folder, inside, names in os.walk(path, onerror=refused):
         inside[:] = sorted(name for name in inside if not _left_out(name))
         for name in inside:
-            if (link := Path(folder) / name).is_symlink() and (why := led_astray(link, Path(path))):
+            if (link := Path(folder) / name).is_symlink() and (
+                why := why_not_searched(link, Path(path))
+            ):
                 unread(link, why)
         for name in sorted(names):
             if _left_out(name) or Path(name).suffix.lower() not in (".toml", *SYNTAXES):
                 continue
-            if why := led_astray(Path(folder) / name, Path(path)):
+            if why := why_not_searched(Path(folder) / name, Path(path)):
                 unread(Path(folder) / name, why)
             else:
                 yield Path(folder) / name
@@ -240,7 +167,7 @@ class _Problems(list[Problem]):
 
 def _checked(
     name: str, text: str, found: Sequence[Found], explain: bool, site: Site | None
-) -> Checked:
+) -> CheckedFile:
     """All worksheets of a file, each with the claims that follow it.
 
     What cannot be used is a problem of the page. It is raised where the file is one worksheet
@@ -262,7 +189,8 @@ def _checked(
             one = _Sheet(name, text, block, sheet, anchors, None if alone else problems)
             for key, reason in (refused or {}).items():
                 one.refuse_key(key, reason)
-            marking = sheet.in_file(one.marking, explain)
+            with sheet.in_file():
+                marking = one.marking(explain)
         except (Undecided, _TooMany):
             raise
         except SymattnError as error:
@@ -282,7 +210,9 @@ def _checked(
     if len(told) == 1 and not markings:
         raise ReadError(told[0])
     ordered = tuple(sorted(findings, key=lambda finding: finding.start))
-    return Checked(name, text, tuple(markings), tuple(sheets), ordered, told, tuple(read))
+    return CheckedFile(
+        name, text, not alone, tuple(markings), tuple(sheets), ordered, told, tuple(read)
+    )
 
 
 def _grouped(
@@ -340,12 +270,10 @@ def sheet_of_block(
 def _from_file(page: str, line: int, file: str, site: Site | None) -> Worksheet:
     """The worksheet that a page names, which has to lie beside the page, or in its site."""
     folder = Path(page).parent
-    try:
+    with located(f"{page}:{line}"):
         path = site_file(file, folder, site) if site else named_file(file, folder, "page")
-    except ReadError as error:
-        raise ReadError(f"{page}:{line}: {error}") from None
     name = str(path if site else folder / file)
-    return worksheet_of(read_source(path, name), name, roots=site.roots if site else ())
+    return worksheet_of(read_text(path, name), name, roots=site.roots if site else ())
 
 
 class _Sheet:
@@ -378,8 +306,8 @@ class _Sheet:
 
         None where no claim can be used.
         """
-        form = prepared(self.sheet)
-        evaluation = form.evaluate(self.sheet)
+        exercise = exercise_of(self.sheet)
+        evaluation = exercise.evaluate(self.sheet)
         lines_here = sum(1 for anchor in self.anchors if anchor.line)
         quoted = len(self.anchors) - lines_here
         admit_values(evaluation, count_claimed(self.sheet.claims), explain, quoted, lines_here)
@@ -394,7 +322,7 @@ class _Sheet:
                     lines.append(self._calculation(anchor))
                     continue
                 letter, place, claimed, line = self._in_prose(anchor, evaluation)
-            except ReadError as error:
+            except SymattnError as error:
                 self._refuse(anchor.start, error)
                 continue
             written = claimed[place]
@@ -408,7 +336,7 @@ class _Sheet:
         if not claims and not lines and len(self.problems or ()) > before:
             return None
         self.marker = Marker(evaluation, claims, self.sheet.policy)
-        marking = mark_claims(self.sheet.title, form, self.marker, explain, lines)
+        marking = mark_claims(self.sheet.title, exercise, self.marker, explain, lines)
         self.once = marking.steps
         return replace(marking, steps=tuple(self._with_others(self.once, again)))
 
@@ -441,7 +369,7 @@ class _Sheet:
         """A claim of its table that cannot be used, as a problem of the page."""
         start = self._stands(key)
         if self.block.file:
-            place = where(self.sheet.name, self.sheet.source, reason)
+            place = place_of_fault(self.sheet.name, self.sheet.text, reason)
         else:
             place = _placed(self.name, self.text, start)
         self._refuse(start, ReadError(f"{place}: {reason}"))
@@ -466,9 +394,9 @@ class _Sheet:
             yield replace(step, entries=(*step.entries, *more)) if more else step
 
     @cached_property
-    def spans(self) -> Mapping[str, list[Span]]:
+    def spans(self) -> Mapping[str, list[Scalar]]:
         """Where the numbers of its own claims stand in its text."""
-        return table_spans(self.block.text, "claims")
+        return Places.of(self.block.text).of_table("claims")
 
     def _placed(self, line: Line) -> Line:
         """A line of its own claims, with where it begins in the file."""
@@ -498,10 +426,8 @@ class _Sheet:
     def _calculation(self, anchor: Anchor) -> Line:
         """The line of a claim that names no entry."""
         line, column = place_of(self.text, anchor.begins)
-        try:
+        with located(f"{self.name}:{line}:{column}"):
             _, sides = read_line(anchor.line.strip(), anchor.key or "claim", self.decimal)
-        except ReadError as error:
-            raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
         return Line("", (), sides, (line, column))
 
     def _in_prose(
@@ -511,14 +437,11 @@ class _Sheet:
         origins: Origins = {}
         lines: list[Line] = []
         begins = place_of(self.text, anchor.begins if anchor.line else anchor.start)
-        try:
+        with located(":".join(map(str, (self.name, *begins)))):
             claimed = {anchor.key: anchor.claimed}
             claims = read_claims(claimed, evaluation, origins, lines, self.decimal)
             if len(origins) != 1:
                 raise ReadError(f"{anchor.key}: claims no number; write e.g. weights[1,2] = 0.47")
-        except SymattnError as error:
-            line, column = begins
-            raise ReadError(f"{self.name}:{line}:{column}: {error}") from None
         ((letter, place),) = origins
         return letter, place, claims[letter], [replace(line, where=begins) for line in lines]
 
@@ -560,25 +483,43 @@ class _Sheet:
         """The mark of the number `text`, which ends the claim `claim`, and where both begin."""
         line, column = place_of(self.text, start)
         passes = marking.passes(entry)
-        found = self.text.startswith(text, start)  # and not spelled with escapes
-        mend = None
-        if found and not passes:
-            mend = rewritten(marking.evaluation, mark.letter, entry, text, marking.policy.rounding)
-            if mend is not None and not self._holds(marking, entry, claim, text, mend):
-                mend = None
-        true = shown_true(marking, mark, entry)
-        begins = place_of(self.text, begin)
-        verdict = entry.verdict
-        return Finding(line, column, str(entry), text, true, verdict, passes, start, mend, begins)
+        end, correction = None, None
+        if self.text.startswith(text, start):  # and is not spelled with escapes
+            end = column + len(text)
+            if not passes:
+                correction = self._correction(marking, mark, entry, claim, text)
+        return Finding(
+            line,
+            column,
+            end,
+            str(entry),
+            text,
+            true_text(marking, mark, entry),
+            entry.verdict,
+            passes,
+            start,
+            correction,
+            place_of(self.text, begin),
+        )
+
+    def _correction(
+        self, marking: Marking, mark: StepMark, entry: EntryMark, claim: str, number: str
+    ) -> str | None:
+        """What belongs in the place of a number; None where its worked line would not hold."""
+        evaluation, rounding = marking.evaluation, marking.policy.rounding
+        correction = correction_of(evaluation, mark.letter, entry, number, rounding)
+        if correction is None or not self._holds(marking, entry, claim, number, correction):
+            return None
+        return correction
 
     def _holds(
-        self, marking: Marking, entry: EntryMark, claim: str, number: str, mend: str
+        self, marking: Marking, entry: EntryMark, claim: str, number: str, correction: str
     ) -> bool:
         """Whether a worked line holds, among the true numbers, with its last number put right."""
         if not is_line(claim):
             return True
         start = claim.rindex(number)
-        mended = claim[:start] + mend + claim[start + len(number) :]
+        corrected = claim[:start] + correction + claim[start + len(number) :]
         lines: list[Line] = []
-        read_claims({str(entry): mended}, marking.evaluation, None, lines, self.decimal)
+        read_claims({str(entry): corrected}, marking.evaluation, None, lines, self.decimal)
         return all(map(marking.passes, check_lines(lines, marking.evaluation, {})))

@@ -22,9 +22,10 @@ from symattn.documents.cost import admit_document
 from symattn.documents.job import Job
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
-from symattn.errors import ReadError, SymattnError, nearest, shown
+from symattn.errors import ReadError, located, nearest, shown
 from symattn.worksheet.prose import sheet_of_block
-from symattn.worksheet.quote import entries_named, quoted
+from symattn.worksheet.quotation import quotation
+from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import Worksheet
 from symattn.worksheet.syntaxes import Block, line_of
 from symattn.worksheet.syntaxes.markdown import fences
@@ -110,13 +111,11 @@ def _filled(
     """A comment, what it asks for, and the comment that ends it."""
     if sheet is None:
         raise ReadError(f"{place}: no worksheet stands before this comment")
-    try:
+    with located(place):
         if mark["kind"] == "value":
-            body = quoted(sheet, mark["told"].strip())
+            body = quotation(sheet, mark["told"].strip())
         else:
             body = _derivation(sheet, mark["told"], flavor).replace("\n", newline)
-    except SymattnError as error:
-        raise ReadError(f"{place}: {error}") from None
     return f"{mark[0]}{body}<!-- /{mark['kind']} -->"
 
 
@@ -132,19 +131,22 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
         if key in told and not (told[key].isdecimal() and int(told[key]) <= 100):
             raise ReadError(f"{key}={told[key]}: give a whole number")
     if "batch" in told:
-        sheet = sheet.in_file(sheet.of_batch, int(told["batch"]))
+        with sheet.in_file():
+            sheet = sheet.of_batch(int(told["batch"]))
     notation = sheet.notation
     if "digits" in told:
         notation = notation.but(digits=int(told["digits"]))
     if "layout" in told:
         notation = notation.but(layout=told["layout"])
-    derivation = sheet.in_file(sheet.derivation)
-    evaluation = sheet.in_file(sheet.evaluate, derivation)
+    with sheet.in_file():
+        derivation = sheet.derivation()
+        evaluation = sheet.evaluate(derivation)
     views: Any = tuple(told["view"].split(",")) if "view" in told else VIEWS
     only = told["steps"].split(",") if "steps" in told else ()
-    entries = entries_named(told["entry"].split(";"), evaluation) if "entry" in told else {}
+    entries = entries_at(told["entry"].split(";"), evaluation) if "entry" in told else {}
     job = Job(derivation, evaluation, notation, views, only, entries=entries)
-    sheet.in_file(admit_document, "md", [job])
+    with sheet.in_file():
+        admit_document("md", [job])
     page = outline(
         derivation, evaluation, notation=notation, views=views, only=only, entries=entries
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symattn import Attention
-from symattn.arithmetic.balls import BITS
+from symattn.arithmetic.enclosure import BITS
 from symattn.evaluate.check import compare
 
 SLIPS = (1, 2, 4, 8, 16, 32, 64, 256, 1024)

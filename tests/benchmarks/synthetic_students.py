@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from symattn.worksheet.check import Marking, check_worksheet
+from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.results import Marking
 
 ROUNDINGS = {"half-up": ROUND_HALF_UP, "half-even": ROUND_HALF_EVEN, "cut off": ROUND_DOWN}
 

@@ -7,7 +7,7 @@ import time
 from symattn.errors import SymattnError
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.reading.claims import Policy
-from symattn.worksheet.reports.report import as_data, report
+from symattn.worksheet.reports.report import as_data, report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 #: The syntaxes, by the number that an input begins with.
@@ -136,12 +136,12 @@ def check_input(data: bytes) -> str:
             return "nothing"
         for marking in checked.markings:
             as_data(marking)
-            found = report(marking)
+            found = report_of(marking)
             assert text_report(found) and markdown_report(found) and html_report(found)
         for finding in checked.findings:
-            if finding.mend is not None:
+            if finding.correction is not None:
                 assert text.startswith(finding.claimed, finding.start)
-        mended = check_text(checked.mended(), name, explain=False)
+        mended = check_text(checked.corrected(), name, explain=False)
     except SymattnError as error:
         assert str(error).startswith(f"{name}:"), error  # which says where
         return "refused"
@@ -150,5 +150,5 @@ def check_input(data: bytes) -> str:
     assert mended is not None
     if any(marking.policy.accept != Policy().accept for marking in checked.markings):
         return "marked"  # a mistake that is let pass may be what others follow from
-    assert all(f.passes or f.mend is None for f in mended.findings), checked.mended()
+    assert all(f.passes or f.correction is None for f in mended.findings), checked.corrected()
     return "marked"

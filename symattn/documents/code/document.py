@@ -34,8 +34,8 @@ def code_document(derivation: Derivation, evaluation: Evaluation, language: str)
     written_for = f"Written for {', '.join(fixed)}." if fixed else ""
     batches = any(len(evaluation.shape(item.letter)) > 2 + item.per_head for item in program.inputs)
     single = "" if batches else "One sequence at a time."
-    told = ["Returns every step by its letter.", single, spoken.note, written_for]
-    docs += ["", " ".join(filter(None, told))]
+    returns = ["Returns every step by its letter.", single, spoken.note, written_for]
+    docs += ["", " ".join(filter(None, returns))]
     code = spelled(program, spoken, docs=docs)
     parts = [*spoken.needed(code), code]
     called = {

@@ -17,8 +17,8 @@ import sympy
 
 from symattn.arithmetic.base import Array
 from symattn.derivation import Derivation, Evaluation
-from symattn.documents.code.growth import Growth
-from symattn.documents.code.made import Counted, Powers, Sized, Table, cut, seen_by
+from symattn.documents.code.by_position import Counted, Powers, Sized, Table, cut, seen_by
+from symattn.documents.code.size_formulas import Growth
 from symattn.documents.code.trace import Line, Program, Scalar, traced
 from symattn.documents.code.views import View
 from symattn.errors import SymattnError

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from symattn.documents.code.fit import BLACK, Style
+from symattn.documents.code.line_breaks import BLACK, Style
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from symattn.documents.code.fit import PRETTIER
 from symattn.documents.code.language import Language
+from symattn.documents.code.line_breaks import PRETTIER
 
 
 def _functions(file: str, begin: str) -> dict[str, str]:

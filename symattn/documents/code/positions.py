@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy
 
-from symattn.documents.code.language import Language
-from symattn.documents.code.made import (
+from symattn.documents.code.bracketed import Piece
+from symattn.documents.code.by_position import (
     COLUMN,
     ROW,
     Condition,
@@ -18,7 +18,7 @@ from symattn.documents.code.made import (
     Sized,
     Table,
 )
-from symattn.documents.code.piece import Piece
+from symattn.documents.code.language import Language
 from symattn.documents.code.trace import Program
 from symattn.errors import CannotSpell
 from symattn.nodes.spell import Speller

@@ -11,10 +11,10 @@ import numpy as np
 import sympy
 
 from symattn.arithmetic.arrays import nearest_float
-from symattn.documents.code.fit import fitted
+from symattn.documents.code.bracketed import Piece
+from symattn.documents.code.by_position import Counted, Powers, Seen, Sized, Table
 from symattn.documents.code.language import Language
-from symattn.documents.code.made import Counted, Powers, Seen, Sized, Table
-from symattn.documents.code.piece import Piece
+from symattn.documents.code.line_breaks import fitted
 from symattn.documents.code.positions import Positions
 from symattn.documents.code.trace import Line, Program, Scalar
 from symattn.documents.code.views import View

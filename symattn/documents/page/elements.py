@@ -31,14 +31,14 @@ def el(tag: str, *children: str, **attributes: str | int | bool | None) -> Marku
     >>> el("p", "1 < 2", class_="a")
     '<p class="a">1 &lt; 2</p>'
     """
-    told = []
+    written = []
     for key, value in attributes.items():
         name = key.rstrip("_").replace("_", "-")
         if value is True:
-            told.append(f" {name}")
+            written.append(f" {name}")
         elif value is not None and value is not False:
-            told.append(f' {name}="{in_markup(clean(str(value)))}"')
-    start = f"<{tag}{''.join(told)}>"
+            written.append(f' {name}="{in_markup(clean(str(value)))}"')
+    start = f"<{tag}{''.join(written)}>"
     return Markup(start if tag in _VOID else f"{start}{joined(*children)}</{tag}>")
 
 

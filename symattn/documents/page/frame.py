@@ -121,12 +121,12 @@ def _main(
     tempered: str,
 ) -> Markup:
     sizes = ", ".join(f"{name} = {count}" for name, count in outline.sizes)
-    told = [el("p", sizes, class_="sizes")] if sizes else []
+    summary = [el("p", sizes, class_="sizes")] if sizes else []
     checked = [_check(outline.check)] if outline.check is not None else []
     notes = [el("p", note, class_="note") for note in outline.notes]
     return el(
         "main",
-        el("header", el("h1", title), *told, *checked, *notes),
+        el("header", el("h1", title), *summary, *checked, *notes),
         _controls(bool(tempered)) if live else Markup(),
         el(
             "section",

@@ -132,7 +132,7 @@ class Shown:
 
     def figure(self, head: int | None, home: bool = False) -> Markup:
         """The matrix with its name; `home` is the step's own, not a copy as an operand."""
-        told = "" if home or self.item.name == self.item.letter else self.item.name
+        name = "" if home or self.item.name == self.item.letter else self.item.name
         table = self.table(head, home)
         kinds = ["matrix"] + ["home"] * home
         hidden = None in (*self.kept(self.shape[0]), *self.kept(self.shape[1]))
@@ -146,7 +146,7 @@ class Shown:
             if hidden and home
             else Markup()
         )
-        said = [" ", el("span", told.replace("_", " "), class_="name")] if told else []
+        said = [" ", el("span", name.replace("_", " "), class_="name")] if name else []
         return el(
             "figure",
             el("figcaption", formula(self.symbol(head)), *said),
@@ -189,8 +189,8 @@ class Shown:
             body.append(el("tr", *cells, data_r=i))
         lines.append(el("tbody", *body))
         heads_told = "" if head is None else f", head {head + self.notation.index_base}"
-        told = f"{self.item.name}{heads_told}, {self.shape[0]} by {self.shape[1]}"
-        return el("table", *lines, aria_label=told, data_m=self.item.letter, data_h=head)
+        label = f"{self.item.name}{heads_told}, {self.shape[0]} by {self.shape[1]}"
+        return el("table", *lines, aria_label=label, data_m=self.item.letter, data_h=head)
 
     def shade(self, head: int | None, i: int, j: int) -> int:
         """How dark a weight's cell is."""

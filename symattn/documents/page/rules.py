@@ -33,6 +33,7 @@ from symattn.nodes.rule import (
     Times,
     Total,
     at,
+    children,
     parts,
     rule_of,
 )
@@ -42,6 +43,9 @@ from symattn.notation.options import Notation
 from symattn.step import HEAD, Step
 
 Data: TypeAlias = Any
+
+#: What the page calls rules that are made of rules alone.
+_KINDS: Mapping[type, str] = {Plus: "+", Times: "*", Exp: "x"}
 
 #: What the page calls row, column and head.
 _ROW, _COLUMN, _HEAD = "i", "j", "h"
@@ -78,22 +82,18 @@ class _Encoder:
                 where = None if head is None else self.index(head)
                 return ["e", str(matrix.name), where, self.index(row), self.index(column)]
             case Const(value):
-                return self.table(value.free_symbols, lambda told: at(rule, told, self.sizes))
+                return self.table(value.free_symbols, lambda places: at(rule, places, self.sizes))
             case Ordinal(index):
                 free = sympy.sympify(index, strict=True).free_symbols
-                return self.table(free, lambda told: at(rule, told, self.sizes))
+                return self.table(free, lambda places: at(rule, places, self.sizes))
             case Named(_, _, value):
                 return self.rule(value)
-            case Plus(terms):
-                return ["+", *map(self.rule, terms)]
-            case Times(factors):
-                return ["*", *map(self.rule, factors)]
+            case Plus() | Times() | Exp():
+                return [_KINDS[type(rule)], *map(self.rule, children(rule))]
             case Over(num, den, empty):
                 return ["/", self.rule(num), self.rule(den), int(empty is not None)]
             case Total(body, index, size):
                 return ["s", *self.along(body, index, size)]
-            case Exp(body):
-                return ["x", self.rule(body)]
             case Apply(name, body):
                 return ["f", name, self.rule(body)]
             case Power(body, exponent):
@@ -116,10 +116,10 @@ class _Encoder:
         branches = [self.rule(rule.value), self.rule(rule.otherwise)]
         if any(isinstance(part, Entry) for side in (rule.left, rule.right) for part in parts(side)):
             return ["?", [self.rule(rule.left), rule.sign, self.rule(rule.right)], *branches]
-        told = Cases(rule.left, rule.sign, rule.right, Const(sympy.S.One), Const(sympy.S.Zero))
+        truth = Cases(rule.left, rule.sign, rule.right, Const(sympy.S.One), Const(sympy.S.Zero))
         decided = self.tabulated(
             _symbols(rule.left) | _symbols(rule.right),
-            lambda places: int(_value(at(told, places, self.sizes))),
+            lambda places: int(_value(at(truth, places, self.sizes))),
         )
         return ["?", decided, *branches]
 

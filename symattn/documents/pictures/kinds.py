@@ -66,8 +66,8 @@ def picture(
 
 def names_of(labels: tuple[str, ...], count: int, base: int, letter: str) -> list[str]:
     """The tokens' names, or numbered letters where they have none."""
-    told = list(labels) or [f"{letter} {k + base}" for k in range(count)]
-    return [x if len(x) <= _LONGEST_LABEL else f"{x[: _LONGEST_LABEL - 1]}…" for x in told]
+    names = list(labels) or [f"{letter} {k + base}" for k in range(count)]
+    return [x if len(x) <= _LONGEST_LABEL else f"{x[: _LONGEST_LABEL - 1]}…" for x in names]
 
 
 def heat(shown: Shown, _: Mapping[str, Shown]) -> Drawing:
@@ -100,8 +100,8 @@ def _matrix(shown: Shown, head: int | None, shaded: bool, title: bool = True) ->
     listed = "; ".join(
         ", ".join(shown.text(head, i, j) for j in range(columns)) for i in range(rows)
     )
-    told = f"{line(shown.symbol(head))}, {rows} by {columns}: {listed}."
-    return Drawing(left + columns * width + 1, top + rows * _CELL + 1, tuple(shapes), told)
+    description = f"{line(shown.symbol(head))}, {rows} by {columns}: {listed}."
+    return Drawing(left + columns * width + 1, top + rows * _CELL + 1, tuple(shapes), description)
 
 
 def _base(top: float, i: int) -> float:
@@ -175,9 +175,9 @@ def tokens(shown: Shown, head: int | None, titled: bool = True) -> Drawing:
         if row.max(initial=0) > 0
     ]
     which = "" if head is None else f" in head {head + base}"
-    told = f"Weights{which}: {'; '.join(strongest[:12])}."
+    description = f"Weights{which}: {'; '.join(strongest[:12])}."
     height = top + _STEP * max(len(queries), len(keys)) + 8
-    return Drawing(left + _SPAN + right, height, tuple(shapes), told)
+    return Drawing(left + _SPAN + right, height, tuple(shapes), description)
 
 
 def falk(shown: Shown, everything: Mapping[str, Shown]) -> Drawing:
@@ -284,11 +284,11 @@ def _crossed(
     shapes.append(Words(margin + inner * width / 2, y - 8, left[0].symbol(left[1])))
     bottom = y + len(result) * _CELL
     shapes.append(Words(x + across * width / 2, bottom + HEIGHT + 4, shown.symbol(head)))
-    told = (
+    description = (
         f"Falk's scheme of {line(shown.symbol(head))}: each entry stands where a row of "
         f"{line(left[0].symbol(left[1]))} meets a column of the matrix above."
     )
-    return Drawing(x + across * width + 1, bottom + HEIGHT + 10, tuple(shapes), told)
+    return Drawing(x + across * width + 1, bottom + HEIGHT + 10, tuple(shapes), description)
 
 
 def graph(derivation: Derivation, notation: Notation) -> Drawing:
@@ -329,13 +329,13 @@ def graph(derivation: Derivation, notation: Notation) -> Drawing:
         shapes.append(Words(x, y + (18 if named else 27), speller.matrix(item.symbol)))
         if named:
             shapes.append(Words(x, y + 36, item.name.replace("_", " "), ink="soft"))
-    told = "; ".join(
+    description = "; ".join(
         f"{step.name} from {' and '.join(items[x].name for x in step.operands)}"
         for step in derivation.steps
         if step.operands
     )
     height = max(y for _, y in place.values()) + _NODE
-    drawn = Drawing(whole, height, tuple(shapes), f"Graph of the steps: {told}.")
+    drawn = Drawing(whole, height, tuple(shapes), f"Graph of the steps: {description}.")
     return Drawing(whole + 2, height + 2, tuple(drawn.moved(1, 1)), drawn.alternative)
 
 

@@ -74,7 +74,7 @@ def _shape(shape: Shape, alone: bool) -> Markup:
                 stroke=colour_of(edge) if edge else None,
             )
         case Stroke(x1, y1, x2, y2, width, ink, opacity, arrow, marks):
-            told = {f"data_{name}": value for name, value in marks} if not alone else {}
+            data = {f"data_{name}": value for name, value in marks} if not alone else {}
             return el(
                 "line",
                 x1=_number(x1),
@@ -86,7 +86,7 @@ def _shape(shape: Shape, alone: bool) -> Markup:
                 stroke=colour_of(ink) if alone else None,
                 stroke_linecap="round" if alone else None,
                 marker_end="url(#arrow)" if arrow else None,
-                **told,
+                **data,
             )
         case Words(x, y, _, anchor, ink, bold):
             return el(

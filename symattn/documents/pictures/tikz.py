@@ -20,10 +20,10 @@ def tikz_document(drawing: Drawing) -> str:
 
     The text alternative goes before it, in a comment.
     """
-    told = escape_controls(drawing.alternative, " ").replace("\n", " ")
+    description = escape_controls(drawing.alternative, " ").replace("\n", " ")
     shapes = "\n".join(f"  {_shape(shape)}" for shape in drawing.shapes)
     options = f"x={_UNIT}pt, y=-{_UNIT}pt, inner sep=0pt, font=\\footnotesize"
-    return f"% {told}\n\\begin{{tikzpicture}}[{options}]\n{shapes}\n\\end{{tikzpicture}}\n"
+    return f"% {description}\n\\begin{{tikzpicture}}[{options}]\n{shapes}\n\\end{{tikzpicture}}\n"
 
 
 def _shape(shape: Shape) -> str:

@@ -1,10 +1,10 @@
 """Chains: the numbers that somebody would have written who worked in one style throughout.
 
-Every step is computed from what was kept of the steps before it, in all styles at once and in
-floating point. A claim that the chain gives is kept as the style keeps it; one that it does not
-give is used as it stands, so that what follows from a mistake is told from a second mistake. A
-second track goes on from what should have been written instead: where the two differ, a number
-depends on a mistake.
+Every step is computed from the numbers of the steps before it as a style keeps them, in all styles
+at once and in floating point. A claim that the chain explains is used as the style keeps it; one
+that it does not explain is used as it stands, so that what follows from a mistake is not a second
+mistake. A second track goes on from what should have been written instead: where the two differ, a
+number depends on a mistake.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PRECISE = 1e-13
 #: A change by this share of a unit of the last digit does not show.
 _NOTICED = 1e-3
 
-#: What rounding hardly does: so many units, and such a share of the largest number of a matrix.
+#: Rounding hardly moves a number by more: so many units, and such a share of the largest number.
 _FAR, _SHARE = 3, 0.05
 
 #: How far beside a claim another number is put, to see what depends on it.
@@ -64,16 +64,18 @@ class Claimed:
 
     def __init__(self, claims: Array, true: Callable[[], Array]) -> None:
         flat = claims.ravel().tolist()
-        there = [index for index, entry in enumerate(flat) if entry is not None]
-        self.whole = len(there) == len(flat)
-        every = list(np.ndindex(*claims.shape))
-        self.places: list[Place] = every if self.whole else [every[index] for index in there]
-        self.written: list[Written] = [flat[index] for index in there]
-        self.index = np.array(there, dtype=int)
+        indices = [index for index, entry in enumerate(flat) if entry is not None]
+        #: Whether every entry of the matrix is claimed.
+        self.whole = len(indices) == len(flat)
+        places = list(np.ndindex(*claims.shape))
+        self.places: list[Place] = places if self.whole else [places[index] for index in indices]
+        self.written: list[Written] = [flat[index] for index in indices]
+        #: Where the claims stand in the matrix written as one row.
+        self.index = np.array(indices, dtype=int)
         self._true = true
         #: Proven: whether each is right, and whether it is the true value cut off.
-        self.right = np.zeros(len(there), dtype=bool)
-        self.cut = np.zeros(len(there), dtype=bool)
+        self.right = np.zeros(len(indices), dtype=bool)
+        self.cut = np.zeros(len(indices), dtype=bool)
 
     @cached_property
     def numbers(self) -> Array:
@@ -113,30 +115,35 @@ class Claimed:
         return self.right | self.cut
 
     @cached_property
-    def rounded_from(self) -> tuple[Array, Array]:
-        """The least and the largest number that would be rounded to each claim."""
+    def rounding_interval(self) -> tuple[Array, Array]:
+        """The least and the largest number that is rounded to each claim: half a unit around it."""
         half = self.units / 2 + self._slack
         return self.numbers - half, self.numbers + half
 
     @cached_property
-    def cut_from(self) -> tuple[Array, Array]:
-        """The same of being cut off; whole numbers and exact ones are not cut off."""
-        low, high = self.rounded_from
-        sharp, wide = self._slack, self.units - self._slack
+    def cutting_interval(self) -> tuple[Array, Array]:
+        """The same for cutting off: a unit away from zero; whole and exact numbers are not cut."""
+        low, high = self.rounding_interval
+        near, far = self._slack, self.units - self._slack
         fraction = (self.decimals >= 1) & ~self.exact
-        below = np.where(self.numbers > 0, sharp, wide)
-        above = np.where(self.numbers < 0, sharp, wide)
+        below = np.where(self.numbers > 0, near, far)
+        above = np.where(self.numbers < 0, near, far)
         return (
             np.where(fraction, self.numbers - below, low),
             np.where(fraction, self.numbers + above, high),
         )
 
-    def explained_from(self, cut: Array) -> tuple[Array, Array]:
-        """The least and the largest number that each claim is explained by, in every way."""
-        low, high = self.rounded_from
+    def interval(self, cut: Array) -> tuple[Array, Array]:
+        """The least and the largest number that is written as each claim, in every way of working.
+
+        `cut` says of each way whether digits are cut off.
+        """
+        low, high = self.rounding_interval
         if not cut.any():
             return low, high
-        return np.where(cut, self.cut_from[0], low), np.where(cut, self.cut_from[1], high)
+        return np.where(cut, self.cutting_interval[0], low), np.where(
+            cut, self.cutting_interval[1], high
+        )
 
     @cached_property
     def written_alike(self) -> tuple[Array, Array]:
@@ -170,8 +177,8 @@ class Chain:
     unexplained: int
 
 
-class _Form:
-    """What the chains of all sheets of one form share."""
+class _Layout:
+    """What the chains of all sheets of one exercise share: shapes, and how much work they are."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.steps: tuple[Any, ...] = (*evaluation.inputs, *evaluation.steps)
@@ -207,9 +214,8 @@ class Chains:
         rounding: Accepted = "either",
     ) -> None:
         self.evaluation, self.claimed, self.rounding = evaluation, claimed, rounding
-        form: _Form = evaluation.known(("shape", "chains"), lambda: _Form(evaluation))
-        self.steps, self.shapes, self._lengths = form.steps, form.shapes, form.lengths
-        self._work, self._after, self._root = form.work, form.after, form.root
+        layout: _Layout = evaluation.known(("shape", "chains"), lambda: _Layout(evaluation))
+        self.layout, self.steps, self.shapes = layout, layout.steps, layout.shapes
         self._operands: dict[str, Mapping[Claim, tuple[Claim, ...]]] = {}
 
     @cached_property
@@ -227,7 +233,7 @@ class Chains:
 
     @cached_property
     def _chosen(self) -> _Run:
-        """The run of the style of the sheet, among others; its `way` is the one."""
+        """A run of several styles in which that of the sheet is the chosen way."""
         plain, usual, unusual = map(len, self._styles)
         best = self._best_of(0, plain)
         if best is not None and not best.within_reach:
@@ -240,25 +246,25 @@ class Chains:
         return rare if rare and rare.order[0] + MORE <= best.order[0] else best
 
     @cached_property
-    def _given(self) -> tuple[bool, bool]:
+    def _circumstances(self) -> tuple[bool, bool]:
         """Whether there is a root to be rounded, and whether a step is left out."""
         left_out = any(
             step.letter not in self.claimed or not self.claimed[step.letter].whole
             for step in self.evaluation.steps
         )
-        return self._root, left_out
+        return self.layout.root, left_out
 
     @property
     def _styles(self) -> tuple[tuple[Style, ...], ...]:
-        return styles_that_differ(*self._given)
+        return styles_that_differ(*self._circumstances)
 
     def _best_of(self, first: int, last: int) -> _Run | None:
         """The run, of some styles, with the best of them; None where nobody is to round so."""
         runs: list[_Run] = []
-        at_once = max(1, _MOST_NUMBERS // self._work)
+        at_once = max(1, _MOST_NUMBERS // self.layout.work)
         for start in range(first, last, at_once):
             stop = min(start + at_once, last)
-            run = _Run(self, _some_ways(self._given, start, stop, self.ways(stop - start)))
+            run = _Run(self, _some_ways(self._circumstances, start, stop, self.ways(stop - start)))
             if run.choose(self.rounding):
                 runs.append(run)
         return min(runs, key=lambda run: run.order, default=None)
@@ -276,7 +282,7 @@ class Chains:
             )
             for letter, claimed in self.claimed.items()
         }
-        return self._sources(wrong, moved=False)
+        return self._origins(wrong, moved=False)
 
     def operands(self, claim: Claim) -> tuple[Claim, ...]:
         """The nearest claimed numbers before a claim that it depends on at all."""
@@ -286,7 +292,7 @@ class Chains:
                 before: np.arange(len(self.claimed[before].places))
                 for before in self._claimed_before(letter)
             }
-            self._operands[letter] = self._sources(every, moved=True)
+            self._operands[letter] = self._origins(every, moved=True)
         return self._operands[letter].get(claim, ())
 
     def _claimed_before(self, letter: str) -> list[str]:
@@ -328,35 +334,36 @@ class Chains:
         if mistaken.sum() > (0 if none else 1) and (claimed.true != claimed.true[0]).any():
             yield from map(int, np.flatnonzero(mistaken))
 
-    def _sources(self, chosen: Mapping[str, Array], moved: bool) -> dict[Claim, tuple[Claim, ...]]:
+    def _origins(self, chosen: Mapping[str, Array], moved: bool) -> dict[Claim, tuple[Claim, ...]]:
+        """The claims that change when chosen ones do, each with those of the chosen that it is."""
         found: dict[Claim, list[Claim]] = {}
-        run, at_once = self._run, max(1, _MOST_NUMBERS // self._work)
+        run, at_once = self._run, max(1, _MOST_NUMBERS // self.layout.work)
         for letter, numbers in chosen.items():
             for start in range(0, len(numbers), at_once):
                 some = numbers[start : start + at_once]
-                for claim, source in run.exchanged(letter, some, moved):
-                    found.setdefault(claim, []).append((letter, source))
-        return {claim: tuple(sources) for claim, sources in found.items()}
+                for claim, origin in run.exchanged(letter, some, moved):
+                    found.setdefault(claim, []).append((letter, origin))
+        return {claim: tuple(origins) for claim, origins in found.items()}
 
     def own_work(self, letter: str) -> Evaluation | None:
-        """A step with the numbers that were kept of its operands put in; None of what is given."""
+        """A step over its operands as the style keeps them; None of what is given."""
         step = self.evaluation.step(letter)
         if step is None:
             return None
         operands = [self.evaluation.item(name) for name in step.operands]
         inputs = [Input(o.name, o.symbol, o.meaning, group=o.group) for o in operands]
-        given = {o.letter: _decimals(self._run.kept[o.letter][self._run.way]) for o in operands}
+        given = {o.letter: _decimals(self._run.used[o.letter][self._run.way]) for o in operands}
         return Evaluation(inputs, [step], given, self.evaluation.sizes, self.evaluation.labels)
 
     def ways(self, wanted: int) -> int:
         """A number of ways, at least as wanted, that no axis of a matrix has."""
-        while wanted in self._lengths:
+        while wanted in self.layout.lengths:
             wanted += 1
         return wanted
 
-    def kept_more(self, letter: str) -> str:
+    def part_of_style(self, letter: str) -> str:
         """Which part of a style says how a matrix is kept."""
-        return "weights" if letter in self._after else "logits"
+        return "weights" if letter in self.layout.after else "logits"
 
 
 class _Ways:
@@ -383,8 +390,8 @@ class _Ways:
 
 
 @lru_cache(maxsize=64)
-def _some_ways(given: tuple[bool, bool], start: int, stop: int, count: int) -> _Ways:
-    styles = [style for group in styles_that_differ(*given) for style in group]
+def _some_ways(circumstances: tuple[bool, bool], start: int, stop: int, count: int) -> _Ways:
+    styles = [style for group in styles_that_differ(*circumstances) for style in group]
     return _Ways(styles[start:stop], count)
 
 
@@ -398,8 +405,9 @@ class _Run:
         self.chains, self.ways, self.tracks = chains, ways, tracks
         self.explained: dict[str, Array] = {}
         self.depends: dict[str, Array] = {}
-        self.kept: dict[str, Array] = {}
+        #: Each matrix as it follows from those before it, and as later steps use it.
         self.computed: dict[str, Array] = {}
+        self.used: dict[str, Array] = {}
         #: In each way, how many claims are not explained, and how many of them are right.
         self.unexplained = np.zeros((2, ways.count), dtype=int)
         self.way = 0
@@ -422,7 +430,7 @@ class _Run:
 
     @property
     def within_reach(self) -> int:
-        """How many claims another style might explain: not right, and near what is computed."""
+        """How many claims another style might explain: unexplained ones near what is computed."""
         count = 0
         for letter, claimed in self.chains.claimed.items():
             value = self.computed[letter][self.way].ravel()[claimed.index]
@@ -448,13 +456,13 @@ class _Run:
         if moved:  # what is hidden stays hidden
             instead = claimed.numbers[chosen] + np.maximum(claimed.units[chosen], _BESIDE)
         else:
-            instead = self.kept[letter][1].ravel()[claimed.index[chosen]]
+            instead = self.used[letter][1].ravel()[claimed.index[chosen]]
         ways = self.chains.ways(len(chosen))
         arithmetic = _Ways([self.ways.styles[self.way]], ways).arithmetic
         changed: dict[str, Array] = {}
 
         def as_it_is(name: str) -> Array:
-            here = self.kept[name][self.way]
+            here = self.used[name][self.way]
             return np.broadcast_to(here, (ways, *here.shape))
 
         def operand(name: str) -> Array:
@@ -473,17 +481,17 @@ class _Run:
                 if reached is not None:
                     now = value.reshape(ways, -1)[: len(chosen), reached.index]
                     before = self.computed[step.letter][self.way].ravel()[reached.index]
-                    for source, number in np.argwhere(~_same(now, before, reached.noticed)):
-                        yield (step.letter, int(number)), int(chosen[source])
+                    for origin, number in np.argwhere(~_same(now, before, reached.noticed)):
+                        yield (step.letter, int(number)), int(chosen[origin])
                     if reached.whole:
                         continue
                     here = np.array(here)
-                    written = self.kept[step.letter][self.way].ravel()[reached.index]
+                    written = self.used[step.letter][self.way].ravel()[reached.index]
                     here.reshape(ways, -1)[:, reached.index] = written
                 changed[step.letter] = here
 
     def _take(self, item: Any) -> None:
-        """Compute a matrix in every way, from what was kept of its operands, and keep it."""
+        """Compute a matrix in every way, from its operands as they are used."""
         letter, evaluation = item.letter, self.chains.evaluation
         given = letter in evaluation.given
         if given:
@@ -491,17 +499,17 @@ class _Run:
             own = evaluation.array(letter).astype(float).reshape(shape[1:])
             value = np.broadcast_to(own, shape)
         else:
-            value = self._followed(item, self.kept.__getitem__, self.ways.arithmetic)
+            value = self._followed(item, self.used.__getitem__, self.ways.arithmetic)
         self.computed[letter] = value
         claimed = self.chains.claimed.get(letter)
         unwritten = value if given else _unwritten(item, value, self.ways.arithmetic)
         if claimed is None:
-            self.kept[letter] = unwritten
+            self.used[letter] = unwritten
             return
         flat = value.reshape(self.ways.count, -1)
         out = np.array(unwritten).reshape(flat.shape)
-        out[:, claimed.index] = self._judged(letter, claimed, flat[:, claimed.index])
-        self.kept[letter] = out.reshape(value.shape)
+        out[:, claimed.index] = self._used_claims(letter, claimed, flat[:, claimed.index])
+        self.used[letter] = out.reshape(value.shape)
 
     def _followed(self, step: Any, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
         """A step in every way; not a number where what was claimed before makes no sense.
@@ -516,18 +524,18 @@ class _Run:
             value = np.array(np.nan)
         return np.broadcast_to(value, (arithmetic.ways, *self.chains.shapes[step.letter]))
 
-    def _judged(self, letter: str, claimed: Claimed, values: Array) -> Array:
-        """Which claims the chains explain; what is kept of them."""
+    def _used_claims(self, letter: str, claimed: Claimed, values: Array) -> Array:
+        """The claims as later steps use them; which of them the chains explain is noted."""
         ways = self.ways
-        more = ways.more[self.chains.kept_more(letter)]
+        more = ways.more[self.chains.part_of_style(letter)]
         fraction, decimals = claimed.written_alike
         powers = 10.0 ** np.minimum(decimals + more, 300)
         offsets = np.where(fraction, ways.offsets, ROUNDED)
         short = kept(values, powers, offsets, ways.even)
         np.copyto(short, values, where=(more >= UNROUNDED) | claimed.exact)
-        read = np.where(ways.twice & fraction, short, values) if ways.any_twice else values
-        low, high = claimed.explained_from(ways.cut)
-        explained = (read >= low) & (read <= high)
+        written = np.where(ways.twice & fraction, short, values) if ways.any_twice else values
+        low, high = claimed.interval(ways.cut)
+        explained = (written >= low) & (written <= high)
         true = np.abs(values - claimed.true) <= claimed.near
         if true.any():  # there a proof stands in place of a judgement
             proven = np.where(ways.cut & ~claimed.right, claimed.cut, claimed.right)
@@ -553,19 +561,19 @@ class _Run:
 
 
 def _unwritten(step: Any, value: Array, arithmetic: ByHand) -> Array:
-    """What is kept of a step that is not claimed."""
+    """A step that is not claimed, as later steps use it."""
     if isinstance(step.expr, Exponential | LineSum):
         return arithmetic.sums(value)
     return arithmetic.between(value)
 
 
-def _decimals(kept_numbers: Array) -> Any:
+def _decimals(numbers: Array) -> Any:
     """Floats as nested lists of the decimals that they were read from."""
     texts = [
         format(Decimal(repr(x)), "f") if np.isfinite(x) else "-inf"
-        for x in map(float, kept_numbers.ravel())
+        for x in map(float, numbers.ravel())
     ]
-    return np.array(texts, dtype=object).reshape(kept_numbers.shape).tolist()
+    return np.array(texts, dtype=object).reshape(numbers.shape).tolist()
 
 
 def _same(one: Array, other: Array, near: Array) -> Array:

@@ -1,123 +1,37 @@
-"""Worked lines: ``s_12 = 1·0 + 2·4 = 8`` is checked link by link, and its last number is the claim.
+"""Worked lines judged: ``s_12 = 1·0 + 2·4 = 8`` is checked link by link.
 
-Each side is read exactly. A sign ``=`` or ``≈`` before a decimal holds if the decimal is a correct
-rounding of what stands before it, or that cut off; between sides without decimals it holds if they
-are proven equal; a side in which some numbers were rounded (``2.034/3.034``) has to be made as the
-side before it is, each number a rounding of its part. What stands before a sign may be read as the
-numbers printed there, as any side before it, of which they are roundings, or as the true numbers.
+A sign ``=`` or ``≈`` before a decimal holds if the decimal is a correct rounding of what stands
+before it, or that cut off; between sides without decimals it holds if they are proven equal; a side
+in which some numbers were rounded (``2.034/3.034``) has to be made as the side before it is, each
+number a rounding of its part. What stands before a sign may be read as the numbers printed there,
+as any side before it, of which they are roundings, or as the true numbers.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import sympy
 from flint import arb, fmpq
 
-from symattn.arithmetic.balls import BITS, ball, precision
 from symattn.arithmetic.base import Array
-from symattn.arithmetic.exact import FUNCTIONS
-from symattn.arithmetic.reading import read_number
-from symattn.arithmetic.spelling import POWER_OF_TEN, exponent_of, plain_text
+from symattn.arithmetic.enclosure import BITS, ball, precision
+from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.verify import Quantity, cuts_to, rounds_to
-from symattn.arithmetic.written import Written, read_written
-from symattn.derivation import Evaluation, Place, Step
-from symattn.errors import CannotSpell, ReadError, SymattnError, Undecided, shown
-from symattn.grammar import Apart, Call, Name, Number, Tree, read_closed
+from symattn.arithmetic.written import Written
+from symattn.derivation import Evaluation, Place
+from symattn.errors import CannotSpell, SymattnError, Undecided
+from symattn.grammar import Apart, Call, Name, Number, Tree
 from symattn.nodes import rule as r
-from symattn.notation.latex import latex
-from symattn.notation.options import Notation
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
-from symattn.step import HEAD
+from symattn.worksheet.reading.lines import Line, Side, exactly
 from symattn.worksheet.reading.naming import called, counted_place, without_tex
-
-#: Sides that a line may have, and characters of it.
-MAX_SIDES, MAX_LINE = 20, 2000
-
-#: What stands between the sides of a line.
-_SIGN = re.compile(r"=|≈|≃|≅|≐|~=|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])")
-
-#: What does not belong to a side: spaces, LaTeX's dollars, columns and ends of rows.
-_AROUND = re.compile(r"(?:[\s&$]|\\\\)*+")
-_BEHIND = re.compile(r"(?:[\s&$]|\\\\)+\Z")
-
-#: Numbers that are indices, exponents or sizes under a root, in what is named by letters.
-_INDICES = re.compile(
-    r"[_^]\s*\{[^{}]*\}|_[0-9A-Za-z,]+|\^\s*\(?[-+−]?\w+\)?|\[[^\[\]]*\]|√\s*\(?[0-9]+"
-    r"|\\sqrt\s*\{[^{}]*\}|[₀-₉⁰¹²³⁴-⁹]+"
-)
-_LETTER = re.compile(r"[^\W\d_]")
-_DECIMAL = re.compile(r"(?<![\w.])([0-9]+)(?:\.([0-9]*))?([eE][-+]?[0-9]+)?|\.([0-9]+)")
-_SCIENTIFIC = re.compile(rf"((?<![\w.])[0-9]+\.[0-9]+)({POWER_OF_TEN})")
-_SYMBOL = re.compile(
-    r"(?P<base>.*?)(?:_\s*\{?(?P<below>[0-9]+(?:\s*,\s*[0-9]+)*)\}?"
-    r"|(?P<small>[₀-₉]+(?:\s*,\s*[₀-₉]+)*))(?P<above>.*)\Z",
-    re.DOTALL,
-)
-_MAX = re.compile(
-    r"\\?max\s*(?:\\left)?\s*\\?[({](?P<inside>.*?)(?:\\right)?\s*\\?[)}]\Z", re.DOTALL
-)
-_SMALL = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of a line: its text, where that begins in the line, and what it comes to.
-
-    `written` is set where it is a single number.
-    """
-
-    text: str
-    start: int
-    sign: str
-    written: Written | None
-    plain: str
-    value: sympy.Expr
-
-    @cached_property
-    def tree(self) -> Tree:
-        """How it is put together."""
-        return read_closed(self.plain)
-
-    @cached_property
-    def decimals(self) -> Mapping[Fraction, int]:
-        """The decimals of each number in it that has some; the fewest that it is written with."""
-        found: dict[Fraction, int] = {}
-        for match in _DECIMAL.finditer(self.plain):
-            places = len(match[2] or match[4] or "") - exponent_of(match[3] or "")
-            value = Fraction(match[0])
-            if places > 0:
-                found[value] = min(places, found.get(value, places))
-        return found
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether no number in it can have been rounded."""
-        if self.written is None:
-            return not self.decimals
-        return self.written.places is None or self.written.places <= 0
-
-    @property
-    def quantity(self) -> Quantity:
-        """What it comes to, as a number to be compared."""
-        return exactly(self.value)
-
-
-@dataclass(frozen=True)
-class Line:
-    """A worked line; its sides are those made of numbers. Without a letter it claims no entry."""
-
-    letter: str
-    place: Place
-    sides: tuple[Side, ...]
-    #: Line and column in the file where it begins, from 1; 0 where they are not known.
-    where: tuple[int, int] = (0, 0)
+from symattn.worksheet.reading.rules import place_in, rule_at
 
 
 @dataclass(frozen=True)
@@ -159,244 +73,11 @@ class Link:
         return f"{of}: {self.left} is {self.value}, not {self.right}{other}"
 
 
-def exactly(value: sympy.Expr) -> Quantity:
-    """A number that is known exactly."""
-
-    def at(bits: int) -> Any:
-        with precision(bits):
-            return ball(value)
-
-    return Quantity(at, lambda: value)
-
-
-# ---- reading ---------------------------------------------------------------------------------
-
-
-def pieces(text: str) -> list[tuple[str, str, int]]:
-    """The sides of a text: the sign before each, its text, and where that begins.
-
-    >>> pieces("s_12 = 1·0 + 2·4 = 8")
-    [('', 's_12', 0), ('=', '1·0 + 2·4', 7), ('=', '8', 19)]
-    """
-    found: list[tuple[str, str, int]] = []
-    sign, start = "", 0
-    for match in [*_SIGN.finditer(text), None]:
-        end = len(text) if match is None else match.start()
-        lead = _AROUND.match(text, start, end)
-        begin = lead.end() if lead else start
-        found.append((sign, _BEHIND.sub("", text[begin:end]), begin))
-        if match is not None:
-            sign, start = match[0], match.end()
-    if len(found) > 1 and not found[0][1]:  # a sign that begins the text claims nothing more
-        found = found[1:]
-    return found
-
-
-def is_line(text: object) -> bool:
-    """Whether a claimed text has more than one side."""
-    return isinstance(text, str) and _SIGN.search(text) is not None and len(pieces(text)) > 1
-
-
-def is_calculation(text: str) -> bool:
-    """Whether all sides of a text are made of numbers: ``2.03/3.03 = 0.67``."""
-    return is_line(text) and all(
-        side and any(c.isdigit() for c in side) and not _is_symbolic(side)
-        for _, side, _ in pieces(text.strip().strip("$"))
-    )
-
-
-def last_side(text: str) -> tuple[str, int]:
-    """The last side of a text, which is the number that it claims, and where that begins."""
-    if not is_line(text):
-        return text, 0
-    _, side, start = pieces(text)[-1]
-    return side, start
-
-
-def read_line(
-    text: str, where: str, decimal: str, names: Callable[[str], bool | None] = lambda side: None
-) -> tuple[Written, tuple[Side, ...]]:
-    """The claimed number of a worked line and its sides that are made of numbers.
-
-    `names` says of a side whether it is a symbol of the claimed entry, None if of none. Raises
-    `ReadError` for a side that cannot be read.
-    """
-    if len(text) > MAX_LINE:
-        raise ReadError(f"{where}: {len(text)} characters are too many; write {MAX_LINE} at most")
-    found = pieces(text)
-    if len(found) > MAX_SIDES:
-        raise ReadError(f"{where}: {len(found)} sides are too many; write {MAX_SIDES} at most")
-    sides: list[Side] = []
-    for sign, side, start in found:
-        if not side:
-            raise ReadError(f"{where}: a side of the equation is empty; write e.g. 1·0 + 2·4 = 8")
-        if not sides and _is_symbolic(side):
-            if start == found[0][2] and names(side) is False:
-                raise ReadError(
-                    f"{where}: {shown(side)} is another entry; claim the line for that one"
-                )
-            continue
-        sides.append(_side(side, start, sign, where, decimal))
-    last = sides[-1] if sides else None
-    if last is None or last.text != found[-1][1]:
-        raise ReadError(f"{where}: {shown(found[-1][1])} is not a number; end the line with one")
-    if last.written is None and last.decimals and len(found) > 1:
-        raise ReadError(f"{where}: ends with {last.text[:40]}; write its value after it")
-    claimed = last.written or Written(last.text, last.value, None)
-    return claimed, tuple(sides)
-
-
-def _side(text: str, start: int, sign: str, where: str, decimal: str) -> Side:
-    return replace(_read_side(text, where, decimal), start=start, sign=sign)
-
-
-@lru_cache(maxsize=4096)
-def _read_side(text: str, where: str, decimal: str) -> Side:
-    if (row := _MAX.match(text)) is not None:
-        return replace(_largest(row["inside"], where, decimal), text=text)
-    written = read_written(text, where, decimal)
-    if written is None:
-        raise ReadError(
-            f"{where}: {shown(text)} stands where a number belongs; write the number, "
-            "or leave the claim out"
-        )
-    if written.places is not None:
-        return Side(text, 0, "", written, str(written.value), written.value)
-    try:
-        plain = plain_text(text.removesuffix("%").removesuffix("\\"), decimal)
-    except ReadError as error:
-        raise ReadError(f"{where}: {error}") from None
-    plain = _SCIENTIFIC.sub(lambda m: f"{m[1]}e{exponent_of(m[2])}", plain)
-    return Side(text, 0, "", None, plain, written.value)
-
-
-def _largest(inside: str, where: str, decimal: str) -> Side:
-    """The largest of numbers with commas, or semicolons, between them."""
-    if ";" in inside:
-        texts = inside.split(";")
-    else:
-        texts = re.split(r",\s+" if decimal == "," else ",", inside)
-    parts = [_read_side(text.strip(), where, decimal) for text in texts]
-    with precision(BITS[1]):
-        known = [part for part in parts if not _is_infinite(part)]
-        return max(known, key=lambda part: float(ball(part.value)), default=parts[0])
-
-
-def _is_symbolic(side: str) -> bool:
-    """Whether a side names what is computed by letters: no number in it stands for itself."""
-    rest = _INDICES.sub(" ", side)
-    if any(character.isdigit() for character in rest):
-        return False
-    try:
-        read_number(plain_text(side), "")
-    except ReadError:
-        return _LETTER.search(rest) is not None
-    return False
-
-
-# ---- entries named by symbols ----------------------------------------------------------------
-
-
-def symbol_key(text: str, letters: Mapping[str, str], notation: Notation) -> str | None:
-    """The key of an entry that is named as it is printed: ``s_12``, ``s_{1,2}``, ``S₁₂``.
-
-    `letters` are the steps by name. None for a text that names none of them.
-
-    >>> symbol_key("a_{1,2}", {"weights": "A"}, Notation())
-    'weights[1,2]'
-    >>> symbol_key(r"\\alpha_{12}", {"weights": "A"}, Notation())
-    'weights[1,2]'
-    """
-    if len(text) > 60 or "[" in text:
-        return None
-    match = _SYMBOL.match(text.strip().strip("$").strip())
-    if match is None or not match["base"].strip():
-        return None
-    digits = (match["below"] or match["small"]).translate(_SMALL)
-    index = [part.strip() for part in digits.split(",")] if "," in digits else list(digits)
-    if len(index) != 2:
-        return None
-    around = match["base"] + match["above"]
-    plain = _bare(f"{around}_{','.join(index)}")
-    inner = re.search(r"\(([0-9]{1,4})\)", around.translate(_HEADS))
-    head = inner[1] if inner else ""
-    for name, letter in letters.items():
-        if plain in _spellings(letter, head, tuple(index), notation):
-            return f"{name}[{head}][{','.join(index)}]" if head else f"{name}[{','.join(index)}]"
-    other = _OTHER_LETTERS.get(plain.partition("_")[0])
-    return f"{other}[{','.join(index)}]" if other in letters else None
-
-
-def is_known_letter(symbol: str, letters: Mapping[str, str], notation: Notation) -> bool:
-    """Whether a symbol's letter is that of a step, whatever its index."""
-    match = _SYMBOL.match(symbol.strip())
-    if match is None:
-        return True
-    first = f"{match['base']}_{{1,1}}{match['above']}"
-    return symbol_key(first, letters, notation) is not None
-
-
-#: What else textbooks call a step's entries, where no step has that letter.
-_OTHER_LETTERS = {"α": "weights", "alpha": "weights", "w": "weights", "e": "scores"}
-
-
-_HEADS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾", "0123456789()")
-
-
-@lru_cache(maxsize=4096)
-def _spellings(letter: str, head: str, index: tuple[str, ...], notation: Notation) -> set[str]:
-    """How an entry may be named: as it is printed, and with the matrix's own letter."""
-    row, column = index
-    tree = notation.entry(letter, Num(head) if head else None, (Num(row), Num(column)))
-    matrix = (
-        notation.letter(letter)
-        if not head
-        else notation.in_head(notation.letter(letter), Num(head))
-    )
-    below = f"_{row},{column}"
-    forms = [as_line(tree), latex(tree), f"{as_line(matrix)}{below}", f"{latex(matrix)}{below}"]
-    return {_bare(form) for form in forms}
-
-
-def _bare(text: str) -> str:
-    """A symbol without what does not tell it from others: braces, spaces, where its index is."""
-    text = re.sub(r"\\(?=[A-Za-z])|\\,|[{}\s^]", "", text.translate(_HEADS).translate(_SMALL))
-    match = re.match(r"(.*?)_([0-9]+,[0-9]+|[0-9]{2})(.*)\Z", text)
-    if match is None:
-        return text
-    index = match[2] if "," in match[2] else ",".join(match[2])
-    return f"{match[1]}{match[3]}_{index}"
-
-
-# ---- checking --------------------------------------------------------------------------------
-
-
 def check_lines(
     lines: Sequence[Line], evaluation: Evaluation, claims: Mapping[str, Array]
 ) -> tuple[Link, ...]:
     """The signs that do not hold: of each line those cut off, and the first that is wrong."""
     return tuple(link for line in lines for link in _links(line, evaluation, claims))
-
-
-def reads(evaluation: Evaluation, letter: str, place: Place) -> Iterator[tuple[str, Place]]:
-    """The entries, by letter, that the rule of an entry of a step names; none of what is given."""
-    step = evaluation[letter].step
-    if not isinstance(step, Step):
-        return
-    i, j = step.indices
-    *lead, row, column = evaluation.within(letter, place)[1]
-    heads = {HEAD: lead[-1]} if step.per_head and lead else {}
-    rule = r.at(r.rule_of(step.expr, i, j), {i: row, j: column} | heads, evaluation.sizes)
-    for part in r.parts(rule):
-        if isinstance(part, r.Entry):
-            yield _entry_of(part)
-
-
-def _entry_of(entry: r.Entry) -> tuple[str, Place]:
-    """The letter and the place of an entry in a rule."""
-    head = getattr(entry.matrix, "head", None)
-    lead = () if head is None else (int(head),)
-    return str(entry.matrix.name), (*lead, int(entry.row), int(entry.column))
 
 
 def _links(line: Line, evaluation: Evaluation, claims: Mapping[str, Array]) -> Iterator[Link]:
@@ -465,7 +146,7 @@ class _Check:
         if right.written is not None:
             return self._rounded(before, right, right.written)
         left = before[-1]
-        if _is_infinite(left) or _is_infinite(right):
+        if left.is_infinite or right.is_infinite:
             return "right" if left.value is right.value else "wrong"
         if left.quantity.same(right.value):
             return "right"
@@ -480,9 +161,9 @@ class _Check:
         return "right" if not alike and _meet(right, left.value) else "wrong"
 
     def _rounded(self, before: Sequence[Side], right: Side, written: Written) -> str:
-        if written.hidden or _is_infinite(before[-1]):
-            return "right" if written.hidden and _is_infinite(before[-1]) else "wrong"
-        before = [side for side in before if not _is_infinite(side)]
+        if written.hidden or before[-1].is_infinite:
+            return "right" if written.hidden and before[-1].is_infinite else "wrong"
+        before = [side for side in before if not side.is_infinite]
         if written.places is None or (written.places <= 0 and right.sign == "="):
             if before[-1].quantity.same(written.value):
                 return "right"
@@ -514,30 +195,16 @@ class _Check:
 
     def _rule_tree(self, letter: str = "", place: Place = ()) -> Tree | None:
         """The entry's rule as a tree over the true entries; None where it has none."""
-        rule = self._rule(letter or self.line.letter, place or self.line.place)
+        rule = rule_at(self.evaluation, letter or self.line.letter, place or self.line.place)
         try:
             return None if rule is None else self._tree(rule)
         except CannotSpell:
             return None
 
-    def _rule(self, letter: str, place: Place) -> r.Rule | None:
-        step = self.evaluation[letter].step
-        if not isinstance(step, Step):
-            return None
-        i, j = step.indices
-        *lead, row, column = place
-        heads = {HEAD: lead[-1]} if step.per_head and lead else {}
-        try:
-            return r.at(
-                r.rule_of(step.expr, i, j), {i: row, j: column} | heads, self.evaluation.sizes
-            )
-        except SymattnError:
-            return None
-
     def _tree(self, rule: r.Rule) -> Tree:
         match rule:
             case r.Entry():
-                letter, place = self._read(rule)
+                letter, place = place_in(rule)
                 key = f"{letter}[{','.join(map(str, place))}]"
                 self.entries[key] = letter, place
                 return Name(key)
@@ -560,18 +227,16 @@ class _Check:
                 return Apart("^", (self._tree(body),), Fraction(exponent))
         raise CannotSpell("a rule without a tree")
 
-    def _read(self, entry: r.Entry) -> tuple[str, Place]:
-        return _entry_of(entry)
-
     # ---- its product terms ----
 
     def _wrong_term(self, side: Side) -> str:
         """What is wrong with the products of a sum of products; "" where nothing is."""
-        rule = self._rule(self.line.letter, self.line.place)
+        rule = rule_at(self.evaluation, self.line.letter, self.line.place)
         tree = side.tree if side.written is None else None
         while isinstance(rule, r.Over) and tree is not None:
-            inner = rule.num
-            rule = self._rule(*self._read(inner)) if isinstance(inner, r.Entry) else inner
+            rule = rule.num
+            if isinstance(rule, r.Entry):
+                rule = rule_at(self.evaluation, *place_in(rule))
             tree = tree.parts[0] if isinstance(tree, Apart) and tree.sign == "/" else None
         if not isinstance(rule, r.Plus) or tree is None:
             return ""
@@ -606,7 +271,7 @@ class _Check:
         return f"the term {self._term(wanted[needed[0]])} is missing" if needed else ""
 
     def _is_term(self, term: tuple[Tree, Tree], rule: r.Rule, side: Side) -> bool:
-        one, other = (self._read(factor) for factor in _entries_of(rule))
+        one, other = (place_in(factor) for factor in _entries_of(rule))
         first, second = term
         return any(
             self._is_operand(first, a, side, sign) and self._is_operand(second, b, side, sign)
@@ -638,13 +303,13 @@ class _Check:
     def _vanishes(self, rule: r.Rule) -> bool:
         return any(
             self.evaluation.exact(letter)[place] == 0
-            for letter, place in map(self._read, _entries_of(rule))
+            for letter, place in map(place_in, _entries_of(rule))
         )
 
     def _term(self, rule: r.Rule) -> str:
         """A term with its numbers, as claimed or as they are, and what they are called."""
         numbers, symbols = [], []
-        for letter, place in map(self._read, _entries_of(rule)):
+        for letter, place in map(place_in, _entries_of(rule)):
             claimed = self.claims.get(letter)
             written: Any = None if claimed is None else claimed[place]
             digits = self.evaluation.digits(letter, place, self.evaluation.notation).text
@@ -732,7 +397,7 @@ class _TrueParts(_Parts):
             case Call("exp", (body,)):
                 return sympy.exp(self.value(body))
             case Call(name, (body,)):
-                return FUNCTIONS[name](self.value(body))
+                return FUNCTIONS[name].exact(self.value(body))
             case Apart("+", parts):
                 return sympy.Add(*map(self.value, parts))
             case Apart("*", parts):
@@ -910,10 +575,6 @@ def _meet(right: Side, value: sympy.Expr) -> bool:
     with precision(BITS[0]):
         found = _range(right)
         return bool(found.is_finite() and found.overlaps(ball(value)))
-
-
-def _is_infinite(side: Side) -> bool:
-    return side.value is sympy.S.NegativeInfinity
 
 
 def _shown(value: sympy.Expr, places: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import permutations, product
 from typing import TypeAlias
 
 from symattn.arithmetic.by_hand import CUT_OFF, HALF_EVEN, ROUNDED, UNROUNDED
@@ -19,11 +19,10 @@ from symattn.arithmetic.verify import Accepted
 #: Decimals that a number is used with beyond those written; `UNROUNDED` for all of them.
 AS_WRITTEN, ONE_MORE, TWO_MORE = 0, 1, 2
 
-_KEPT = (AS_WRITTEN, UNROUNDED, ONE_MORE, TWO_MORE)
+_DECIMALS_USED = (AS_WRITTEN, UNROUNDED, ONE_MORE, TWO_MORE)
 _BETWEEN = (4, 3, 2)
 
-
-#: How numbers were kept, in words.
+#: With how many decimals numbers were used, in words.
 _KEEPING = {
     AS_WRITTEN: "used as written",
     ONE_MORE: "kept with one more digit than written",
@@ -32,7 +31,7 @@ _KEEPING = {
 }
 
 
-#: What is not written down, in words.
+#: The parts that are not written down, in words.
 _UNWRITTEN = {
     "sums": ("e^z", "row sums"),
     "terms": ("products",),
@@ -100,12 +99,12 @@ class Style:
     def __str__(self) -> str:
         """The style in sentences."""
         if self.logits == self.weights:
-            told = [f"The numbers were {_KEEPING[self.logits]}"]
+            sentences = [f"The numbers were {_KEEPING[self.logits]}"]
         else:
             before = f"the numbers before them were {_KEEPING[self.logits]}"
-            told = [f"The weights were {_KEEPING[self.weights]}; {before}"]
+            sentences = [f"The weights were {_KEEPING[self.weights]}; {before}"]
         if self.twice:
-            told[0] += ", and rounded again when they were written"
+            sentences[0] += ", and rounded again when they were written"
         parts = {name: getattr(self, name) for name in _UNWRITTEN}
         rounded = [name for name, decimals in parts.items() if decimals != UNROUNDED]
         short = [words for name in rounded for words in _UNWRITTEN[name]]
@@ -115,35 +114,37 @@ class Style:
             these = these[:1].upper() + these[1:] if these[:1] != "e" else these
             how = "cut off after" if self.cut_between else "rounded to"
             digits = "significant digits" if self.significant else "decimals"
-            told.append(f"{these} were {how} {min(parts.values())} {digits}")
+            sentences.append(f"{these} were {how} {min(parts.values())} {digits}")
         if self.cut:
-            told.append("Digits were cut off, not rounded")
+            sentences.append("Digits were cut off, not rounded")
         if self.shifted:
-            told.append("The row maximum was subtracted before e^z")
+            sentences.append("The row maximum was subtracted before e^z")
         if self.inverse:
-            told.append("The scores were multiplied by 1/√d_k")
+            sentences.append("The scores were multiplied by 1/√d_k")
         if self.even:
-            told.append("Ties were rounded to an even digit")
-        return ". ".join(told) + "."
+            sentences.append("Ties were rounded to an even digit")
+        return ". ".join(sentences) + "."
 
 
 #: Decimals of sums, terms, √d_k and steps.
-_Unwritten: TypeAlias = tuple[int, int, int, int]
+_Unwritten: TypeAlias = tuple[int, ...]
 
 
 def _styles(
-    kept: Iterable[tuple[int, int]],
-    between: Iterable[_Unwritten],
+    written: Iterable[tuple[int, int]],
+    unwritten: Iterable[_Unwritten],
     cuts: Iterable[tuple[bool, bool]],
     **ways: bool,
 ) -> Iterator[Style]:
-    for (cut, cut_between), unwritten, (logits, weights) in product(cuts, between, kept):
-        yield Style(logits, weights, *unwritten, cut, cut_between, **ways)
+    """Every combination of decimals of logits and weights, of what is not written, and of cuts."""
+    for (cut, cut_between), between, (logits, weights) in product(cuts, unwritten, written):
+        sums, terms, root, steps = between
+        yield Style(logits, weights, sums, terms, root, steps, cut, cut_between, **ways)
 
 
-_ALIKE = tuple((kept, kept) for kept in _KEPT)
-_FINITE = tuple((kept, kept) for kept in (ONE_MORE, TWO_MORE))
-_APART = tuple((one, other) for one, other in product(_KEPT, _KEPT) if one != other)
+_ALIKE = tuple((more, more) for more in _DECIMALS_USED)
+_FINITE = ((ONE_MORE, ONE_MORE), (TWO_MORE, TWO_MORE))
+_APART = tuple(permutations(_DECIMALS_USED, 2))
 _ROUND, _CUT, _CUT_ALL = (False, False), (True, False), (True, True)
 
 _WHOLE = (UNROUNDED,) * 4
@@ -153,14 +154,7 @@ _USUAL: tuple[_Unwritten, ...] = tuple(
     for root, steps in ((UNROUNDED, UNROUNDED), (m, m), (UNROUNDED, m))
 )
 _ONE_PART: tuple[_Unwritten, ...] = tuple(
-    (
-        m if part == 0 else UNROUNDED,
-        m if part == 1 else UNROUNDED,
-        m if part == 2 else UNROUNDED,
-        m if part == 3 else UNROUNDED,
-    )
-    for m in _BETWEEN
-    for part in range(4)
+    (*_WHOLE[:part], m, *_WHOLE[part + 1 :]) for m in _BETWEEN for part in range(4)
 )
 _SIGNIFICANT = (  # with two of them a sum loses what counts; √2 = 1.4 does not
     *(parts for parts in (*_USUAL, *_ONE_PART) if min(parts) > 2),
@@ -200,7 +194,7 @@ def styles_that_differ(root: bool, steps: bool) -> tuple[tuple[Style, ...], ...]
     seen: set[Style] = set()
     groups = []
     for styles in STYLES:
-        kept = []
+        different = []
         for style in styles:
             alike = replace(
                 style,
@@ -209,7 +203,7 @@ def styles_that_differ(root: bool, steps: bool) -> tuple[tuple[Style, ...], ...]
                 inverse=style.inverse and root,
             )
             if alike not in seen:
-                kept.append(alike)
+                different.append(alike)
             seen.add(alike)
-        groups.append(tuple(kept))
+        groups.append(tuple(different))
     return tuple(groups)

@@ -9,13 +9,14 @@ place) and ``wrong``; ``undecided`` only where no procedure decides, with the bi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from symattn.arithmetic.balls import BITS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits
+from symattn.arithmetic.enclosure import BITS
 from symattn.arithmetic.verify import (
     Quantity,
     cuts_to,
@@ -39,9 +40,8 @@ _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 #: Digits that the true value is shown with beyond those claimed.
 _MORE_DIGITS = 2
 
-
-#: What is said of a number that is cut off where no other shows that this is a habit.
-_NO_HABIT = "no other number is cut off, so it may be a mistake"
+#: The remark on a number that is cut off where no other one is.
+_CUT_OFF_ONCE = "no other number is cut off, so it may be a mistake"
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,10 @@ class EntryMark:
     remark: str = ""
     #: How the worksheet counts and turns entries, for its name: ``weights[1,2]``.
     notation: Notation = field(default=Notation(), repr=False, compare=False)
-    #: Finds what it follows from, when that is asked for.
-    find: Callable[[], tuple[EntryMark, ...]] = field(default=tuple, repr=False, compare=False)
+    #: Finds the entries of `because`, when these are asked for.
+    find_origins: Callable[[], tuple[EntryMark, ...]] = field(
+        default=tuple, repr=False, compare=False
+    )
 
     @cached_property
     def because(self) -> tuple[EntryMark, ...]:
@@ -65,7 +67,7 @@ class EntryMark:
 
         Of a carried entry the mistaken ones, of one that was rounded early all of them.
         """
-        return self.find()
+        return self.find_origins()
 
     def __str__(self) -> str:
         return entry_name(self.step, self.place, self.notation)
@@ -100,7 +102,8 @@ class Marker:
         self._undecided: dict[Claim, str] = {}
         self._marks: dict[Claim, EntryMark] = {}
         self._apart: set[Claim] = set()  # more than a unit from the truth
-        self._worthless: set[Claim] = set()
+        #: What was not computed, and what follows only from that.
+        self._uncomputed: set[Claim] = set()
 
     @cached_property
     def chains(self) -> Chains | None:
@@ -136,7 +139,7 @@ class Marker:
         """How numbers were kept and rounded, where that explains one that is not right."""
         if self.chains is None:
             return ""
-        excused = {mark.verdict for mark in self._marks.values() if mark.remark != _NO_HABIT}
+        excused = {mark.verdict for mark in self._marks.values() if mark.remark != _CUT_OFF_ONCE}
         excused &= {"truncated", "rounded-early"}
         if not excused:
             return ""
@@ -171,7 +174,7 @@ class Marker:
             return None
 
     def _prove(self, letter: str, claimed: Claimed) -> None:
-        """Whether each claim is right: proven, or noted as undecided."""
+        """Prove whether each claim is right, or cut off; note what is undecided."""
         true = self.evaluation.balls(letter, BITS[0])
         rounding = self.policy.rounding
         for number, (place, written) in enumerate(claimed):
@@ -191,30 +194,30 @@ class Marker:
     def _step(self, letter: str, claimed: Claimed) -> Iterator[EntryMark]:
         chains = self.chains
         if chains is not None:
-            self._worthless |= {(letter, n) for n in chains.uncomputed(letter)}
+            self._uncomputed |= {(letter, n) for n in chains.uncomputed(letter)}
         for number, (place, written) in enumerate(claimed):
             key = letter, number
             if key not in self._marks:
                 verdict, remark = "right", ""
                 if chains is not None and not claimed.right[number]:
-                    verdict, remark = self._judged(key, place, written, chains)
+                    verdict, remark = self._verdict(key, place, written, chains)
                 name = self._names[letter]
-                find = partial(self._sources, key, verdict)
+                origins = partial(self._origins, key, verdict)
                 self._marks[key] = EntryMark(
-                    name, place, written, verdict, remark, self.evaluation.notation, find
+                    name, place, written, verdict, remark, self.evaluation.notation, origins
                 )
             yield self._marks[key]
 
-    def _sources(self, key: Claim, verdict: str) -> tuple[EntryMark, ...]:
+    def _origins(self, key: Claim, verdict: str) -> tuple[EntryMark, ...]:
         """The claimed entries that a claim follows from."""
-        found: tuple[Claim, ...] = ()
+        claims: tuple[Claim, ...] = ()
         if self.chains is not None and verdict == "carried":
-            found = self.chains.mistakes.get(key, ())
+            claims = self.chains.mistakes.get(key, ())
         if self.chains is not None and verdict == "rounded-early":
-            found = self.chains.operands(key)
-        return tuple(self._marks[source] for source in found)
+            claims = self.chains.operands(key)
+        return tuple(self._marks[claim] for claim in claims)
 
-    def _judged(
+    def _verdict(
         self, key: Claim, place: Place, written: Written, chains: Chains
     ) -> tuple[str, str]:
         """The verdict on a claim that is not right, and a remark."""
@@ -225,15 +228,15 @@ class Marker:
         if chains.best.explained[letter][number]:
             if not chains.best.depends[letter][number]:
                 return self._unmistaken(key, chains)
-            mistakes = chains.mistakes.get(key, ()) if self._worthless else ()
-            worthless = [claim for claim in mistakes if claim in self._worthless]
-            if not worthless:
+            mistakes = chains.mistakes.get(key, ()) if self._uncomputed else ()
+            uncomputed = [claim for claim in mistakes if claim in self._uncomputed]
+            if not uncomputed:
                 return "carried", ""
-            self._worthless.add(key)
-            source = self._marks[worthless[0]]
-            remark = f"it follows from {source.step}, which was not computed"
+            self._uncomputed.add(key)
+            step = self._marks[uncomputed[0]].step
+            remark = f"it follows from {step}, which was not computed"
         if self._claimed[letter].cut[number] and not chains.best.depends[letter][number]:
-            return "truncated", _NO_HABIT
+            return "truncated", _CUT_OFF_ONCE
         if key in self._apart or (written.places or 0) < 2:
             return "wrong", remark
         try:
@@ -246,7 +249,7 @@ class Marker:
         """The verdict on a claim that follows and depends on no mistake."""
         letter, number = key
         if self._claimed[letter].cut[number] and chains.best.style.cut:
-            return "truncated", _NO_HABIT if chains.explained_only == 1 else ""
+            return "truncated", _CUT_OFF_ONCE if chains.explained_only == 1 else ""
         return "rounded-early", ""
 
 
@@ -270,10 +273,7 @@ def rank(verdict: str) -> int:
     return _RANK[verdict]
 
 
-def summary(marks: tuple[StepMark, ...]) -> dict[str, int]:
+def verdict_counts(marks: tuple[StepMark, ...]) -> dict[str, int]:
     """How many entries have each verdict."""
-    counts: dict[str, int] = {}
-    for mark in marks:
-        for entry in mark.entries:
-            counts[entry.verdict] = counts.get(entry.verdict, 0) + 1
+    counts = Counter(entry.verdict for mark in marks for entry in mark.entries)
     return {verdict: counts[verdict] for verdict in VERDICTS if verdict in counts}

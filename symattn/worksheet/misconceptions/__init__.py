@@ -5,16 +5,16 @@ learner, where it is known from, and a function from the steps of a derivation t
 that are changed, or to nothing where it does not apply.
 """
 
-from symattn.worksheet.misconceptions.comparing import COMPARING
-from symattn.worksheet.misconceptions.masking import MASKING
-from symattn.worksheet.misconceptions.placing import PLACING
-from symattn.worksheet.misconceptions.steps import Change, Misconception, Steps
-from symattn.worksheet.misconceptions.weighing import WEIGHING
+from symattn.worksheet.misconceptions.masks import MASKS
+from symattn.worksheet.misconceptions.misconception import Change, Misconception, Steps
+from symattn.worksheet.misconceptions.projections import PROJECTIONS
+from symattn.worksheet.misconceptions.scores import SCORES
+from symattn.worksheet.misconceptions.weights import WEIGHTS
 
 __all__ = ["COMMON", "MISCONCEPTIONS", "Change", "Misconception", "Steps"]
 
 #: All of them; of several that explain as much, the one that stands first is named first.
-MISCONCEPTIONS: tuple[Misconception, ...] = (*WEIGHING, *COMPARING, *MASKING, *PLACING)
+MISCONCEPTIONS: tuple[Misconception, ...] = (*WEIGHTS, *SCORES, *MASKS, *PROJECTIONS)
 
 #: Those that are seen most; what is tried first needs less evidence.
 COMMON = (

@@ -29,29 +29,29 @@ _EXACT = 1e-6
 _INFINITE = 6.0
 
 
-class Field:
-    """The claims on one step as floats, and the numbers that each might have been.
+class Candidates:
+    """The claims on one step as floats (NaN for none), and the numbers that each might have been.
 
     Those are the multiples of a claim's unit between the least and the largest number of the
     matrix, true or claimed; of weights, between 0 and 1.
     """
 
-    def __init__(self, claimed: Array, true: Array, shares: bool) -> None:
-        written = claimed.ravel()
-        self.shape = claimed.shape
-        self.there = np.array([one is not None for one in written]).reshape(self.shape)
+    def __init__(self, claims: Array, true: Array, shares: bool) -> None:
+        written = claims.ravel()
+        self.shape = claims.shape
+        self.claimed = np.array([one is not None for one in written]).reshape(self.shape)
         numbers = [np.nan if one is None else one.nearest for one in written]
         units = [np.nan if one is None else one.nearest_unit for one in written]
-        self.numbers = np.array(numbers, dtype=float).reshape(self.shape)
+        self.claims = np.array(numbers, dtype=float).reshape(self.shape)
         self.units = np.array(units, dtype=float).reshape(self.shape)
         self.true = np.asarray(true, dtype=float)
-        seen = np.concatenate([self.true.ravel(), self.numbers.ravel()])
+        seen = np.concatenate([self.true.ravel(), self.claims.ravel()])
         seen = seen[np.isfinite(seen)]
         more = [0.0, 1.0] if shares else []
         self.low = float(min([*seen, *more], default=0.0))
         self.high = float(max([*seen, *more], default=0.0))
         self.largest = max(abs(self.low), abs(self.high))
-        self.hidden = np.isneginf(self.numbers)
+        self.hidden = np.isneginf(self.claims)
         steps = [
             np.nan if one is None else one.nearest_unit or self._apart(one.value) for one in written
         ]
@@ -68,9 +68,9 @@ class Field:
         below = min(int(exact.q), round(1 / _EXACT))
         return max(least, 1 / max(1.0, 3 * below**2 / pi**2))
 
-    def put_in(self, value: Array) -> Array:
-        """A value of the step with the claims in their places."""
-        return np.where(self.there, self.numbers, value)
+    def filled_in(self, value: Array) -> Array:
+        """A value of the step, with the claims where there are some."""
+        return np.where(self.claimed, self.claims, value)
 
     def unit(self, place: tuple[int, ...]) -> float:
         """The step between the numbers that an entry might have been.
@@ -78,7 +78,7 @@ class Field:
         Where all true numbers of the matrix are whole, and the claim is, so are the others.
         """
         unit = float(self.steps[place])
-        claim, finite = float(self.numbers[place]), self.true[np.isfinite(self.true)]
+        claim, finite = float(self.claims[place]), self.true[np.isfinite(self.true)]
         while isfinite(claim) and unit < 1 and claim / (10 * unit) == round(claim / (10 * unit)):
             coarser = finite / (10 * unit)
             if not np.allclose(coarser, np.round(coarser), rtol=0, atol=1e-9):
@@ -91,7 +91,7 @@ class Field:
 
         A number that is a unit off says no more than that: as near, there are few others.
         """
-        claim = float(self.numbers[place])
+        claim = float(self.claims[place])
         if not isfinite(claim):
             return _INFINITE
         reach = min(max(self.high, 0.0) - min(self.low, 0.0), 4 * abs(claim - meant))
@@ -103,7 +103,7 @@ class Field:
         Arbitrary among all that the entry might have been, and among those that are as near to
         `meant`, the right one: the larger chance counts.
         """
-        claim, unit = float(self.numbers[place]), self.unit(place)
+        claim, unit = float(self.claims[place]), self.unit(place)
         if not isfinite(claim):
             return 1.0
         low, high = self.low - unit / 2, self.high + unit / 2
@@ -121,16 +121,16 @@ class Field:
         row = places[0][:-1]
         if len(places) < self.shape[-1] or self.low < 0 or self.high > 1:
             return False
-        return bool(abs(self.numbers[row].sum() - 1) <= self.units[row].sum())
+        return bool(abs(self.claims[row].sum() - 1) <= self.units[row].sum())
 
     def matches(self, place: tuple[int, ...], value: float) -> bool:
         """Whether a number rounds to what is claimed."""
-        claim, unit = float(self.numbers[place]), float(self.units[place])
+        claim, unit = float(self.claims[place]), float(self.units[place])
         if not (isfinite(claim) and isfinite(value)):
             return claim == value
         return abs(value - claim) <= 0.5 * unit + 1e-9 * max(1.0, float(self.largest))
 
 
-def weighed(chance: float) -> float:
-    """Bits of evidence against a chance."""
+def bits_against(chance: float) -> float:
+    """The bits of evidence in what happens by chance so often: −log₂ p."""
     return -log2(chance) if chance > 0 else inf

@@ -1,9 +1,9 @@
 """Explanations: what somebody may have done that gives the wrong numbers, with the evidence.
 
-Two kinds of hypothesis are tried: misconceptions (the formula of a step is another one) and slips
-(one entry, or one row, is worked out wrongly), alone and together. NumPy screens misconceptions;
-what is left is marked again, by the same marker, against the changed derivation. What a hypothesis
-reproduces counts by the digits that were claimed, less what was tried: see
+Misconceptions (the formula of a step is another one) and slips (one entry, or one row, is worked
+out wrongly) are tried, alone and together. NumPy screens misconceptions; those that come near are
+marked again, by the same marker, against the changed derivation. What a hypothesis reproduces
+counts by the digits that were claimed, less what was tried: see
 `symattn.worksheet.misconceptions.evidence`.
 """
 
@@ -13,18 +13,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log2
+from typing import TypeAlias
 
 import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.derivation import Derivation, Evaluation, Place, Step
 from symattn.errors import SymattnError
+from symattn.worksheet.marking.sanity import sums_to_one
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
 from symattn.worksheet.misconceptions import COMMON, MISCONCEPTIONS, Misconception, Steps
-from symattn.worksheet.misconceptions.evidence import LEAST_BITS, LEAST_BITS_OF_TWO, Field, weighed
-from symattn.worksheet.misconceptions.inventing import HABITS, Habit, sums_to_one
-from symattn.worksheet.misconceptions.mistakes import InRows
-from symattn.worksheet.misconceptions.slipping import Entries, Slipped, slipped, would_belong
+from symattn.worksheet.misconceptions.diagnosis import (
+    Diagnosis,
+    Entries,
+    diagnosed,
+    would_belong,
+)
+from symattn.worksheet.misconceptions.evidence import (
+    LEAST_BITS,
+    LEAST_BITS_OF_TWO,
+    Candidates,
+    bits_against,
+)
+from symattn.worksheet.misconceptions.habits import HABITS, Habit
+from symattn.worksheet.misconceptions.nodes import InRows
 from symattn.worksheet.misconceptions.slips import Numbers, Rules, Slip
 from symattn.worksheet.reading.claims import Policy
 
@@ -49,6 +61,10 @@ _FEW = 6
 
 #: From so many claimed entries on, fewer are marked again.
 _LARGE = 512
+
+
+#: The numbers that a hypothesis gives mistaken entries, by letter and place.
+_Effect: TypeAlias = Mapping[tuple[str, Place], float]
 
 
 @dataclass(frozen=True)
@@ -78,8 +94,8 @@ class Explanations(tuple[Explanation, ...]):
 
 
 @dataclass(frozen=True, eq=False)
-class _Changed:
-    """A derivation with some steps done differently."""
+class _Hypothesis:
+    """Misconceptions, and the steps of the derivation as they are done with them."""
 
     misconceptions: tuple[Misconception, ...]
     steps: Mapping[str, Step]
@@ -94,18 +110,17 @@ class Explainer:
         self.derivation = replace(derivation.subs(sizes), sizes=heads)
         self.rules = Rules()
         self.singles = tuple(self._singles())
-        self._pairs: dict[tuple[_Changed, _Changed], tuple[_Changed, ...]] = {}
-        self._first: dict[_Changed, Evaluation] = {}
-        self._shown: dict[tuple[_Changed, frozenset[str]], str | None] = {}
+        self._pairs: dict[tuple[_Hypothesis, _Hypothesis], tuple[_Hypothesis, ...]] = {}
+        self._first: dict[_Hypothesis, Evaluation] = {}
+        self._first_claimed: dict[tuple[_Hypothesis, frozenset[str]], str | None] = {}
 
-    def _singles(self) -> Iterator[_Changed]:
+    def _singles(self) -> Iterator[_Hypothesis]:
         steps = Steps(self.derivation)
         for misconception in MISCONCEPTIONS:
-            changed = _made(steps, misconception)
-            if changed:
-                yield _Changed((misconception,), changed)
+            if changed := _changed_steps(steps, misconception):
+                yield _Hypothesis((misconception,), changed)
 
-    def pairs(self, one: _Changed, other: _Changed) -> tuple[_Changed, ...]:
+    def pairs(self, one: _Hypothesis, other: _Hypothesis) -> tuple[_Hypothesis, ...]:
         """Two changes together: side by side, or one upon the other where they meet in a step."""
         if (one, other) not in self._pairs:
             both = (*one.misconceptions, *other.misconceptions)
@@ -115,41 +130,41 @@ class Explainer:
                 steps = {**one.steps, **other.steps}
             known = {tuple(single.steps.items()) for single in self.singles}
             new = steps and tuple(steps.items()) not in known
-            self._pairs[one, other] = (_Changed(both, steps),) if new else ()
+            self._pairs[one, other] = (_Hypothesis(both, steps),) if new else ()
         return self._pairs[one, other]
 
-    def _upon(self, one: _Changed, other: _Changed) -> Mapping[str, Step]:
+    def _upon(self, one: _Hypothesis, other: _Hypothesis) -> Mapping[str, Step]:
         """The second change made to what the first has made of the derivation."""
         first = tuple(one.steps.get(step.name, step) for step in self.derivation.steps)
         steps = Steps(replace(self.derivation, steps=first))
         (misconception,) = other.misconceptions
-        return {**one.steps, **changed} if (changed := _made(steps, misconception)) else {}
+        return {**one.steps, **changed} if (changed := _changed_steps(steps, misconception)) else {}
 
-    def shown(self, changed: _Changed, claimed: frozenset[str]) -> str | None:
-        """The first claimed step that depends on what is changed; None where there is none."""
-        key = changed, claimed
-        if key not in self._shown:
+    def first_claimed(self, hypothesis: _Hypothesis, claimed: frozenset[str]) -> str | None:
+        """The first claimed step that a hypothesis changes; None where there is none."""
+        key = hypothesis, claimed
+        if key not in self._first_claimed:
             reached: set[str] = set()
-            self._shown[key] = None
+            self._first_claimed[key] = None
             for step in self.derivation.steps:
-                operands = changed.steps.get(step.name, step).operands
-                if step.name not in changed.steps and reached.isdisjoint(operands):
+                operands = hypothesis.steps.get(step.name, step).operands
+                if step.name not in hypothesis.steps and reached.isdisjoint(operands):
                     continue
                 reached.add(step.letter)
                 if step.letter in claimed:
-                    self._shown[key] = step.letter
+                    self._first_claimed[key] = step.letter
                     break
-        return self._shown[key]
+        return self._first_claimed[key]
 
-    def in_rows(self, changed: _Changed, rows: tuple[int, ...], said: str) -> _Changed | None:
+    def in_rows(self, hypothesis: _Hypothesis, rows: tuple[int, ...], where: str) -> _Hypothesis:
         """A misconception in some rows only; the others are done rightly."""
-        (misconception,) = changed.misconceptions
+        (misconception,) = hypothesis.misconceptions
         steps = {}
-        for name, step in changed.steps.items():
+        for name, step in hypothesis.steps.items():
             right = next(s for s in self.derivation.steps if s.name == name)
             steps[name] = replace(step, expr=InRows(step.expr, right.expr, rows))
-        only = replace(misconception, instead=f"in {said} only: {misconception.instead}")
-        return _Changed((only,), steps)
+        only = replace(misconception, instead=f"in {where} only: {misconception.instead}")
+        return _Hypothesis((only,), steps)
 
     def explain(
         self,
@@ -165,18 +180,18 @@ class Explainer:
         found.complete = sheet.complete
         return found
 
-    def evaluated(self, changed: _Changed, given: Mapping[str, Array]) -> Evaluation:
+    def evaluated(self, hypothesis: _Hypothesis, given: Mapping[str, Array]) -> Evaluation:
         """The changed derivation with these numbers."""
-        if changed not in self._first:
-            steps = [changed.steps.get(step.name, step) for step in self.derivation.steps]
+        if hypothesis not in self._first:
+            steps = [hypothesis.steps.get(step.name, step) for step in self.derivation.steps]
             evaluation = Evaluation(self.derivation.inputs, steps, given, self.derivation.sizes, {})
-            if any(isinstance(step.expr, InRows) for step in changed.steps.values()):
+            if any(isinstance(step.expr, InRows) for step in hypothesis.steps.values()):
                 return evaluation  # made for one sheet
-            self._first[changed] = evaluation
-        return self._first[changed].again(**given)
+            self._first[hypothesis] = evaluation
+        return self._first[hypothesis].again(**given)
 
 
-def _made(steps: Steps, misconception: Misconception) -> dict[str, Step]:
+def _changed_steps(steps: Steps, misconception: Misconception) -> dict[str, Step]:
     """The steps that a misconception changes; none where it does not apply."""
     try:
         change = misconception.change(steps) or {}
@@ -198,15 +213,16 @@ def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Compared:
-    """How near a changed derivation comes to the claims.
+class _Comparison:
+    """How near a hypothesis comes to the claims.
 
-    `fixed`: the mistaken entries that it reproduces, with its numbers there; `broken`: entries
-    that are right and that it would change, by letter; `direct`: whether one of these is in a step
-    that it changes itself; `rows`: the rows of its first claimed step in which it alone fits.
+    `fixed`: the mistaken entries that it reproduces; `broken`: how many entries that are right it
+    would change; `direct`: whether one of these is in a step that it changes itself; `rows`: the
+    rows of the first claimed step in which it fits, where it does not fit the others; `touches`:
+    whether it changes any claimed entry.
     """
 
-    fixed: Mapping[tuple[str, Place], float]
+    fixed: _Effect
     broken: int
     direct: bool
     rows: tuple[int, ...]
@@ -216,7 +232,7 @@ class _Compared:
     #: Whether all its numbers, recomputed from what is given, round to what is claimed.
     exact: bool = False
 
-    def same(self, other: _Compared) -> bool:
+    def same(self, other: _Comparison) -> bool:
         """Whether two hypotheses change every claimed number alike."""
         return len(self.values) == len(other.values) and all(
             one.shape == two.shape and np.allclose(one, two, rtol=1e-9, atol=1e-12)
@@ -224,15 +240,15 @@ class _Compared:
         )
 
 
-_NO_SENSE = _Compared({}, 1, True, (), touches=True)
-_UNTOUCHED = _Compared({}, 0, False, (), touches=False)
+_NO_SENSE = _Comparison({}, 1, True, (), touches=True)
+_UNTOUCHED = _Comparison({}, 0, False, (), touches=False)
 
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """The sheet as marked against a derivation: the right one, or a changed one."""
+    """The sheet as marked against a derivation: the right one, or that of a hypothesis."""
 
-    changed: _Changed | None
+    hypothesis: _Hypothesis | None
     evaluation: Evaluation
     marks: tuple[StepMark, ...]
     bits: float
@@ -275,8 +291,8 @@ class _Sheet:
             (mark.letter, entry.place): entry.verdict for mark in marks for entry in mark.entries
         }
         with np.errstate(all="ignore"):
-            self.fields = {
-                mark.letter: Field(
+            self.candidates = {
+                mark.letter: Candidates(
                     claims[mark.letter],
                     evaluation.array(mark.letter),
                     sums_to_one(evaluation[mark.name].step),
@@ -286,7 +302,7 @@ class _Sheet:
         self.mistaken: dict[str, Array] = {}
         self.right: dict[str, Array] = {}
         for mark in marks:
-            shape = self.fields[mark.letter].shape
+            shape = self.candidates[mark.letter].shape
             wrong, fine = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
             for entry in mark.entries:
                 wrong[entry.place] = entry.verdict in _MISTAKEN
@@ -294,10 +310,10 @@ class _Sheet:
             self.mistaken[mark.letter], self.right[mark.letter] = wrong, fine
         self.fine = {
             letter
-            for letter, field in self.fields.items()
-            if (self.right[letter] | ~field.there).all()
+            for letter, candidates in self.candidates.items()
+            if (self.right[letter] | ~candidates.claimed).all()
         }
-        many = sum(int(field.there.sum()) for field in self.fields.values())
+        many = sum(int(candidates.claimed.sum()) for candidates in self.candidates.values())
         self.most_marked = _MOST_MARKED if many < _LARGE else 2
         self.most_partly = _MOST_PARTLY if many < _LARGE else 1
         self.most_pairs = _MOST_PAIRS if many < _LARGE else 0
@@ -306,14 +322,14 @@ class _Sheet:
     # ---- what is tried, the simplest first --------------------------------------------------
 
     def explanations(self) -> list[Explanation]:
-        """What would produce the numbers, with enough evidence; each thing is told once."""
+        """What would produce the numbers, with enough evidence; each once."""
         if not self.base.roots:
             return []
-        told: dict[tuple[str, ...], Explanation] = {}
+        different: dict[tuple[str, ...], Explanation] = {}
         for found in self.hypotheses():
             if _accounts_for_a_step(found):
-                told.setdefault(tuple(part.instead for part in found.misconceptions), found)
-        return list(told.values()) or self.habits()
+                different.setdefault(tuple(part.instead for part in found.misconceptions), found)
+        return list(different.values()) or self.habits()
 
     def hypotheses(self) -> list[Explanation]:
         """The hypotheses with enough evidence, the simplest kind that there is."""
@@ -321,40 +337,42 @@ class _Sheet:
         cases = self.singles(compared)
         whole = _simplest([case for case in cases if not case.roots])
         if whole:
-            return [self.told(case, ()) for case in whole[:_MOST_SHOWN]]
+            return [self.explanation(case, ()) for case in whole[:_MOST_SHOWN]]
         tried = self.tried(compared)
         few = not cases or len(self.base.roots) <= _FEW
-        slips = slipped(self.entries(self.base, tried)) if few else Slipped((), complete=False)
-        if slips.complete and not cases:
-            return self.by_slips(slips)
+        by_slips = Diagnosis((), complete=False)
+        if few:
+            by_slips = diagnosed(self.entries(self.base, tried))
+        if by_slips.complete and not cases:
+            return self.by_slips(by_slips)
         rows = self.rows(compared)
         for case in rows:
             if not case.roots:
-                return [self.told(case, ())]
-        if slips.complete:
-            return self.by_slips(slips)
+                return [self.explanation(case, ())]
+        if by_slips.complete:
+            return self.by_slips(by_slips)
         cases = sorted((*cases, *rows), key=lambda case: -case.bits)
         spread = [case for case in cases if len({(x, e.place[:-1]) for x, e in case.roots}) > 1]
         if spread and (pairs := self.pairs(compared, cases)):
-            return [self.told(case, ()) for case in pairs[:_MOST_SHOWN]]
+            return [self.explanation(case, ()) for case in pairs[:_MOST_SHOWN]]
         for case in cases[:2]:
-            with_slips = slipped(self.entries(case, {}))
-            if with_slips.complete:
-                return [self.told(case, with_slips.parts)]
+            rest = diagnosed(self.entries(case, {}))
+            if rest.complete:
+                return [self.explanation(case, rest.slips)]
         pairs = [] if spread else self.pairs(compared, cases)
         if pairs:
-            return [self.told(case, ()) for case in pairs[:_MOST_SHOWN]]
+            return [self.explanation(case, ()) for case in pairs[:_MOST_SHOWN]]
         if cases:
-            case = cases[0]
-            return [self.told(case, slipped(self.entries(case, {})).parts)]
-        return [self.told(self.base, slips.parts)] if slips.parts else []
+            rest = diagnosed(self.entries(cases[0], {}))
+            return [self.explanation(cases[0], rest.slips)]
+        return [self.explanation(self.base, by_slips.slips)] if by_slips.slips else []
 
-    def by_slips(self, slips: Slipped) -> list[Explanation]:
+    def by_slips(self, diagnosis: Diagnosis) -> list[Explanation]:
         """Explanations by slips alone."""
-        alternatives = (slips.parts, *((other,) for other in slips.others))
-        return [self.told(self.base, parts) for parts in alternatives]
+        alternatives = (diagnosis.slips, *((other,) for other in diagnosis.others))
+        return [self.explanation(self.base, slips) for slips in alternatives]
 
-    def told(self, case: _Case, slips: Iterable[Slip]) -> Explanation:
+    def explanation(self, case: _Case, slips: Iterable[Slip]) -> Explanation:
         """An explanation by a changed derivation and slips."""
         slips = tuple(slips)
         covered = {(slip.step, place) for slip in slips for place in slip.places}
@@ -373,36 +391,35 @@ class _Sheet:
             whole = whole and not left
             if reproduced and not left and mark.name in self.later:
                 fits.append(mark.name)
-        changed = case.changed.misconceptions if case.changed else ()
+        misconceptions = case.hypothesis.misconceptions if case.hypothesis else ()
         bits = case.bits + sum(slip.bits for slip in slips)
-        return Explanation((*changed, *slips), tuple(fits), whole, bits)
+        return Explanation((*misconceptions, *slips), tuple(fits), whole, bits)
 
     def habits(self) -> list[Explanation]:
         """What no formula and no slip reproduces."""
         (mark,) = (mark for mark in self.base.marks if mark.name == self.first)
         item = self.evaluation[self.first].step
-        shown = [habit for habit in HABITS if habit.shows(item, mark)]
-        if shown and mark.verdict == "wrong":
-            meant = would_belong(self.entries(self.base, {}), mark.letter)
-            shown = [
-                replace(habit, instead=habit.instead + (meant and f"; {meant}")) for habit in shown
-            ]
-        return [Explanation((habit,), (self.first,), whole=False) for habit in shown]
+        habits = [habit for habit in HABITS if habit.shows(item, mark)]
+        if habits and mark.verdict == "wrong":
+            logit = would_belong(self.entries(self.base, {}), mark.letter)
+            more = logit and f"; {logit}"
+            habits = [replace(habit, instead=habit.instead + more) for habit in habits]
+        return [Explanation((habit,), (self.first,), whole=False) for habit in habits]
 
     # ---- misconceptions ---------------------------------------------------------------------
 
-    def singles(self, compared: Mapping[_Changed, _Compared]) -> list[_Case]:
+    def singles(self, compared: Mapping[_Hypothesis, _Comparison]) -> list[_Case]:
         """The misconceptions with enough evidence, marked again, the simplest first."""
-        viable = [(changed, c) for changed, c in compared.items() if c.fixed and not c.direct]
-        effects: list[Mapping[tuple[str, Place], float]] = []
-        ranks: dict[_Changed, int] = {}
-        for changed, found in sorted(viable, key=lambda pair: _plausibility(pair[0])):
+        viable = [(hypothesis, c) for hypothesis, c in compared.items() if c.fixed and not c.direct]
+        effects: list[_Effect] = []
+        ranks: dict[_Hypothesis, int] = {}
+        for hypothesis, found in sorted(viable, key=lambda pair: _plausibility(pair[0])):
             if not any(_alike(found.fixed, known) for known in effects):
                 effects.append(found.fixed)
-            ranks[changed] = len(effects)
+            ranks[hypothesis] = len(effects)
         every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
         whole = sorted(
-            ((changed, c) for changed, c in viable if len(c.fixed) == every and not c.broken),
+            ((hypothesis, c) for hypothesis, c in viable if len(c.fixed) == every and not c.broken),
             key=lambda pair: not pair[1].exact,  # near ones must not use up what is marked again
         )
         partly = sorted(
@@ -411,24 +428,24 @@ class _Sheet:
         )
         cases: list[_Case] = []
         for some, most in ((whole, self.most_marked), (partly, self.most_partly)):
-            known: list[tuple[_Compared, list[_Case]]] = []
-            for changed, found in some:
-                tried = effects[: ranks[changed]]
+            known: list[tuple[_Comparison, list[_Case]]] = []
+            for hypothesis, found in some:
+                tried = effects[: ranks[hypothesis]]
                 same = next((c for other, c in known if found.same(other)), None)
                 if same is not None:  # its verdicts are the same as well
-                    cases.extend(replace(case, changed=changed) for case in same)
+                    cases.extend(replace(case, hypothesis=hypothesis) for case in same)
                 elif len(known) < most and self.evidence(found.fixed, tried) >= LEAST_BITS:
-                    known.append((found, list(self.certified(changed, found, tried))))
+                    known.append((found, list(self.certified(hypothesis, found, tried))))
                     cases.extend(known[-1][1])
             if any(not case.roots for case in cases):
                 break
-        order = {changed: k for k, (changed, _) in enumerate(viable)}
-        return sorted(cases, key=lambda case: order[case.changed] if case.changed else 0)
+        order = {hypothesis: k for k, (hypothesis, _) in enumerate(viable)}
+        return sorted(cases, key=lambda case: order[case.hypothesis] if case.hypothesis else 0)
 
     def evidence(
         self,
-        fixed: Mapping[tuple[str, Place], float],
-        effects: Sequence[Mapping[tuple[str, Place], float]],
+        fixed: _Effect,
+        effects: Sequence[_Effect],
         more: float = 0.0,
     ) -> float:
         """Bits of the entries reproduced, less those of the effects that were tried."""
@@ -436,13 +453,13 @@ class _Sheet:
             ((letter, place),) = fixed
             tried = [effect[letter, place] for effect in effects if (letter, place) in effect]
             meant = float(self.numbers.computed(letter)[place])
-            return weighed(self.fields[letter].chance(place, tried, meant)) - more
+            return bits_against(self.candidates[letter].chance(place, tried, meant)) - more
         return self.bits(fixed) - log2(max(len(effects), 1)) - more
 
     def bits_of(self, letter: str, place: Place) -> float:
         """The bits of one claimed entry."""
         meant = float(self.numbers.computed(letter)[place])
-        return self.fields[letter].bits(place, meant)
+        return self.candidates[letter].bits(place, meant)
 
     def bits(self, fixed: Iterable[tuple[str, Place]]) -> float:
         """The bits of claimed entries; the last of a row that sums to 1 tells nothing."""
@@ -452,44 +469,45 @@ class _Sheet:
         total = 0.0
         for (letter, _), places in rows.items():
             bits = [self.bits_of(letter, place) for place in places]
-            total += sum(bits) - (max(bits) if self.fields[letter].sums_to_one(places) else 0)
+            total += sum(bits) - (max(bits) if self.candidates[letter].sums_to_one(places) else 0)
         return total
 
     def certified(
         self,
-        changed: _Changed,
-        found: _Compared,
-        effects: Sequence[Mapping[tuple[str, Place], float]],
+        hypothesis: _Hypothesis,
+        found: _Comparison,
+        effects: Sequence[_Effect],
     ) -> Iterator[_Case]:
-        """The sheet marked against a changed derivation; as it is where every number rounds to it.
+        """The sheet marked against the derivation of a hypothesis.
 
-        With the policy's own way of rounding, the marker decides.
+        Where every claim rounds to its numbers, there is nothing to mark; if the policy asks for
+        one way of rounding, the marker decides.
         """
         if found.exact and self.policy.rounding == "either":
             bits = self.evidence(found.fixed, effects)
-            yield _Case(changed, self.evaluation, self.base.marks, bits, whole=True)
+            yield _Case(hypothesis, self.evaluation, self.base.marks, bits, whole=True)
             return
-        yield from self.marked(changed, len(effects), effects)
+        yield from self.marked(hypothesis, len(effects), effects)
 
     def marked(
         self,
-        changed: _Changed,
+        hypothesis: _Hypothesis,
         rank: int,
-        effects: Sequence[Mapping[tuple[str, Place], float]] = (),
+        effects: Sequence[_Effect] = (),
         more: float = 0.0,
     ) -> Iterator[_Case]:
         """The sheet marked against a changed derivation, where the evidence is enough."""
         derivation = self.explainer.derivation
         given = {i.name: self.evaluation.given[i.letter] for i in derivation.inputs}
         try:
-            evaluation = self.explainer.evaluated(changed, given).called_as(self.evaluation)
+            evaluation = self.explainer.evaluated(hypothesis, given).called_as(self.evaluation)
             marks = Marker(evaluation, self.claims, self.policy).marks()
         except SymattnError:
             return  # it makes no sense with these numbers
         fixed: dict[tuple[str, Place], float] = {}
         loss, rounded = 0.0, 0
         for mark in marks:
-            if mark.name in changed.steps and not self.mostly(mark):
+            if mark.name in hypothesis.steps and not self.mostly(mark):
                 return
             for entry in mark.entries:
                 key, before = (mark.letter, entry.place), self.verdicts[mark.letter, entry.place]
@@ -497,7 +515,7 @@ class _Sheet:
                     fixed[key] = float(evaluation.array(mark.letter)[entry.place])
                     rounded += entry.verdict != "right"
                 elif before in _FITTING and entry.verdict in _MISTAKEN:
-                    if mark.name in changed.steps:
+                    if mark.name in hypothesis.steps:
                         return  # it would change what is right
                     loss += self.bits_of(mark.letter, entry.place)
         if not fixed:
@@ -507,7 +525,7 @@ class _Sheet:
         else:
             bits = self.evidence(fixed, (*effects, fixed), more + rounded * _ROUNDED)
         if bits - loss >= LEAST_BITS:
-            yield _Case(changed, evaluation, marks, bits - loss)
+            yield _Case(hypothesis, evaluation, marks, bits - loss)
 
     def mostly(self, mark: StepMark) -> bool:
         """Whether a step that is done otherwise leaves few mistakes, which may be slips."""
@@ -515,20 +533,18 @@ class _Sheet:
         left = sum(entry.verdict in _MISTAKEN for entry in before)
         return 4 * left <= len(before)
 
-    def rows(self, compared: Mapping[_Changed, _Compared]) -> list[_Case]:
+    def rows(self, compared: Mapping[_Hypothesis, _Comparison]) -> list[_Case]:
         """Misconceptions in some rows only."""
-        able = [(changed, c) for changed, c in compared.items() if c.rows]
+        able = [(hypothesis, c) for hypothesis, c in compared.items() if c.rows]
         cases: list[_Case] = []
-        for k, (changed, found) in enumerate(able):
+        for k, (hypothesis, found) in enumerate(able):
             if len(cases) + k >= 2 * self.most_marked:
                 self.complete = False
                 break
             base = self.evaluation.notation.index_base
-            said = _listed("row", [row + base for row in found.rows])
-            said += "".join(f" of batch {item + base}" for item in self.evaluation.item_number)
-            only = self.explainer.in_rows(changed, found.rows, said)
-            if only is None:
-                continue
+            where = _listed("row", [row + base for row in found.rows])
+            where += "".join(f" of batch {item + base}" for item in self.evaluation.item_number)
+            only = self.explainer.in_rows(hypothesis, found.rows, where)
             try:
                 again = self.compare(only)
             except SymattnError:
@@ -537,11 +553,11 @@ class _Sheet:
                 cases.extend(self.marked(only, len(able), [again.fixed], log2(len(able)) + 1))
         return cases
 
-    def pairs(self, compared: Mapping[_Changed, _Compared], cases: list[_Case]) -> list[_Case]:
+    def pairs(self, compared: Mapping[_Hypothesis, _Comparison], cases: list[_Case]) -> list[_Case]:
         """Two misconceptions that only together reproduce everything."""
         singles = self.explainer.singles
         touching = [s for s in singles if compared[s].touches]
-        alone = [case.changed for case in cases if case.changed in compared][:3]
+        alone = [case.hypothesis for case in cases if case.hypothesis in compared][:3]
         left = {(letter, entry.place) for case in cases[:1] for letter, entry in case.roots}
         likely = [other for other in touching if left & compared[other].fixed.keys()]
         first = [(one, other) for one in alone if one for other in likely if other is not one]
@@ -555,7 +571,7 @@ class _Sheet:
         rest = [] if alone else list(combinations(touching, 2))
         every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
         found: list[_Case] = []
-        seen: set[frozenset[_Changed]] = set()
+        seen: set[frozenset[_Hypothesis]] = set()
         marked = 0
         for tried, (one, other) in enumerate((*first, *second, *rest)):
             if found and tried >= len(first):
@@ -582,7 +598,9 @@ class _Sheet:
                 break
         return found
 
-    def tried(self, compared: Mapping[_Changed, _Compared]) -> dict[tuple[str, Place], list[float]]:
+    def tried(
+        self, compared: Mapping[_Hypothesis, _Comparison]
+    ) -> dict[tuple[str, Place], list[float]]:
         """The numbers that misconceptions give single mistaken entries, all else being right."""
         found: dict[tuple[str, Place], list[float]] = {}
         for one in compared.values():
@@ -603,7 +621,7 @@ class _Sheet:
             own,
             true,
             self.explainer.rules,
-            self.fields,
+            self.candidates,
             self.claims,
             roots,
             {key: tuple(values) for key, values in tried.items()},
@@ -611,7 +629,7 @@ class _Sheet:
 
     # ---- screening --------------------------------------------------------------------------
 
-    def compare(self, changed: _Changed) -> _Compared:
+    def compare(self, hypothesis: _Hypothesis) -> _Comparison:
         """How near a changed derivation comes to the claims, in floating point."""
         given: dict[str, Array] = {}  # what it changes, recomputed from what is given
         taken: dict[str, Array] = {}  # and from the claims before
@@ -627,65 +645,67 @@ class _Sheet:
         broken, direct, touches = 0, False, False
         values: list[Array] = []
         exact, visited = True, set()
-        if self.is_past(changed):
+        if self.is_past(hypothesis):
             return _UNTOUCHED
         rows: tuple[int, ...] | None = None
         with np.errstate(all="ignore"):
             for step in self.explainer.derivation.steps:
-                if step.name not in changed.steps and not any(x in given for x in step.operands):
+                if step.name not in hypothesis.steps and not any(x in given for x in step.operands):
                     continue
-                other = changed.steps.get(step.name, step)
+                other = hypothesis.steps.get(step.name, step)
                 letter = step.letter
                 try:
                     given[letter] = follow(other, from_given, arithmetic)
                     again = follow(other, from_claims, arithmetic)
                 except SymattnError:  # no sense on its own; with another change it may have
                     return _NO_SENSE
-                field = self.fields.get(letter)
-                taken[letter] = again if field is None else field.put_in(again)
-                if field is None:
+                candidates = self.candidates.get(letter)
+                taken[letter] = again if candidates is None else candidates.filled_in(again)
+                if candidates is None:
                     continue
-                near = _near(field, given[letter], again)
+                near = _near(candidates, given[letter], again)
                 fits = near & self.mistaken[letter]
                 off = self.right[letter] & ~near
-                value = np.where(_closer(field, given[letter], again), again, given[letter])
+                value = np.where(_closer(candidates, given[letter], again), again, given[letter])
                 values.append(value)
                 visited.add(letter)
-                exact = exact and _exact(field, given[letter])
+                exact = exact and _exact(candidates, given[letter])
                 if not touches:
-                    different = np.abs(value - field.true) > 1e-9 * max(1.0, field.largest)
-                    touches = bool(((different | ~np.isfinite(value)) & field.there).any())
+                    different = np.abs(value - candidates.true) > 1e-9 * max(
+                        1.0, candidates.largest
+                    )
+                    touches = bool(((different | ~np.isfinite(value)) & candidates.claimed).any())
                 if rows is None:
                     rows = self._rows_alone(letter, near) if off.any() and fits.any() else ()
                 if off.any():
                     broken += int(off.sum())
-                    direct = direct or step.name in changed.steps
+                    direct = direct or step.name in hypothesis.steps
                     if not fits.any() and (direct or not fixed):
                         break
                 for place in map(tuple, np.argwhere(fits)):
                     where: Place = tuple(map(int, place))
                     fixed[letter, where] = float(value[where])
         exact = exact and not broken and self.claimed - visited <= self.fine
-        return _Compared(fixed, broken, direct, rows or (), touches, tuple(values), exact)
+        return _Comparison(fixed, broken, direct, rows or (), touches, tuple(values), exact)
 
-    def is_past(self, changed: _Changed) -> bool:
+    def is_past(self, hypothesis: _Hypothesis) -> bool:
         """Whether the first claimed step that a change shows in is right, entry for entry.
 
         So it is with a change to what comes before the first mistake, where all is claimed.
         """
-        shown = self.explainer.shown(changed, self.claimed)
-        if shown is None:
+        first = self.explainer.first_claimed(hypothesis, self.claimed)
+        if first is None:
             return True
-        field = self.fields[shown]
-        return bool(field.there.all() and self.right[shown].all())
+        candidates = self.candidates[first]
+        return bool(candidates.claimed.all() and self.right[first].all())
 
     def _rows_alone(self, letter: str, near: Array) -> tuple[int, ...]:
         """The rows with mistakes, where all of them are as a misconception has them."""
-        there, wrong = self.fields[letter].there, self.mistaken[letter]
-        if there.ndim != 2:
+        claimed, wrong = self.candidates[letter].claimed, self.mistaken[letter]
+        if claimed.ndim != 2:
             return ()
         rows = wrong.any(axis=-1)
-        fitting = (near | ~there).all(axis=-1)
+        fitting = (near | ~claimed).all(axis=-1)
         if rows.all() or not (fitting | ~rows).all():
             return ()
         return tuple(int(row) for row in np.flatnonzero(rows))
@@ -702,51 +722,54 @@ def _accounts_for_a_step(found: Explanation) -> bool:
 
 
 def _simplest(cases: Sequence[_Case]) -> list[_Case]:
-    """Without those for which a simpler one is told that fits as well."""
-    listed = [(case, case.changed.misconceptions) for case in cases if case.changed]
+    """The cases without those whose simpler misconception (`rather`) fits as well."""
+    listed = [(case, case.hypothesis.misconceptions) for case in cases if case.hypothesis]
     names = {part.name for _, parts in listed for part in parts}
     return [case for case, parts in listed if not any(part.rather in names for part in parts)]
 
 
-def _near(field: Field, value: Array, again: Array) -> Array:
+def _near(candidates: Candidates, value: Array, again: Array) -> Array:
     """Which claims are near one of the two values of their entries."""
-    value, again = np.broadcast_to(value, field.shape), np.broadcast_to(again, field.shape)
-    hidden = field.hidden
+    value, again = (
+        np.broadcast_to(value, candidates.shape),
+        np.broadcast_to(again, candidates.shape),
+    )
+    hidden = candidates.hidden
     largest = np.abs(value[np.isfinite(value)]).max(initial=0.0)
     slack = 1e-9 * largest
-    first = np.abs(value - field.numbers) <= _FROM_GIVEN * field.units + slack
-    rounded = (field.units > 0) * _SHARE * largest
-    second = np.abs(again - field.numbers) <= _FROM_CLAIMS * field.units + rounded + slack
+    first = np.abs(value - candidates.claims) <= _FROM_GIVEN * candidates.units + slack
+    rounded = (candidates.units > 0) * _SHARE * largest
+    second = np.abs(again - candidates.claims) <= _FROM_CLAIMS * candidates.units + rounded + slack
     finite = np.isfinite(value)
-    out: Array = field.there & np.where(hidden, np.isneginf(value), finite & (first | second))
+    out: Array = candidates.claimed & np.where(
+        hidden, np.isneginf(value), finite & (first | second)
+    )
     return out
 
 
-def _exact(field: Field, value: Array) -> bool:
+def _exact(candidates: Candidates, value: Array) -> bool:
     """Whether every claim is a correct rounding of its number, and not by a hair."""
-    if value.shape != field.shape:
+    if value.shape != candidates.shape:
         return False
-    claims, units = field.numbers[field.there], field.units[field.there]
-    numbers, hidden = value[field.there], field.hidden[field.there]
+    claims, units = candidates.claims[candidates.claimed], candidates.units[candidates.claimed]
+    numbers, hidden = value[candidates.claimed], candidates.hidden[candidates.claimed]
     off = np.abs(numbers - claims)
     return bool(np.where(hidden, np.isneginf(numbers), off < 0.499999 * units).all())
 
 
-def _closer(field: Field, value: Array, again: Array) -> Array:
+def _closer(candidates: Candidates, value: Array, again: Array) -> Array:
     """Where the number recomputed from the claims is the nearer one."""
-    out: Array = np.abs(again - field.numbers) < np.abs(value - field.numbers)
+    out: Array = np.abs(again - candidates.claims) < np.abs(value - candidates.claims)
     return out
 
 
-def _plausibility(changed: _Changed) -> int:
+def _plausibility(hypothesis: _Hypothesis) -> int:
     """The place of a misconception among those that are seen most."""
-    name = changed.misconceptions[0].name
+    name = hypothesis.misconceptions[0].name
     return COMMON.index(name) if name in COMMON else len(COMMON)
 
 
-def _alike(
-    one: Mapping[tuple[str, Place], float], other: Mapping[tuple[str, Place], float]
-) -> bool:
+def _alike(one: _Effect, other: _Effect) -> bool:
     """Whether two hypotheses give the same numbers."""
     return one.keys() == other.keys() and all(
         abs(value - other[key]) <= 1e-9 * max(1.0, abs(value)) for key, value in one.items()

@@ -1,19 +1,18 @@
 """Slips: one entry worked out wrongly, though the formula is right.
 
-Each kind is a row: a name, what to tell the learner, and the numbers that an entry would have
-after such a slip, each with a sentence that names the entry and the numbers. What an entry is made
-of is read off its entry rule, so that a slip applies to every step. Adding one is adding a row,
-the likelier before the less likely.
+A kind of slip is a row of `SLIPS`: a name, what to tell the learner, and the numbers that an entry
+would have after such a slip, each with a sentence that names the entry and the numbers. What an
+entry is made of is read off its entry rule, so that a slip applies to every step.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -36,13 +35,14 @@ from symattn.nodes.rule import (
     Rule,
     Times,
     at,
+    children,
     parts,
     rule_of,
 )
 from symattn.step import HEAD, Step
 from symattn.worksheet.reading.naming import called
 
-#: The number of an entry: its matrix's letter and its place in it.
+#: The number at a place (head,) row, column of the matrix with a letter.
 Read: TypeAlias = Callable[[str, Place], float]
 
 
@@ -59,30 +59,33 @@ class Slip:
     bits: float = 0.0
 
 
-@dataclass(frozen=True)
-class Guess:
+class Outcome(NamedTuple):
     """A number that an entry has after a slip, and the slip in a sentence.
 
     `key` is the same for the same slip in another entry of the row.
     """
 
-    kind: SlipKind
     value: float
-    said: str
+    sentence: str
     key: tuple[object, ...]
-
-
-#: A number, a sentence, and what tells the same slip in another entry of the row.
-Found: TypeAlias = "Iterator[tuple[float, str, tuple[object, ...]]]"
 
 
 @dataclass(frozen=True)
 class SlipKind:
-    """One kind of slip: its name, what to tell, and the numbers it gives."""
+    """One kind of slip: its name, what to tell, and what an entry may come out as."""
 
     name: str
     tell: str
-    find: Callable[[Spot], Found]
+    outcomes: Callable[[Spot], Iterator[Outcome]]
+
+
+class Guess(NamedTuple):
+    """A slip of some kind that may have been made in an entry, and what that gives."""
+
+    kind: SlipKind
+    value: float
+    sentence: str
+    key: tuple[object, ...]
 
 
 class Numbers:
@@ -169,109 +172,97 @@ class Rules:
         return self._known[key]
 
 
-def named(entry: Entry) -> tuple[str, Place]:
-    """The letter and the place of an entry in a rule."""
+def entry_place(entry: Entry) -> tuple[str, Place]:
+    """The letter and the place, (head,) row and column, of an entry in a rule."""
     head = getattr(entry.matrix, "head", None)
     index = (entry.row, entry.column) if head is None else (head, entry.row, entry.column)
     return str(entry.matrix.name), tuple(map(int, index))
 
 
-def worth(rule: Rule, read: Read) -> float:
-    """The number that a rule gives; NaN where it gives none."""
+def value_of(rule: Rule, read: Read) -> float:
+    """The number that a rule gives where `read` gives those of the entries; NaN for none."""
+    return _combined(rule, [value_of(child, read) for child in children(rule)], read)
+
+
+def _combined(rule: Rule, values: Sequence[float], read: Read) -> float:
+    """The number that a rule gives where its children have these values."""
     match rule:
         case Entry():
-            return read(*named(rule))
+            return read(*entry_place(rule))
         case Const(value):
             return float(value) if value.is_number and value.is_extended_real else math.nan
-        case Named(_, _, value):
-            return worth(value, read)
-        case Plus(terms, _):
-            return sum(worth(term, read) for term in terms)
-        case Times(factors):
-            return math.prod(worth(factor, read) for factor in factors)
-        case Over(num, den, _):
-            below = worth(den, read)
-            return worth(num, read) / below if below else math.nan
-        case Exp(body):
-            return _exp(worth(body, read))
-        case Apply("tanh", body):
-            return math.tanh(worth(body, read))
-        case Power(body, exponent):
-            return float(worth(body, read) ** exponent)
-        case OfRow("max", terms, None, _):
-            return max(worth(term, read) for term in terms)
-        case Cases(left, "=", right, value, otherwise):
-            return worth(value if worth(left, read) == worth(right, read) else otherwise, read)
+        case Named():
+            return values[0]
+        case Plus():
+            return sum(values)
+        case Times():
+            return math.prod(values)
+        case Over():
+            return values[0] / values[1] if values[1] else math.nan
+        case Exp():
+            return math.exp(values[0]) if values[0] < 700 else math.inf
+        case Apply("tanh"):
+            return math.tanh(values[0])
+        case Power(_, exponent):
+            return float(values[0] ** exponent)
+        case OfRow("max", _, None):
+            return max(values)
+        case Cases(_, "=", _):
+            left, right, value, otherwise = values
+            return value if left == right else otherwise
     return math.nan
 
 
-def _exp(x: float) -> float:
-    return math.exp(x) if x < 700 else math.inf
+class Variation(NamedTuple):
+    """A part of a rule done otherwise: what is done, the number then, and the part in words.
+
+    `path` leads to the part, so that it is the same in another entry of the row.
+    """
+
+    name: str
+    value: float
+    words: str
+    path: tuple[object, ...]
 
 
-#: What is done to a part of a rule: what it is, the part's number then, the words, and where.
-Varied: TypeAlias = tuple[str, float, str, tuple[object, ...]]
-
-
-def varied(rule: Rule, spot: Spot, path: tuple[object, ...] = ()) -> tuple[float, list[Varied]]:
+def _variations(
+    rule: Rule, spot: Spot, path: tuple[object, ...] = ()
+) -> tuple[float, list[Variation]]:
     """The number that a rule gives, and those it gives with a slip in one of its parts."""
     read = spot.numbers.read
+    if not isinstance(rule, Plus | Times | Over | Exp | Named):
+        return value_of(rule, read), []
+    parts = children(rule)
+    inside = [_variations(part, spot, (*path, k)) for k, part in enumerate(parts)]
+    values = [value for value, _ in inside]
+    found = []
+    for k, (_, varied) in enumerate(inside):
+        for name, new, words, where in varied:
+            value = _combined(rule, [*values[:k], new, *values[k + 1 :]], read)
+            found.append(Variation(name, value, words, where))
+        for name, value, part in _slips_in(rule, values, k):
+            found.append(Variation(name, value, spot.words(part), (*path, name, k)))
+    return _combined(rule, values, read), [each for each in found if not math.isnan(each.value)]
+
+
+def _slips_in(rule: Rule, values: Sequence[float], k: int) -> Iterator[tuple[str, float, Rule]]:
+    """What may be done to child k of a rule: a name, the rule's number then, and the part named."""
+    value, others = values[k], [*values[:k], *values[k + 1 :]]
     match rule:
-        case Plus(terms, _):
-            inside = [varied(term, spot, (*path, k)) for k, term in enumerate(terms)]
-            values = [value for value, _ in inside]
-            total, out = sum(values), []
-            for k, (value, changed) in enumerate(inside):
-                rest = total - value if math.isfinite(value) else sum(values[:k] + values[k + 1 :])
-                out += [(what, rest + new, said, where) for what, new, said, where in changed]
-                if value == 0 or len(terms) == 1:
-                    continue
-                words = spot.words(terms[k])
-                out.append(
-                    (
-                        "dropped" if math.isfinite(value) else "shown",
-                        rest,
-                        words,
-                        (*path, "dropped", k),
-                    )
-                )
-                if math.isfinite(value):
-                    out.append(("negated", rest - value, words, (*path, "negated", k)))
-                    out.append(("doubled", total + value, words, (*path, "doubled", k)))
-            return total, out
-        case Times(factors):
-            inside = [varied(factor, spot, (*path, k)) for k, factor in enumerate(factors)]
-            values = [value for value, _ in inside]
-            out = []
-            for k, (value, changed) in enumerate(inside):
-                rest = math.prod(values[:k] + values[k + 1 :])
-                out += [(what, rest * new, said, where) for what, new, said, where in changed]
-                if isinstance(factors[k], Const) and value not in (0, 1, -1):
-                    words = spot.words(factors[k])
-                    out.append(("factor-left-out", rest, words, (*path, "left out", k)))
-            return math.prod(values), out
-        case Over(num, den, _):
-            above, changed_above = varied(num, spot, (*path, "above"))
-            below, changed_below = varied(den, spot, (*path, "below"))
-            if not below:
-                return math.nan, []
-            out = [(what, new / below, *more) for what, new, *more in changed_above]  # type: ignore[misc]
-            out += [(what, above / new, *more) for what, new, *more in changed_below if new]  # type: ignore[misc]
-            words = spot.words(den)
-            if below != 1:
-                if isinstance(den, Const):
-                    out.append(("unscaled", above, words, (*path, "unscaled")))
-                    out.append(("scaled-twice", above / below / below, words, (*path, "twice")))
-                    out.append(("multiplied", above * below, words, (*path, "multiplied")))
-                else:
-                    out.append(("undivided", above, spot.words(num), (*path, "undivided")))
-            return above / below, out
-        case Exp(body):
-            power, changed = varied(body, spot, path)
-            return _exp(power), [(what, _exp(new), *more) for what, new, *more in changed]  # type: ignore[misc]
-        case Named(_, _, value):
-            return varied(value, spot, path)
-    return worth(rule, read), []
+        case Plus(terms) if value and len(terms) > 1:
+            rest = sum(others)
+            yield "dropped" if math.isfinite(value) else "shown", rest, terms[k]
+            if math.isfinite(value):
+                yield "negated", rest - value, terms[k]
+                yield "doubled", rest + 2 * value, terms[k]
+        case Times(factors) if isinstance(factors[k], Const) and value not in (0, 1, -1):
+            yield "factor-left-out", math.prod(others), factors[k]
+        case Over(_, Const() as divisor) if k == 1 and value not in (0, 1):
+            yield "unscaled", values[0], divisor
+            yield "scaled-twice", values[0] / value / value, divisor
+            yield "multiplied", values[0] * value, divisor
+        case Over(dividend, _) if k == 1 and value not in (0, 1):
+            yield "undivided", values[0], dividend
 
 
 class Spot:
@@ -296,27 +287,27 @@ class Spot:
         return self.called(self.place)
 
     @cached_property
-    def changed(self) -> list[Varied]:
+    def variations(self) -> list[Variation]:
         """What the entry would be with one part of its rule done otherwise."""
-        return [] if self.rule is None else varied(self.rule, self)[1]
+        return [] if self.rule is None else _variations(self.rule, self)[1]
 
     def words(self, rule: Rule) -> str:
         """A part of the rule with its numbers: 0.4446·0.6."""
         match rule:
             case Entry():
-                text = self.numbers.text(*named(rule))
+                text = self.numbers.text(*entry_place(rule))
                 return f"({text})" if text.startswith("−") else text
             case Const(value):
                 square = value**2
                 root = not value.is_Rational and square.is_Integer
-                return f"√{square}" if root else spelled(worth(rule, self.numbers.read))
+                return f"√{square}" if root else spelled(value_of(rule, self.numbers.read))
             case Times(factors):
                 return "·".join(map(self.words, factors)).removeprefix("1·")
             case Exp(body):
                 return f"e^{self.words(body)}"
             case Plus(terms, _) if len(terms) == 1:
                 return self.words(terms[0])
-        return spelled(worth(rule, self.numbers.read))
+        return spelled(value_of(rule, self.numbers.read))
 
     def around(self) -> Iterator[tuple[Place, int]]:
         """The other entries of its row and its column, and how far away they are."""
@@ -330,100 +321,104 @@ class Spot:
                 yield (*lead, k, column), abs(k - row)
 
 
-def _sign(spot: Spot) -> Found:
+def _sign(spot: Spot) -> Iterator[Outcome]:
     if spot.value:
-        yield -spot.value, f"{spot.entry} has the wrong sign", ("sign",)
+        yield Outcome(-spot.value, f"{spot.entry} has the wrong sign", ("sign",))
 
 
-def _rule_changed(what: str, sentence: str) -> Callable[[Spot], Found]:
-    """A slip inside the entry's rule; in the sentence, {} stands for the part's numbers."""
+def _in_rule(variation: str, sentence: str) -> Callable[[Spot], Iterator[Outcome]]:
+    """A slip in a part of the entry's rule; ``{part}`` in the sentence is the part in numbers."""
 
-    def find(spot: Spot) -> Found:
-        for name, value, words, where in spot.changed:
-            if name == what:
-                yield value, sentence.format(entry=spot.entry, part=words), (name, where)
+    def outcomes(spot: Spot) -> Iterator[Outcome]:
+        for name, value, words, path in spot.variations:
+            if name == variation:
+                text = sentence.format(entry=spot.entry, part=words)
+                yield Outcome(value, text, (name, path))
 
-    return find
+    return outcomes
 
 
 def _digits_of(spot: Spot) -> str:
-    """The digits that the entry should have where as many are written."""
-    assert spot.written is not None
-    places = spot.written.places
+    """The digits that the entry should have, as many as are written; none where nothing is."""
+    places = None if spot.written is None else spot.written.places
     if places is None or places < 0 or not math.isfinite(spot.value):
         return ""
     return f"{spot.value:.{places}f}"
 
 
-def _swapped_digits(spot: Spot) -> Found:
+def _swapped_digits(spot: Spot) -> Iterator[Outcome]:
     text = _digits_of(spot)
     spots = [k for k, letter in enumerate(text) if letter.isdigit()]
     for one, two in pairwise(spots):
         letters = list(text)
         letters[one], letters[two] = letters[two], letters[one]
         if (wrong := "".join(letters)) != text:
-            said = f"{spot.entry}: two digits are exchanged, {wrong} for {text}"
-            yield float(wrong), said.replace("-", "−"), ("digits", wrong)
+            sentence = f"{spot.entry}: two digits are exchanged, {wrong} for {text}"
+            yield Outcome(float(wrong), sentence.replace("-", "−"), ("digits", wrong))
 
 
-def _digit(spot: Spot) -> Found:
+def _digit(spot: Spot) -> Iterator[Outcome]:
     text = _digits_of(spot)
     for k, letter in enumerate(text):
         for other in "0123456789" if letter.isdigit() else "":
             if other != letter:
                 wrong = text[:k] + other + text[k + 1 :]
-                said = f"{spot.entry}: one digit is misread, {wrong} for {text}"
-                yield float(wrong), said.replace("-", "−"), ("digit", wrong)
+                sentence = f"{spot.entry}: one digit is misread, {wrong} for {text}"
+                yield Outcome(float(wrong), sentence.replace("-", "−"), ("digit", wrong))
 
 
-def _point(spot: Spot) -> Found:
+def _point(spot: Spot) -> Iterator[Outcome]:
     if spot.value:
         for factor in (10.0, 0.1):
-            said = f"{spot.entry}: the decimal point is one place off"
-            yield spot.value * factor, said, ("point", factor)
+            sentence = f"{spot.entry}: the decimal point is one place off"
+            yield Outcome(spot.value * factor, sentence, ("point", factor))
 
 
-def _copied(near: bool) -> Callable[[Spot], Found]:
-    def find(spot: Spot) -> Found:
+def _copied(near: bool) -> Callable[[Spot], Iterator[Outcome]]:
+    """The number of another entry of its row or column: of a neighbour, or of one further away."""
+
+    def outcomes(spot: Spot) -> Iterator[Outcome]:
         for place, distance in spot.around():
             if (distance == 1) is near:
                 value = spot.numbers.read(spot.letter, place)
                 text = spot.numbers.text(spot.letter, place)
-                said = f"{spot.entry} holds the number of {spot.called(place)}, {text}"
-                yield value, said, ("copied", place[-2] - spot.place[-2], place[-1])
+                sentence = f"{spot.entry} holds the number of {spot.called(place)}, {text}"
+                key = ("copied", place[-2] - spot.place[-2], place[-1])
+                yield Outcome(value, sentence, key)
 
-    return find
+    return outcomes
 
 
-def _transposed_place(spot: Spot) -> Found:
+def _transposed_place(spot: Spot) -> Iterator[Outcome]:
     *lead, row, column = spot.place
     rows, columns = spot.numbers.computed(spot.letter).shape[-2:]
     if row != column and column < rows and row < columns:
         place = (*lead, column, row)
-        said = (
+        sentence = (
             f"{spot.entry} holds {spot.numbers.text(spot.letter, place)}, which belongs to "
             f"{spot.called(place)}: row and column are mistaken for each other"
         )
-        yield spot.numbers.read(spot.letter, place), said, ("transposed",)
+        yield Outcome(spot.numbers.read(spot.letter, place), sentence, ("transposed",))
 
 
-def _operand_transposed(spot: Spot) -> Found:
+def _operand_transposed(spot: Spot) -> Iterator[Outcome]:
     """One matrix of a product read along the other axis."""
     if not isinstance(spot.rule, Plus):
         return
     read = spot.numbers.read
-    for letter in dict.fromkeys(named(p)[0] for p in parts(spot.rule) if isinstance(p, Entry)):
+    for letter in dict.fromkeys(
+        entry_place(p)[0] for p in parts(spot.rule) if isinstance(p, Entry)
+    ):
         shape = spot.numbers.taken(letter).shape
         if shape[-2] != shape[-1]:
             continue
 
-        def other(name: str, place: Place, letter: str = letter) -> float:
-            turned = (*place[:-2], place[-1], place[-2]) if name == letter else place
-            return read(name, turned)
+        def transposed(other: str, place: Place, letter: str = letter) -> float:
+            return read(other, (*place[:-2], place[-1], place[-2]) if other == letter else place)
 
-        called = spot.evaluation.item(letter).name
-        said = f"{spot.entry}: a row of {called} is mistaken for a column"
-        yield worth(spot.rule, other), said, ("turned", letter)
+        name = spot.evaluation.item(letter).name
+        sentence = f"{spot.entry}: a row of {name} is mistaken for a column"
+        yield Outcome(value_of(spot.rule, transposed), sentence, ("transposed", letter))
 
 
 _CHECK = "Compute the entry again and compare the digits."
@@ -432,57 +427,53 @@ _TERMS = (
     "check that each is there once."
 )
 
-#: The kinds, the likelier first: those with few numbers to each entry, then those with more.
+#: The kinds, the likelier first: those with few outcomes for each entry, then those with more.
 SLIPS: tuple[SlipKind, ...] = (
     SlipKind("sign", "Look at the sign again.", _sign),
     SlipKind(
         "entry-not-scaled",
         "Every score is divided by √d_k.",
-        _rule_changed("unscaled", "{entry} is not divided by {part}"),
+        _in_rule("unscaled", "{entry} is not divided by {part}"),
     ),
     SlipKind(
         "entry-not-masked",
         "What is masked is −∞ in every row.",
-        _rule_changed("shown", "{entry} is not masked"),
+        _in_rule("shown", "{entry} is not masked"),
     ),
     SlipKind(
         "entry-not-divided",
         "Divide every exponential by the sum of its row.",
-        _rule_changed("undivided", "{entry} is {part}, not divided by the sum"),
+        _in_rule("undivided", "{entry} is {part}, not divided by the sum"),
     ),
     SlipKind("swapped-digits", _CHECK, _swapped_digits),
     SlipKind("row-for-column", "Rows belong to queries, columns to keys.", _transposed_place),
-    SlipKind(
-        "dropped-term", _TERMS, _rule_changed("dropped", "{entry}: the term {part} is missing")
-    ),
+    SlipKind("dropped-term", _TERMS, _in_rule("dropped", "{entry}: the term {part} is missing")),
     SlipKind("copied-entry", _CHECK, _copied(near=True)),
     SlipKind(
         "sign-of-a-term",
         "Look at the signs of the products again.",
-        _rule_changed("negated", "{entry}: the term {part} has the wrong sign"),
+        _in_rule("negated", "{entry}: the term {part} has the wrong sign"),
     ),
     SlipKind(
         "row-for-column-of-a-factor",
         "Rows belong to queries, columns to keys.",
         _operand_transposed,
     ),
-    SlipKind(
-        "term-twice", _TERMS, _rule_changed("doubled", "{entry}: the term {part} is added twice")
-    ),
+    SlipKind("term-twice", _TERMS, _in_rule("doubled", "{entry}: the term {part} is added twice")),
     SlipKind(
         "entry-scaled-twice",
         "Every score is divided by √d_k, once.",
-        _rule_changed("scaled-twice", "{entry} is divided by {part} twice"),
+        _in_rule("scaled-twice", "{entry} is divided by {part} twice"),
     ),
     SlipKind(
         "entry-multiplied",
         "Every score is divided by √d_k.",
-        _rule_changed("multiplied", "{entry} is multiplied by {part} instead of divided"),
+        _in_rule("multiplied", "{entry} is multiplied by {part} instead of divided"),
     ),
     SlipKind(
         "factor-left-out",
         _CHECK,
-        _rule_changed("factor-left-out", "{entry} is not multiplied by {part}"),
+        _in_rule("factor-left-out", "{entry} is not multiplied by {part}"),
     ),
     SlipKind("decimal-point", "Look at where the decimal point is.", _point),
     SlipKind("copied-entry", _CHECK, _copied(near=False)),
@@ -493,8 +484,6 @@ SLIPS: tuple[SlipKind, ...] = (
 def guesses(spot: Spot, kinds: Iterable[SlipKind] = SLIPS) -> Iterator[Guess]:
     """The numbers an entry would have after each slip, the likelier first."""
     for kind in kinds:
-        if spot.written is None and kind.find in (_swapped_digits, _digit):
-            continue  # nothing is written there
-        for value, said, key in kind.find(spot):
+        for value, sentence, key in kind.outcomes(spot):
             if math.isfinite(value) or value == -math.inf:
-                yield Guess(kind, value, said, key)
+                yield Guess(kind, value, sentence, key)

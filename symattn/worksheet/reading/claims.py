@@ -14,8 +14,7 @@ worksheet's notation prints them::
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias, get_args
 
@@ -28,14 +27,18 @@ from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, shown
 from symattn.notation.options import SYMBOLS, Notation, notation_of, symbol_of
-from symattn.worksheet.marking.lines import Line, is_line, read_line, reads, symbol_key
+from symattn.worksheet.reading.lines import Line, is_line, read_line
+from symattn.worksheet.reading.references import (
+    Reference,
+    read_reference,
+    reference_in,
+    size_of,
+    symbol_reference,
+)
+from symattn.worksheet.reading.rules import operands
 
 #: The verdicts, the best first; a step has the worst of its entries'.
 VERDICTS = ("right", "truncated", "rounded-early", "undecided", "last-digit", "carried", "wrong")
-
-_KEY = re.compile(r"([A-Za-z_]{1,40})((?:\[[^\[\]]{1,40}\]){0,6})\Z")
-_INDEX = re.compile(r"([0-9]{1,5})\Z", re.ASCII)
-_SLICE = re.compile(r"([0-9]{0,5})\s*:\s*([0-9]{0,5})\Z", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -73,20 +76,23 @@ class Policy:
 _SETTINGS = tuple(setting.name for setting in fields(Policy))
 
 
-def step_named(key: str, notation: Notation | None = None, absent: str = "") -> str:
-    """The step that the key of a claim names. Raises `ReadError` for a key that is none.
+def claimed_reference(key: str, notation: Notation | None = None, absent: str = "") -> Reference:
+    """What the key of a claim names. Raises `ReadError` for a key that names no step.
 
     A symbol that two steps share, as r_11, does not mean the `absent` one.
     """
     letters = {name: letter for name, letter in SYMBOLS.items() if name != absent}
-    match = _KEY.match(symbol_key(key, letters, notation_of(notation)) or key)
-    if match is None:
-        raise ReadError(f'{shown(key)} in [claims] names no entry; write e.g. "weights[2,:]"')
-    if symbol_of(match[1]) is None:
-        hint = nearest(match[1], SYMBOLS)
-        hint = "; it belongs in [policy]" if match[1] in _SETTINGS else hint
-        raise ReadError(f"{shown(key)} in [claims] is not a known step{hint}")
-    return match[1]
+    found = symbol_reference(key, letters, notation_of(notation))
+    return found if found is not None else _of_step(read_reference(key, " in [claims]"))
+
+
+def _of_step(reference: Reference) -> Reference:
+    """The same, if there is such a step. Raises `ReadError` where there is none."""
+    step = reference.step
+    if symbol_of(step) is None:
+        hint = "; it belongs in [policy]" if step in _SETTINGS else nearest(step, SYMBOLS)
+        raise ReadError(f"{shown(reference.text)} in [claims] is not a known step{hint}")
+    return reference
 
 
 #: Which number of which key claims an entry: (letter, place) to (key, how many before it).
@@ -113,14 +119,13 @@ def read_claims(
     letters = {name: evaluation[name].step.letter for name in evaluation}
     sign = decimal_shown(texts_of(table)) if decimal is None else decimal
     for key, value in table.items():
-        told = symbol_key(key, letters, evaluation.notation) or key
-        name = step_named(told)
-        if name not in evaluation:
-            raise ReadError(f"{key}: {_absent(name, tuple(evaluation))}")
-        item = evaluation[name]
+        reference = symbol_reference(key, letters, evaluation.notation) or claimed_reference(key)
+        if reference.step not in evaluation:
+            raise ReadError(f"{key}: {_absent(reference.step, tuple(evaluation))}")
+        item = evaluation[reference.step]
         claimed = claims.setdefault(item.step.letter, np.full(item.shape, None, dtype=object))
-        claim = _Claim(key, told, name, claimed, evaluation, sign, letters)
-        for place, number, line in claim.put(value):
+        claim = _Claim(reference, claimed, evaluation, sign, letters)
+        for place, number, line in claim.fill(value):
             if origins is not None:
                 origins[item.step.letter, place] = key, number
             if lines is not None and line is not None:
@@ -157,11 +162,9 @@ def _absent(name: str, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class _Claim:
-    """A key, its spelling with brackets, the step it names, and what is claimed of that so far."""
+    """What one key claims: of which step, and the array in which its claims are gathered."""
 
-    key: str
-    told: str
-    name: str
+    reference: Reference
     claimed: Array
     evaluation: Evaluation
     decimal: str
@@ -178,12 +181,12 @@ class _Claim:
         turned = self.notation.convention == "columns"
         return self.claimed.swapaxes(-1, -2) if turned else self.claimed
 
-    def put(self, value: Any) -> Iterator[tuple[Place, int, Line | None]]:
-        """Put what is claimed where it belongs.
+    def fill(self, value: Any) -> Iterator[tuple[Place, int, Line | None]]:
+        """Write what is claimed into the array.
 
         Yields the places, which number each is of the key's, and the worked line it stands in.
         """
-        printed, key, name = self.printed, self.key, self.name
+        printed, key, name = self.printed, self.reference.text, self.reference.step
         index = self._index(printed.shape)
         free = tuple(
             len(range(*i.indices(size)))
@@ -198,7 +201,7 @@ class _Claim:
             for step in inner:
                 entry = entry[step]
             if isinstance(entry, list | tuple | Mapping):
-                raise ReadError(f"{key}: {_dims(free)} entries are needed, not more brackets")
+                raise ReadError(f"{key}: {size_of(free)} entries are needed, not more brackets")
             where = key if not inner else f"{key}, entry {','.join(str(i + base) for i in inner)}"
             rest = iter(inner)
             seen = tuple((i.start or 0) + next(rest) if isinstance(i, slice) else i for i in index)
@@ -226,79 +229,45 @@ class _Claim:
 
     def _is_named(self, side: str, seen: Place) -> bool | None:
         """Whether a side names the entry claimed here; None if it names none."""
-        key = symbol_key(side, self.letters, self.notation)
-        if key is None:
-            match = _KEY.match(side.strip())
-            key = side.strip() if match is not None and match[2] and symbol_of(match[1]) else None
-        if key is None:
+        symbol = symbol_reference(side, self.letters, self.notation)
+        reference = symbol or reference_in(side.strip())
+        if reference is None or not reference.index or symbol_of(reference.step) is None:
             return None
-        other = replace(self, key=key, told=key, name=step_named(key))
-        if self.letters.get(other.name, other.name) != self.letters[self.name]:
-            return None if self._is_read(other, seen) else False
+        letter, own = (
+            self.letters.get(step, step) for step in (reference.step, self.reference.step)
+        )
+        if letter != own:
+            return None if self._is_read(reference, seen) else False
+        # s_12 does not say of which item of a batch it is
+        lead = 0 if symbol is None else max(0, len(seen) - len(reference.index))
         try:
-            if key != side.strip() and len(seen) > 2:  # s_12 does not say of which item it is
-                count = len(seen) - other.told.count("[") - 1
-                return other._index(self.printed.shape[count:]) == seen[count:]
-            return other._index(self.printed.shape) == seen
+            return self._index(self.printed.shape[lead:], reference) == seen[lead:]
         except ReadError:
             return False
 
-    def _is_read(self, other: _Claim, seen: Place) -> bool:
-        """Whether the entry claimed here is computed from the one that another key names."""
-        if other.name not in self.evaluation:
+    def _is_read(self, other: Reference, seen: Place) -> bool:
+        """Whether the entry claimed here is computed from the one that is named."""
+        if other.step not in self.evaluation:
             return False
-        item = self.evaluation[other.name]
+        item = self.evaluation[other.step]
         turned = self.notation.convention == "columns"
         *lead, rows, columns = item.shape
         shape = (*lead, columns, rows) if turned else item.shape
         try:
-            index = other._index(shape[-other.told.count("[") - 1 :])
+            index = self._index(shape[-max(2, len(other.index)) :], other)
         except ReadError:
             return False
-        place, named = ((*at[:-2], at[-1], at[-2]) if turned else at for at in (seen, index))
-        return (item.step.letter, named) in reads(self.evaluation, self.letters[self.name], place)
+        place, read = ((*at[:-2], at[-1], at[-2]) if turned else at for at in (seen, index))
+        letter = self.letters[self.reference.step]
+        return (item.step.letter, read) in operands(self.evaluation, letter, place)
 
-    def _index(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
-        """The index that the key's brackets mean, from 0; what they leave out is free."""
-        match = _KEY.match(self.told)
-        assert match is not None
-        groups = [group.split(",") for group in re.findall(r"\[([^\]]*)\]", match[2])]
-        words = [word.strip() for group in groups for word in group]
-        words = [] if words == [""] else words
-        joined = any(len(group) > 1 for group in groups)
-        if len(words) > len(shape) or (joined and len(words) < len(shape)):
-            raise ReadError(f"{self.key}: {self.name} is {_dims(shape)}; {self._example(shape)}")
-        heads = ("head",) if self.evaluation[self.name].step.per_head else ()
-        items = ("item",) * (len(shape) - 2 - len(heads))
-        names = (*items, *heads, "row", "column")
-        index = [self._one(*one) for one in zip(words, shape, names, strict=False)]
-        return (*index, *(slice(None) for _ in shape[len(index) :]))
-
-    def _example(self, shape: tuple[int, ...]) -> str:
-        base, name = self.notation.index_base, self.name
-        if len(shape) == 2:
-            return f'write "{name}[{base},:]"'
-        leads = "".join(f"[{base}]" for _ in shape[:-2])
-        return f'write "{name}[{base}]" or "{name}{leads}[{base + 1},:]"'
-
-    def _one(self, word: str, size: int, what: str) -> int | slice:
-        """A row, column or head that a word names, or a range of them, its last one included."""
-        base = self.notation.index_base
-        last = size - 1 + base
-        number = word if word.isdigit() or _SLICE.match(word) else shown(word)
-        absent = f"{what}s are {base} to {last} (index_base = {base})"
-        if word == ":":
-            return slice(None)
-        span = _SLICE.match(word)
-        if span is not None:
-            start = int(span[1]) if span[1] else base
-            stop = int(span[2]) if span[2] else last
-            if not base <= start <= stop <= last:
-                raise ReadError(f"{self.key}: no {what}s {number}: {absent}")
-            return slice(start - base, stop - base + 1)
-        if _INDEX.match(word) and base <= int(word) <= last:
-            return int(word) - base
-        raise ReadError(f"{self.key}: no {what} {number}: {absent}")
+    def _index(self, shape: tuple[int, ...], reference: Reference | None = None) -> tuple[Any, ...]:
+        """The index, from 0, that a reference means in an array of this shape."""
+        reference = reference or self.reference
+        has_heads = (
+            reference.step in self.evaluation and self.evaluation[reference.step].step.per_head
+        )
+        return reference.within(shape, has_heads, self.notation.index_base)
 
 
 def _levelled(value: Any, shape: tuple[int, ...]) -> Any:
@@ -331,16 +300,12 @@ def _check_shape(
         for part in level:
             if not isinstance(part, list | tuple):
                 raise ReadError(
-                    f"{key}: {name} is {_dims(whole)}; {_dims(shape)} entries are "
+                    f"{key}: {name} is {size_of(whole)}; {size_of(shape)} entries are "
                     "expected here, in brackets"
                 )
             if len(part) != size:
                 raise ReadError(
                     f"{key}: {counted(len(part), what)} where {size} {expected} expected "
-                    f'({name} is {_dims(whole)}); write "?" for a number that is not claimed'
+                    f'({name} is {size_of(whole)}); write "?" for a number that is not claimed'
                 )
         level = [item for part in level for item in part]
-
-
-def _dims(shape: Iterable[int]) -> str:
-    return " × ".join(map(str, shape)) or "1"

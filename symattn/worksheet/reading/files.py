@@ -1,4 +1,4 @@
-"""Files that worksheets and pages name: they lie under the folder of what names them.
+"""Files: those that people name are read within limits; those that files name lie beside them.
 
 A name is judged as text, then followed through symbolic links; the file that it leads to has to be
 a regular one under the folder. Nothing is read before that. A file that a person names is trusted.
@@ -9,19 +9,37 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from symattn.arguments import wrong
 from symattn.errors import ReadError
+
+MAX_BYTES = 2_000_000
+#: A worksheet or a file of numbers, as a page or a worksheet names it.
+_NAMED = re.compile(r"[^\s\"'`:]{1,200}\.(?:toml|npy|npz|csv|safetensors)\b")
+#: Files that name no others, and how large one that does may be.
+_NUMBERS = (".npy", ".npz", ".csv", ".safetensors")
+_MOST_NAMED = 5_000_000
+#: How files begin that are given for text by mistake, and what they are.
+_ENCODINGS = (
+    (b"PK\x03\x04", "a zip archive, as of Word; save the document as plain text, in UTF-8"),
+    (b"\xd0\xcf\x11\xe0", "a document of an old Word; save it as plain text, in UTF-8"),
+    (b"%PDF", "a PDF; give the text that it was made from"),
+    (b"\xff\xfe", "UTF-16; save the file as UTF-8"),
+    (b"\xfe\xff", "UTF-16; save the file as UTF-8"),
+)
 
 
 @dataclass(frozen=True)
 class Site:
     """The pages of a documentation: what a leading slash means there, and where files may lie."""
 
-    source: Path
+    folder: Path
     roots: tuple[Path, ...]
 
 
@@ -36,17 +54,17 @@ def named_file(
     beside = f"has to lie beside the {naming}, or in a folder there"
     path = PurePath(name)
     if path.is_absolute() or path.drive or path.root or ".." in path.parts:
-        raise ReadError(f"{told(name)}: {beside}")
+        raise ReadError(f"{excerpt(name)}: {beside}")
     if name.startswith("~") or any(c < " " or c == "\x7f" for c in name):
-        raise ReadError(f"{told(name)}: is no plain file name; a file {beside}")
+        raise ReadError(f"{excerpt(name)}: is no plain file name; a file {beside}")
     if any(_DEVICE.fullmatch(part) for part in path.parts):
-        raise ReadError(f"{told(name)}: is the name of a device; give the file another one")
+        raise ReadError(f"{excerpt(name)}: is the name of a device; give the file another one")
     return _inside(name, folder / path, folder, naming, roots)
 
 
 def site_file(name: str, folder: Path, site: Site) -> Path:
     """As `named_file`, for a page of a site: its names may begin with a slash, or have ``..``."""
-    start = site.source if name.startswith("/") else folder
+    start = site.folder if name.startswith("/") else folder
     path = os.path.normpath(start / name.lstrip("/"))
     return _inside(name, Path(path), folder, "page", site.roots)
 
@@ -62,19 +80,19 @@ def _inside(name: str, path: Path, folder: Path, naming: str, roots: Sequence[Pa
             beside = f"it has to lie beside the {naming}, or in a folder there"
             folders = " and ".join(map(str, allowed))
             if roots:
-                raise ReadError(f"{told(name)}: leads out of {folders}; it has to lie there")
-            raise ReadError(f"{told(name)}: leads out of the folder of the {naming}; {beside}")
+                raise ReadError(f"{excerpt(name)}: leads out of {folders}; it has to lie there")
+            raise ReadError(f"{excerpt(name)}: leads out of the folder of the {naming}; {beside}")
         kind = kind_of(real)
     except (FileNotFoundError, NotADirectoryError):
-        raise ReadError(f"{told(name)}: there is no such file beside the {naming}") from None
+        raise ReadError(f"{excerpt(name)}: there is no such file beside the {naming}") from None
     except OSError as error:
-        raise ReadError(f"{told(name)}: cannot be read: {reason(error)}") from None
+        raise ReadError(f"{excerpt(name)}: cannot be read: {reason(error)}") from None
     except ValueError as error:
         if isinstance(error, ReadError):
             raise
-        raise ReadError(f"{told(name)}: is no file name: {error}") from None
+        raise ReadError(f"{excerpt(name)}: is no file name: {error}") from None
     if kind:
-        raise ReadError(f"{told(name)}: is {kind}; give a regular file")
+        raise ReadError(f"{excerpt(name)}: is {kind}; give a regular file")
     return real
 
 
@@ -101,7 +119,7 @@ def kind_of(path: Path) -> str:
     return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
 
 
-def led_astray(path: Path, root: Path) -> str | None:
+def why_not_searched(path: Path, root: Path) -> str | None:
     """Why an entry of a searched folder is not read: it leads out of it, or is no file.
 
     None for a regular file, or a folder, under `root`.
@@ -121,10 +139,98 @@ def reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def told(name: str) -> str:
-    """A name in a message: on one line, and not longer than one."""
+def excerpt(name: str) -> str:
+    """The beginning of a name, or of a word, in a message: on one line."""
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name[:200])
     return text if len(name) <= 200 else f"{text}…"
+
+
+def files_named(text: str, folder: Path) -> list[Path]:
+    """The worksheets, and files of numbers, that a text names and that lie where it may."""
+    found: list[Path] = []
+    for name in dict.fromkeys(_NAMED.findall(text)):
+        with suppress(ReadError):
+            named_file(name, folder)
+            found.append(folder / name)
+    return found
+
+
+def reached(paths: Iterable[Path]) -> Iterator[Path]:
+    """These files, all that they name, and what those name in turn, each once, as it lies.
+
+    By the words of their texts alone: nothing is parsed, and what cannot be read names nothing.
+    """
+    files, seen = list(paths), set[Path]()
+    while files:
+        path = files.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        yield path
+        if path.suffix.lower() in _NUMBERS:
+            continue
+        with suppress(OSError, ValueError):
+            text = read_text(path.absolute(), str(path), _MOST_NAMED)  # - is a name here
+            files += files_named(text, path.parent)
+
+
+def path_of(value: Any, who: str) -> str | Path:
+    """The path of a file, as a text or a `Path`."""
+    if isinstance(value, str):
+        return value
+    path = os.fspath(value) if isinstance(value, os.PathLike) else None
+    if not isinstance(path, str):
+        raise wrong(value, who, "a text, or the path of a file")
+    return Path(path)
+
+
+def read_text(path: str | Path, name: str, most: int = MAX_BYTES) -> str:
+    """The text of a file, or of standard input for ``-``; `name` begins every message."""
+    if not name:
+        raise ReadError('"": is no file name; give a file')
+    raw = _bytes(path, name, most)
+    if len(raw) > most:
+        raise ReadError(_too_large(name, len(raw), most))
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        kind = next((kind for start, kind in _ENCODINGS if raw.startswith(start)), "")
+        line = raw.count(b"\n", 0, error.start) + 1
+        more = f": this is {kind}" if kind else "; save the file as UTF-8"
+        raise ReadError(f"{name}:{line}: not UTF-8 text{more}") from None
+    return text
+
+
+def _bytes(path: str | Path, name: str, most: int) -> bytes:
+    """The file's bytes, one more than are allowed at the most."""
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise ReadError(f"{name}: standard input is closed; give a file")
+        return sys.stdin.buffer.read(most + 1)
+    try:
+        info = Path(path).stat()
+        if stat.S_ISDIR(info.st_mode):
+            raise ReadError(f"{name}: is a folder; give a worksheet file")
+        if stat.S_ISFIFO(info.st_mode) and not str(path).startswith(("/dev/fd/", "/proc/")):
+            raise ReadError(f"{name}: is a pipe; give a file, or - for standard input")
+        if info.st_size > most:
+            raise ReadError(_too_large(name, info.st_size, most))
+        with Path(path).open("rb") as file:
+            return file.read(most + 1)
+    except ReadError:
+        raise
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ReadError(f"{name}: cannot be read: {why}") from None
+    except ValueError as error:
+        raise ReadError(f"{name}: is no file name: {error}") from None
+
+
+def _too_large(name: str, size: int, most: int) -> str:
+    return (
+        f"{name}: {size:,} bytes or more are too many for a step-by-step derivation; "
+        f"{most:,} at most"
+    )
 
 
 def _real(path: Path) -> Path:

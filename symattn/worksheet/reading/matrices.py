@@ -25,8 +25,8 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES, read_number
-from symattn.errors import ReadError, nearest, shown
-from symattn.worksheet.reading.files import named_file, open_regular, reason, told
+from symattn.errors import ReadError, located, nearest, shown
+from symattn.worksheet.reading.files import excerpt, named_file, open_regular, reason
 
 #: Numbers that a matrix from a file may have, and how many axes.
 MAX_NUMBERS = 4_000_000
@@ -55,13 +55,12 @@ class NamedMatrix:
 
         Raises `ReadError` for a file that cannot be read or does not hold that matrix.
         """
-        try:
-            with open_regular(self.path) as file:
-                return _READERS[self.path_ending](file, self.name)
-        except ReadError as error:
-            raise ReadError(f"{told(self.file)}: {error}") from None
-        except OSError as error:
-            raise ReadError(f"{told(self.file)}: cannot be read: {reason(error)}") from None
+        with located(excerpt(self.file)):
+            try:
+                with open_regular(self.path) as file:
+                    return _READERS[self.path_ending](file, self.name)
+            except OSError as error:
+                raise ReadError(f"cannot be read: {reason(error)}") from None
 
     @property
     def path_ending(self) -> str:
@@ -73,7 +72,7 @@ def named_matrix(reference: str, folder: Path, roots: Sequence[Path] = ()) -> Na
     """What ``file.npz:name`` (or ``file.csv``) means in `folder`; see `named_file`."""
     file, name = _split(reference)
     if Path(file).suffix.lower() not in _READERS:
-        raise ReadError(f"{told(file)}: not a file of matrices; known: {', '.join(_READERS)}")
+        raise ReadError(f"{excerpt(file)}: not a file of matrices; known: {', '.join(_READERS)}")
     return NamedMatrix(file, name, named_file(file, folder, "worksheet", roots))
 
 
@@ -136,7 +135,7 @@ def _member(archive: ZipFile, name: str, size: int) -> Array:
     names = [info.filename.removesuffix(".npy") for info in members]
     place = _chosen(name, names)
     if names.count(names[place]) > 1:
-        raise ReadError(f"holds more than one array {shown(told(names[place]))}; keep one")
+        raise ReadError(f"holds more than one array {shown(excerpt(names[place]))}; keep one")
     info = members[place]
     _check_member(info, size)
     with archive.open(info) as member:
@@ -201,9 +200,9 @@ def _dtype(code: str) -> np.dtype[Any]:
     """A type of numbers, by the code that NumPy writes."""
     kind = _TYPE.fullmatch(code)
     if kind and kind[1] in _OTHERS:
-        raise ReadError(f"holds {_OTHERS[kind[1]]} (dtype {told(code)}); save it as float32")
+        raise ReadError(f"holds {_OTHERS[kind[1]]} (dtype {excerpt(code)}); save it as float32")
     if not kind or kind[1] not in "fiub?":
-        raise ReadError(f"cannot be read: its header has the unknown dtype {shown(told(code))}")
+        raise ReadError(f"cannot be read: its header has the unknown dtype {shown(excerpt(code))}")
     try:
         return np.dtype(code)
     except TypeError:
@@ -228,7 +227,7 @@ def _safetensors(file: BinaryIO, name: str) -> Array:
     chosen = names[_chosen(name, names)]
     code, shape, begin, end = _tensor(header[chosen])
     if code not in _TENSOR_TYPES:
-        raise ReadError(f"numbers of dtype {told(code)} are not read; save them as float32")
+        raise ReadError(f"numbers of dtype {excerpt(code)} are not read; save them as float32")
     dtype = np.dtype(_TENSOR_TYPES[code])
     if _check_count(shape) * dtype.itemsize != end - begin:
         raise ReadError("cannot be read: its header promises more or fewer bytes than are there")
@@ -315,7 +314,7 @@ def _check_row(row: Sequence[str], number: int) -> None:
             mend = _NO_NAMES if number == place == 1 else "give a number in every place"
             raise ReadError(f"row {number} has nothing in place {place}; {mend}")
         if (number == 1 or place == 1) and _is_name(cell):
-            found = shown(told(cell))
+            found = shown(excerpt(cell))
             raise ReadError(f"row {number} has {found} in place {place}, no number; {_NO_NAMES}")
 
 
@@ -348,7 +347,7 @@ def _lines(raw: bytes, mark: str) -> Iterator[str]:
 
 def _unnamed(name: str) -> None:
     if name:
-        raise ReadError(f"holds one matrix, without a name; leave :{told(name)} out")
+        raise ReadError(f"holds one matrix, without a name; leave :{excerpt(name)} out")
 
 
 def _chosen(name: str, names: Sequence[str]) -> int:
@@ -359,8 +358,8 @@ def _chosen(name: str, names: Sequence[str]) -> int:
         return 0
     if name in names:
         return names.index(name)
-    said = f"there is no {shown(told(name))}" if name else "say which matrix, as in file.npz:Q"
-    raise ReadError(f"{said}{nearest(name, [told(known)[:60] for known in names[:2000]])}")
+    said = f"there is no {shown(excerpt(name))}" if name else "say which matrix, as in file.npz:Q"
+    raise ReadError(f"{said}{nearest(name, [excerpt(known)[:60] for known in names[:2000]])}")
 
 
 def _check_count(shape: Sequence[int]) -> int:
@@ -405,7 +404,7 @@ def _numbers(held: bytearray, dtype: np.dtype[Any]) -> Array:
 def _words(error: Exception) -> str:
     """The first line of what a library says."""
     lines = str(error).splitlines()
-    return told(lines[0])[:120] if lines else type(error).__name__
+    return excerpt(lines[0])[:120] if lines else type(error).__name__
 
 
 _BLOCK = 1 << 20

@@ -7,12 +7,13 @@ label. Whatever cannot be used is one `SymattnError` that says where, what and h
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import sympy
@@ -26,18 +27,18 @@ from symattn.attention.meaning import PER_HEAD
 from symattn.attention.plan import PLAIN, SHIFTED
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
-from symattn.errors import ReadError, SymattnError, counted, nearest, shown
+from symattn.errors import ReadError, counted, located, nearest, shown
 from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.masks import MASKS
 from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
-from symattn.worksheet.marking.lines import Side, is_line, last_side, read_line
-from symattn.worksheet.reading.claims import Policy, step_named, texts_of
+from symattn.worksheet.reading.claims import Policy, claimed_reference, texts_of
+from symattn.worksheet.reading.files import MAX_BYTES, path_of, read_text
 from symattn.worksheet.reading.labels import LABELS, depth, label_of, labels_of, words_of
 from symattn.worksheet.reading.levels import Levels, item_of, levels_of
-from symattn.worksheet.reading.source import MAX_BYTES, parse, path_of, read_source, where
-
-Made = TypeVar("Made")
+from symattn.worksheet.reading.lines import Side, is_line, last_side, read_line
+from symattn.worksheet.reading.references import Reference, reference_in
+from symattn.worksheet.reading.toml import parse, place_of_fault
 
 _TABLES = (
     "title",
@@ -91,7 +92,6 @@ _ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
 #: Bytes that all matrices from files may take together, and about how many an exact number takes.
 _MAX_KEPT = 300_000_000
 _EXACT_BYTES = 100
-_HEAD = re.compile(r"([A-Za-z_]+)\[([0-9]{1,4})\]\Z")
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Worksheet:
     policy: Policy = field(default_factory=Policy)
     chunks: Any = None
     name: str = ""
-    source: str = field(default="", repr=False)
+    text: str = field(default="", repr=False)
     upstream: Mapping[str, Any] = field(default_factory=dict)
     wrt: tuple[str, ...] | None = None
     #: The decimal sign of its numbers: as its policy says, or as they show; "" if they do not.
@@ -119,14 +119,11 @@ class Worksheet:
     #: The files of numbers that were read for it, resolved.
     files: tuple[Path, ...] = ()
 
-    def in_file(self, make: Callable[..., Made], *args: Any) -> Made:
-        """``make(*args)``, with the file and line put before what it refuses."""
-        try:
-            return make(*args)
-        except SymattnError as error:
-            if self.name and str(error).startswith(f"{self.name}:"):
-                raise
-            raise type(error)(f"{where(self.name, self.source, str(error))}: {error}") from None
+    @contextmanager
+    def in_file(self) -> Iterator[None]:
+        """Puts the file and the line before what is refused inside."""
+        with located(lambda told: place_of_fault(self.name, self.text, told), self.name):
+            yield
 
     def derivation(self) -> Derivation:
         """The derivation from what is given on."""
@@ -174,13 +171,14 @@ class Worksheet:
 
     def evaluate(self, derivation: Derivation | None = None, dtype: str = "float64") -> Evaluation:
         """The derivation with the given numbers put in, shown in the notation asked for."""
-        made = (
+        steps = (
             self.derivation()
             if derivation is None
             else instance(derivation, Derivation, "derivation", "a Derivation")
-        ).evaluate(dtype=dtype, **self.numbers)
-        for item in made.inputs:
-            levels, wanted = len(made.shape(item.letter)), 2 + item.per_head
+        )
+        evaluation = steps.evaluate(dtype=dtype, **self.numbers)
+        for item in evaluation.inputs:
+            levels, wanted = len(evaluation.shape(item.letter)), 2 + item.per_head
             wanted += item.name in self.items
             if levels > wanted:
                 whole = "one matrix a head" if item.per_head else "one matrix, whatever the heads"
@@ -188,14 +186,15 @@ class Worksheet:
                     f"{item.name}: has {levels} levels of brackets where {wanted} are needed: "
                     f"{whole}; take {counted(levels - wanted, 'level')} off"
                 )
-        return made.spelled(self.notation)
+        return evaluation.spelled(self.notation)
 
     @cached_property
     def values(self) -> Evaluation:
         """The evaluation that single numbers of this worksheet are taken from, made once."""
-        made = self.in_file(self.evaluate)
-        self.in_file(admit_values, made)
-        return made
+        with self.in_file():
+            evaluation = self.evaluate()
+            admit_values(evaluation)
+        return evaluation
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -207,7 +206,7 @@ class Worksheet:
         """The tokens in chunks, as the worksheet says or as told here; see `decode`."""
         if self.batch is not None:
             raise ReadError(f"chunks: are cut from one calculation, not from {self._whole}")
-        made = decode(
+        decoded = decode(
             self.spec,
             self.chunks if chunks is None else chunks,
             sizes=self.sizes,
@@ -216,7 +215,7 @@ class Worksheet:
             dtype=dtype,
             **self.given,
         )
-        return tuple(replace(c, evaluation=c.evaluation.spelled(self.notation)) for c in made)
+        return tuple(replace(c, evaluation=c.evaluation.spelled(self.notation)) for c in decoded)
 
 
 def read_worksheet(path: str | Path) -> Worksheet:
@@ -227,11 +226,11 @@ def read_worksheet(path: str | Path) -> Worksheet:
     """
     path = path_of(path, "path")
     name = "<stdin>" if str(path) == "-" else str(path)
-    return worksheet_of(read_source(path, name), name)
+    return worksheet_of(read_text(path, name), name)
 
 
 def worksheet_of(
-    source: str,
+    text: str,
     name: str = "worksheet",
     first_line: int = 1,
     roots: Sequence[Path] = (),
@@ -243,15 +242,13 @@ def worksheet_of(
     the `roots` where it does itself. Claims of what is no step are left out and `refused`, with
     the reason, where that is given. Raises as `read_worksheet` does.
     """
-    word(source, "source", "the text of a worksheet")
+    word(text, "text", "the text of a worksheet")
     word(name, "name", "the name of its file")
-    source = "\n" * (whole(first_line, "first_line", 1, MAX_BYTES) - 1) + source
-    data = parse(source, name)
-    try:
+    text = "\n" * (whole(first_line, "first_line", 1, MAX_BYTES) - 1) + text
+    data = parse(text, name)
+    with located(lambda message: place_of_fault(name, text, message)):
         sheet = _worksheet(data, Path(name).parent, roots, refused)
-        return replace(sheet, name=name, source=source)
-    except SymattnError as error:
-        raise type(error)(f"{where(name, source, str(error))}: {error}") from None
+    return replace(sheet, name=name, text=text)
 
 
 def _worksheet(
@@ -276,13 +273,12 @@ def _worksheet(
     claims, policy = _table(data, "claims"), _policy(data)
     notation = _notation(_table(data, "notation"))
     absent = "bias" if spec.bias is None else ""
-    named = _named(claims, notation, absent, refused)
-    claims = {key: claims[key] for key in named}
+    references = _references(claims, notation, absent, refused)
+    claims = {key: claims[key] for key in references}
     decimal = policy.decimal or decimal_shown([*texts_of(claims), *texts_of(given)])
     given = {name: _with_points(value, name, decimal) for name, value in given.items()}
-    spec = _unfolded(
-        spec, {*given, *named.values()}, _exponentials(claims, named, notation, decimal)
-    )
+    steps = {*given, *(reference.step for reference in references.values())}
+    spec = _unfolded(spec, steps, _exponentials(claims, references, notation, decimal))
     sizes = {name: settings[name] for name in _SIZES if name in settings}
     return Worksheet(
         label_of(data.get("title", ""), "title", 500),
@@ -303,30 +299,30 @@ def _worksheet(
     )
 
 
-def _named(
+def _references(
     claims: Mapping[str, Any], notation: Notation, absent: str, refused: dict[str, str] | None
-) -> dict[str, str]:
-    """The step of each claim; one that names none is `refused`, or raised."""
-    named: dict[str, str] = {}
+) -> dict[str, Reference]:
+    """What the key of each claim names; one that names no step is `refused`, or raised."""
+    found: dict[str, Reference] = {}
     for key in claims:
         try:
-            named[key] = step_named(key, notation, absent)
+            found[key] = claimed_reference(key, notation, absent)
         except ReadError as error:
             if refused is None:
                 raise
             refused[key] = str(error)
-    return named
+    return found
 
 
 def _policy(data: Mapping[str, Any]) -> Policy:
     """What counts as right; the decimal sign may be said at the top of the file too."""
-    told = _table(data, "policy")
-    _known(told, _POLICY, "policy")
+    policy = _table(data, "policy")
+    _known(policy, _POLICY, "policy")
     if "decimal" in data:
-        if told.get("decimal", data["decimal"]) != data["decimal"]:
+        if policy.get("decimal", data["decimal"]) != data["decimal"]:
             raise ReadError("decimal: is said twice, at the top and in [policy]; keep one")
-        told = {**told, "decimal": data["decimal"]}
-    return Policy(**told)
+        policy = {**policy, "decimal": data["decimal"]}
+    return Policy(**policy)
 
 
 def _with_points(value: Any, where: str, decimal: str) -> Any:
@@ -335,26 +331,27 @@ def _with_points(value: Any, where: str, decimal: str) -> Any:
         return [_with_points(part, where, decimal) for part in value]
     if not isinstance(value, str) or not (_ODD.search(value) or (decimal == "," and "." in value)):
         return value
-    try:
+    with located(where):
         return plain_text(value, decimal)
-    except ReadError as error:
-        raise ReadError(f"{where}: {error}") from None
 
 
-def _unfolded(spec: Attention, named: Collection[str], exponentials: Sequence[Any]) -> Attention:
-    """With the softmax in steps where one of them is named.
+def _unfolded(spec: Attention, steps: Collection[str], exponentials: Sequence[Any]) -> Attention:
+    """With the softmax in steps where one of them is given or claimed.
 
     Exponentials without a row maximum beside them are e^z, as one computes them by hand, unless
     they show that the maximum was taken off.
     """
-    if not {"row_max", "exp", "exp_sum"} & set(named) or isinstance(spec.unfold, str):
+    if not {"row_max", "exp", "exp_sum"} & set(steps) or isinstance(spec.unfold, str):
         return spec
-    shifted = "row_max" in named or _are_shifted(exponentials)
+    shifted = "row_max" in steps or _are_shifted(exponentials)
     return replace(spec, unfold=SHIFTED if shifted else PLAIN)
 
 
 def _exponentials(
-    claims: Mapping[str, Any], named: Mapping[str, str], notation: Notation, decimal: str
+    claims: Mapping[str, Any],
+    references: Mapping[str, Reference],
+    notation: Notation,
+    decimal: str,
 ) -> list[list[Any]]:
     """The claimed exponentials of each query, as far as whole rows of them are claimed.
 
@@ -364,15 +361,15 @@ def _exponentials(
     sums: list[list[Any]] = []
     columns = notation.convention == "columns"
     for key, value in claims.items():
-        if named[key] == "exp_sum":
+        step, index = references[key].step, references[key].index
+        if step == "exp_sum":
             sums += [terms for text in texts_of(value) if (terms := _summed(text, decimal))]
-        if named[key] != "exp":
+        if step != "exp":
             continue
-        inside = key.partition("[")[2].rstrip("]").replace("][", ",").split(",")
-        last = inside[-2 if columns else -1].strip() if len(inside) > 1 else ":"
+        last = index[-2 if columns else -1] if len(index) > 1 else ":"
         for one in _single(value):
             if depth(one) < 2 and (
-                not isinstance(one, list) or (columns and inside == [""]) or last != ":"
+                not isinstance(one, list) or (columns and not index) or last != ":"
             ):
                 # part of a row does not show the whole, unless it shows how it is made
                 rows.append([1] if _takes_off(one, decimal) else [one, None])
@@ -473,8 +470,9 @@ def _given(table: Mapping[str, Any], files: _Files) -> dict[str, Any]:
     given: dict[str, Any] = {}
     heads: dict[str, dict[int, Any]] = {}
     for key, value in table.items():
-        match = _HEAD.match(key)
-        name = match[1] if match else key
+        reference = reference_in(key)
+        head = reference.head if reference is not None else None
+        name = reference.step if reference is not None and head is not None else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
             hint = "; it belongs in [policy]" if name in _POLICY else nearest(name, SYMBOLS)
             raise ReadError(f"{shown(key)} in [given] is not a known name{hint}")
@@ -482,10 +480,10 @@ def _given(table: Mapping[str, Any], files: _Files) -> dict[str, Any]:
         held = value
         if isinstance(value, str) and not start:
             held = files.matrix(key, value)
-        if match:
-            if int(match[2]) in heads.setdefault(name, {}):
-                raise ReadError(f"{name}[{int(match[2])}]: is given twice; keep one")
-            heads[name][int(match[2])] = held
+        if head is not None:
+            if head in heads.setdefault(name, {}):
+                raise ReadError(f"{name}[{head}]: is given twice; keep one")
+            heads[name][head] = held
         else:
             given[name] = held
     for name, parts in heads.items():
@@ -593,12 +591,10 @@ class _Files:
         """The matrix of a file, as nested lists unless it is too large for exact numbers."""
         from symattn.worksheet.reading.matrices import named_matrix
 
-        try:
+        with located(key):
             found = named_matrix(reference, self.folder, self.roots)
             self.read[found.path] = None
             matrix = found.read()
-        except ReadError as error:
-            raise ReadError(f"{key}: {error}") from None
         if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
             matrix = as_lists(matrix, key)
         large = isinstance(matrix, np.ndarray)

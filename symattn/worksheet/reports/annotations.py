@@ -8,95 +8,103 @@ https://docs.github.com/actions/reference/workflows-and-actions/workflow-command
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from symattn.errors import counted
 from symattn.printable import printable
-from symattn.worksheet.reports.overview import FileReport, Overview, Placed
-from symattn.worksheet.reports.report import PHRASES
+from symattn.worksheet.reports.overview import FileReport, Overview
+from symattn.worksheet.reports.results import Finding
+from symattn.worksheet.reports.wording import WORDING
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
-#: The file, line and column that a problem begins with; the file may be one that is not known.
-_PLACE = re.compile(
-    r"(?P<file>[^\n]+?)(?::(?P<line>[0-9]+))?(?::(?P<col>[0-9]+))?: (?P<told>.*)\Z", re.S
-)
-_BEHIND = re.compile(r"(?::(?P<line>[0-9]+))?(?::(?P<col>[0-9]+))?: (?P<told>.*)\Z", re.S)
+#: What a problem says after the name of its file: line, column, and the message.
+_AFTER_NAME = re.compile(r"(?::(?P<line>[0-9]+))?(?::(?P<col>[0-9]+))?: (?P<message>.*)\Z", re.S)
+
+#: The same where no file of that name is known.
+_PROBLEM = re.compile(r"(?P<file>[^\n]+?)" + _AFTER_NAME.pattern, re.S)
+
+#: How many numbers that are accepted without being right are listed.
+_LISTED = 8
 
 
-def github_annotations(found: Overview) -> str:
+def github_annotations(overview: Overview) -> str:
     """An error for each number that is not accepted, a warning for each file that cannot be used.
 
     Undecided numbers are warnings. What is accepted without being right is a notice for each file.
     Then a line with the totals.
     """
-    lines = [line for one in found.files for line in _of_file(one)]
-    names = sorted({*found.names, *(one.name for one in found.files)}, key=len, reverse=True)
-    lines += [_problem(problem, "could not be used", names) for problem in found.unused]
-    lines += [_problem(problem, "not finished", names) for problem in found.unfinished]
-    return "\n".join([*lines, found.conclusion]) + "\n"
+    lines = [line for file in overview.files for line in _of_file(file)]
+    names = {*overview.names, *(file.name for file in overview.files)}
+    lines += [_problem(problem, "could not be used", names) for problem in overview.unused]
+    lines += [_problem(problem, "not finished", names) for problem in overview.unfinished]
+    return "\n".join([*lines, overview.conclusion]) + "\n"
 
 
-def _of_file(one: FileReport) -> Iterator[str]:
-    reasons = [reason for report in one.reports for reason in report.reasons[:1]]
-    for index, placed in enumerate(one.failing):
-        kind = "warning" if placed.verdict == "undecided" else "error"
-        told = placed.told
+def _of_file(file: FileReport) -> Iterator[str]:
+    reasons = [reason for report in file.reports for reason in report.reasons[:1]]
+    for index, finding in enumerate(file.failing):
+        message = finding.message
         if index == 0 and reasons:
-            told += f"\nConsistent with {reasons[0].name}: {reasons[0].done}"
-        yield _command(kind, _at(one, placed), f"{placed.entry}: {PHRASES[placed.verdict]}", told)
-    for sign in one.false_lines:
-        kind = "warning" if sign.verdict == "undecided" else "error"
-        at = {"file": one.name} if one.name != "<stdin>" else {}
-        if at and sign.line:
-            at |= {"line": str(sign.line), "col": str(sign.column)}
-        yield _command(kind, at, f"{sign.entry}: worked line".removeprefix(": "), sign.told)
-    passing = [each for each in one.placed if each.passes and each.verdict != "right"]
-    if passing:
-        told = "\n".join(each.told for each in passing[:8])
-        if len(passing) > 8:
-            told += f"\nand {len(passing) - 8} more"
-        title = f"{counted(len(passing), 'number')} accepted though not correctly rounded"
-        yield _command("notice", _at(one, passing[0]), title, told)
+            message += f"\nConsistent with {reasons[0].name}: {reasons[0].done}"
+        title = f"{finding.entry}: {WORDING[finding.verdict].phrase}"
+        yield _command(_kind(finding.verdict), _position(file, finding), title, message)
+    for sign in file.false_lines:
+        position = {"file": file.name} if file.name != "<stdin>" else {}
+        if position and sign.line:
+            position |= {"line": str(sign.line), "col": str(sign.column)}
+        title = f"{sign.entry}: worked line".removeprefix(": ")
+        yield _command(_kind(sign.verdict), position, title, sign.message)
+    accepted = [each for each in file.findings if each.passes and each.verdict != "right"]
+    if accepted:
+        message = "\n".join(each.message for each in accepted[:_LISTED])
+        if len(accepted) > _LISTED:
+            message += f"\nand {len(accepted) - _LISTED} more"
+        title = f"{counted(len(accepted), 'number')} accepted though not correctly rounded"
+        yield _command("notice", _position(file, accepted[0]), title, message)
 
 
-def _at(one: FileReport, placed: Placed) -> dict[str, str]:
-    if one.name == "<stdin>":
+def _kind(verdict: str) -> str:
+    """What GitHub shows what does not pass as."""
+    return "warning" if verdict == "undecided" else "error"
+
+
+def _position(file: FileReport, finding: Finding) -> dict[str, str]:
+    """Where a number stands; nowhere in what was read from standard input."""
+    if file.name == "<stdin>":
         return {}
-    at = {"file": one.name, "line": str(placed.line), "col": str(placed.column)}
-    return at | ({"endColumn": str(placed.end)} if placed.end is not None else {})
+    position = {"file": file.name, "line": str(finding.line), "col": str(finding.column)}
+    return position | ({"endColumn": str(finding.end)} if finding.end is not None else {})
 
 
-def _problem(problem: str, title: str, names: Sequence[str]) -> str:
-    """A warning where the problem is: in the file of these names that it begins with, the longest.
+def _problem(problem: str, title: str, names: Collection[str]) -> str:
+    """A warning at the place that a problem begins with: ``a.md:3:7: …``.
 
-    A name may hold a colon, and is printable in the problem.
+    The file is the longest of the names that fits, which may hold a colon, else what stands before
+    the first colon.
     """
-    for name in names:
-        shown = printable(name)
-        match = _BEHIND.match(problem, len(shown)) if problem.startswith(shown) else None
-        if match is not None:
+    match, file = _PROBLEM.match(problem), ""
+    for name in sorted(names, key=len, reverse=True):
+        start = printable(name)
+        if problem.startswith(start) and (after := _AFTER_NAME.match(problem, len(start))):
+            match, file = after, name
             break
-    else:
-        match = _PLACE.match(problem)
-        name = match["file"] if match is not None else "<stdin>"
-    if match is None or name == "<stdin>":
+    if match is None or (file or match["file"]) == "<stdin>":
         return _command("warning", {}, title, problem)
-    at = {key: match[key] for key in ("line", "col") if match[key]}
-    return _command("warning", {"file": name} | at, title, match["told"])
+    position = {key: match[key] for key in ("line", "col") if match[key]}
+    return _command("warning", {"file": file or match["file"]} | position, title, match["message"])
 
 
-def _command(kind: str, at: dict[str, str], title: str, message: str) -> str:
+def _command(kind: str, position: dict[str, str], title: str, message: str) -> str:
     """A workflow command.
 
     >>> _command("error", {"file": "a,b.md", "line": "3"}, "scores[1,2]: wrong", "50%")
     '::error file=a%2Cb.md,line=3,title=scores[1%2C2]%3A wrong::50%25'
     """
-    told = ",".join(
-        f"{key}={_escaped(value, _PROPERTY)}" for key, value in {**at, "title": title}.items()
-    )
-    return f"::{kind} {told}::{_escaped(message, _DATA)}"
+    properties = {**position, "title": title}.items()
+    listed = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in properties)
+    return f"::{kind} {listed}::{_escaped(message, _DATA)}"
 
 
 def _escaped(words: str, signs: dict[str, str]) -> str:

@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from symattn.errors import counted
-from symattn.worksheet.prose import Checked, is_page
 from symattn.worksheet.reading.naming import without_tex
-from symattn.worksheet.reports import report as sheet_report
-from symattn.worksheet.reports.report import (
-    PHRASES,
-    LineReport,
-    Report,
-    disagreement,
-    phrase,
-    report_data,
-)
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A claimed number where it stands in its file; `end` is the column behind it, if known."""
-
-    line: int
-    column: int
-    end: int | None
-    entry: str
-    claimed: str
-    true: str
-    verdict: str
-    passes: bool
-    #: The verdict in words.
-    meaning: str
-
-    @property
-    def told(self) -> str:
-        """What is claimed, what is true, and the verdict."""
-        return disagreement(self.entry, self.claimed, self.true, self.meaning)
+from symattn.worksheet.reports.report import LineReport, Report, report_data, report_of
+from symattn.worksheet.reports.results import CheckedFile, Finding
+from symattn.worksheet.reports.wording import WORDING, numbered
 
 
 @dataclass(frozen=True)
@@ -47,9 +20,11 @@ class FileReport:
 
     name: str
     reports: tuple[Report, ...]
-    placed: tuple[Placed, ...]
+    findings: tuple[Finding, ...]
     #: A line for each worksheet or claim of a page that could not be used.
     problems: tuple[str, ...] = ()
+    #: Whether its worksheets stand in a page of prose.
+    is_page: bool = False
 
     @property
     def passes(self) -> bool:
@@ -62,14 +37,18 @@ class FileReport:
         return not self.failing and all(one.passes for one in self.reports)
 
     @property
-    def is_page(self) -> bool:
-        """Whether its worksheets stand in a page of prose."""
-        return is_page(self.name)
+    def failing(self) -> tuple[Finding, ...]:
+        """The numbers that do not pass, as they stand in the file."""
+        return tuple(one for one in self.findings if not one.passes)
 
     @property
-    def failing(self) -> tuple[Placed, ...]:
-        """The numbers that do not pass, as they stand in the file."""
-        return tuple(one for one in self.placed if not one.passes)
+    def failing_reports(self) -> tuple[Report, ...]:
+        """The reports of its worksheets that do not pass."""
+        return tuple(report for report in self.reports if not report.passes)
+
+    def located(self, finding: Finding) -> str:
+        """What is wrong with a number, after its place: ``a.md:3:7: weights[1,2]: …``."""
+        return f"{self.name}:{finding.line}:{finding.column}: {finding.message}"
 
     @property
     def false_lines(self) -> tuple[LineReport, ...]:
@@ -79,22 +58,22 @@ class FileReport:
     @property
     def counts(self) -> dict[str, int]:
         """How many numbers have each verdict."""
-        return _counts(self.placed)
+        return _counts(self.findings)
 
     @property
     def row(self) -> Row:
         """The file's line of the overview."""
-        first = next((found.first for found in self.reports if found.first is not None), None)
-        reasons = next((found.reasons for found in self.reports if found.reasons), ())
+        first = next((one.first for one in self.reports if one.first is not None), None)
+        reasons = next((one.reasons for one in self.reports if one.reasons), ())
         explained = (reasons[0].name, reasons[0].whole) if reasons else ("", False)
-        told = (self.name, len(self.placed), self.counts.get("right", 0), self.passes)
+        numbers = (self.name, len(self.findings), self.counts.get("right", 0), self.passes)
         if first is not None:
             entry = first.entry
-            return Row(*told, first.step, entry.entry, entry.claimed, entry.true, *explained)
+            return Row(*numbers, first.step, entry.entry, entry.claimed, entry.true, *explained)
         for one in self.failing:  # a number in the prose after one that is right
             step = one.entry.partition("[")[0]
-            return Row(*told, step, one.entry, one.claimed, one.true, *explained)
-        return Row(*told, "", "", "", "", "", False)
+            return Row(*numbers, step, one.entry, one.claimed, one.true, *explained)
+        return Row(*numbers, "", "", "", "", "", False)
 
 
 @dataclass(frozen=True)
@@ -114,13 +93,19 @@ class Row:
     whole: bool
 
     @property
-    def explained(self) -> str:
+    def consistent_with(self) -> str:
         """The explanation, and whether it is one of only a part."""
-        return (
-            f"{self.explanation} (in part)"
-            if self.explanation and not self.whole
-            else (self.explanation)
-        )
+        in_part = self.explanation and not self.whole
+        return f"{self.explanation} (in part)" if in_part else self.explanation
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What stands under `COLUMNS`."""
+        return self.file, self.first_wrong, self.claimed, self.true, self.consistent_with
+
+
+#: The overview's columns.
+COLUMNS = ("file", "first wrong", "wrote", "true", "consistent with")
 
 
 @dataclass(frozen=True)
@@ -154,7 +139,16 @@ class Overview:
     @property
     def unused(self) -> tuple[str, ...]:
         """A line for each file, and each part of a page, that could not be used."""
-        return (*self.problems, *(told for one in self.files for told in one.problems))
+        return (*self.problems, *(problem for one in self.files for problem in one.problems))
+
+    @property
+    def unmarked(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What was not marked to the end: headings, and the lines or names under each."""
+        return (
+            ("Could not be used", self.unused),
+            ("Not finished", self.unfinished),
+            ("Without claims", self.skipped),
+        )
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -164,7 +158,7 @@ class Overview:
     @property
     def counts(self) -> dict[str, int]:
         """How many numbers of all files have each verdict."""
-        return _counts([placed for one in self.files for placed in one.placed])
+        return _counts([finding for one in self.files for finding in one.findings])
 
     @property
     def conclusion(self) -> str:
@@ -172,9 +166,9 @@ class Overview:
         counts = self.counts
         total = sum(counts.values())
         words = f"{counted(len(self.files), 'file')}, {counted(total, 'number')}: "
-        told = ", ".join(phrase(verdict, count) for verdict, count in counts.items())
+        verdicts = ", ".join(numbered(verdict, count) for verdict, count in counts.items())
         none = "No numbers marked" if self.unfinished else "No claims found"
-        words = f"{words}{told}" if total else none
+        words = f"{words}{verdicts}" if total else none
         if false := sum(len({sign.entry for sign in one.false_lines}) for one in self.files):
             has = "has a mistake" if false == 1 else "have mistakes"
             words += f"; {counted(false, 'worked line')} {has}"
@@ -197,77 +191,65 @@ class Overview:
         return f"{counted(good, 'other file')}: all numbers accepted"
 
 
-def _counts(placed: Sequence[Placed]) -> dict[str, int]:
-    totals: dict[str, int] = {}
-    for one in placed:
-        totals[one.verdict] = totals.get(one.verdict, 0) + 1
-    return {verdict: totals[verdict] for verdict in PHRASES if verdict in totals}
+def _counts(findings: Sequence[Finding]) -> dict[str, int]:
+    totals = Counter(finding.verdict for finding in findings)
+    return {verdict: totals[verdict] for verdict in WORDING if verdict in totals}
 
 
-def file_report(one: Checked, full: bool = False, more: str = "") -> FileReport:
-    """The report on a file; `full` leaves nothing out, and `more` says how else that is seen."""
+def file_report(checked: CheckedFile, full: bool = False, hint: str = "") -> FileReport:
+    """The report on a file; `full` leaves nothing out, and `hint` says how else that is seen."""
     reports = []
-    for sheet, marking in zip(one.sheets, one.markings, strict=True):
+    for sheet, marking in zip(checked.sheets, checked.markings, strict=True):
         notation = sheet.notation.but(**({"limit": 0} if full else {}))
-        reports.append(sheet.in_file(sheet_report.report, marking, notation, more))
-    return FileReport(one.name, tuple(reports), tuple(_placed(one, reports)), one.problems)
+        with sheet.in_file():
+            reports.append(report_of(marking, notation, hint))
+    findings = tuple(_worded(checked.findings, reports))
+    return FileReport(checked.name, tuple(reports), findings, checked.problems, checked.is_page)
 
 
-def _placed(one: Checked, reports: Sequence[Report]) -> Iterator[Placed]:
-    """Every claimed number of a file, with the words that its worksheet's report has for it."""
+def _worded(findings: Sequence[Finding], reports: Sequence[Report]) -> Iterator[Finding]:
+    """The numbers of a file, with the words that their worksheets' reports have for them."""
     meanings: dict[tuple[str, str, str], str] = {}
-    for found in reports:
-        for step in found.steps:
+    for report in reports:
+        for step in report.steps:
             for entry in step.entries:
                 key = entry.entry, entry.claimed, entry.verdict
                 meanings.setdefault(key, entry.meaning)
-    for finding in one.findings:
-        stands = one.text.startswith(finding.claimed, finding.start)
-        end = finding.column + len(finding.claimed) if stands else None
+    for finding in findings:
         claimed = without_tex(finding.claimed)
-        key = finding.entry, claimed, finding.verdict
-        yield Placed(
-            finding.line,
-            finding.column,
-            end,
-            finding.entry,
-            claimed,
-            finding.true,
-            finding.verdict,
-            finding.passes,
-            meanings.get(key, PHRASES[finding.verdict]),
-        )
+        meaning = meanings.get((finding.entry, claimed, finding.verdict), "")
+        yield replace(finding, claimed=claimed, meaning=meaning)
 
 
-def report_alone(found: Overview) -> Report | None:
+def report_alone(overview: Overview) -> Report | None:
     """The report of the only worksheet, where that is a file of its own; None of a page."""
-    if found.several or not found.files or found.files[0].is_page:
+    if overview.several or not overview.files or overview.files[0].is_page:
         return None
-    (only,) = found.files[0].reports
+    (only,) = overview.files[0].reports
     return only
 
 
-def overview_data(found: Overview) -> dict[str, Any]:
+def overview_data(overview: Overview) -> dict[str, Any]:
     """The overview, every file's reports and every number where it stands, as plain data."""
     return {
         "schema": 1,
-        "conclusion": found.conclusion,
-        "counts": found.counts,
-        "overview": [_row_data(one.row) for one in found.files],
-        "files": {one.name: [report_data(each) for each in one.reports] for one in found.files},
-        "findings": {one.name: [_placed_data(each) for each in one.placed] for one in found.files},
-        "problems": list(found.unused),
-        "unfinished": list(found.unfinished),
-        "skipped": list(found.skipped),
-        "passes": found.passes,
+        "conclusion": overview.conclusion,
+        "counts": overview.counts,
+        "overview": [_row_data(one.row) for one in overview.files],
+        "files": {one.name: [report_data(each) for each in one.reports] for one in overview.files},
+        "findings": {one.name: list(map(_finding_data, one.findings)) for one in overview.files},
+        "problems": list(overview.unused),
+        "unfinished": list(overview.unfinished),
+        "skipped": list(overview.skipped),
+        "passes": overview.passes,
     }
 
 
 def _row_data(row: Row) -> Mapping[str, Any]:
-    told = {"file": row.file, "passes": row.passes, "numbers": row.numbers, "right": row.right}
+    numbers = {"file": row.file, "passes": row.passes, "numbers": row.numbers, "right": row.right}
     if row.passes:
-        return told
-    return told | {
+        return numbers
+    return numbers | {
         "step": row.step,
         "first_wrong": row.first_wrong,
         "claimed": row.claimed,
@@ -277,6 +259,6 @@ def _row_data(row: Row) -> Mapping[str, Any]:
     }
 
 
-def _placed_data(placed: Placed) -> dict[str, Any]:
+def _finding_data(finding: Finding) -> dict[str, Any]:
     keys = ("line", "column", "entry", "claimed", "true", "verdict", "passes")
-    return {key: getattr(placed, key) for key in keys}
+    return {key: getattr(finding, key) for key in keys}

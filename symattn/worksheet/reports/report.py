@@ -18,51 +18,15 @@ from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.step import HEAD
-from symattn.worksheet.check import Marking
-from symattn.worksheet.marking.verdicts import EntryMark, StepMark, summary, true_digits
+from symattn.worksheet.marking.verdicts import EntryMark, StepMark, true_digits, verdict_counts
 from symattn.worksheet.reading.naming import counted_place, entry_name, leading, listed, without_tex
-
-#: The sign of each verdict beside a number, and its name wherever people read it.
-SIGNS = {
-    "right": " ",
-    "truncated": "⌊",
-    "rounded-early": "≈",
-    "undecided": "?",
-    "last-digit": "±",
-    "carried": "→",
-    "wrong": "✗",
-}
-
-PHRASES = {
-    "right": "right",
-    "truncated": "cut off",
-    "rounded-early": "rounded early",
-    "undecided": "undecided",
-    "last-digit": "off in the last digit",
-    "carried": "follows from a mistake",
-    "wrong": "wrong",
-}
+from symattn.worksheet.reports.results import Marking
+from symattn.worksheet.reports.wording import WORDING, numbered
 
 #: How many entries are listed under a table, of those of their own and of those that follow from
 #: others; how many heads and explanations are shown; how many rows and columns with wrong numbers,
 #: in multiples of the limit. Without a limit all are.
 _LISTED, _LISTED_CARRIED, _HEADS, _EXPLANATIONS, _MOST_WRONG = 8, 3, 4, 3, 2
-
-
-def phrase(verdict: str, count: int) -> str:
-    """How many numbers have a verdict: ``2 wrong``, ``1 follows from a mistake``.
-
-    >>> phrase("wrong", 2), phrase("carried", 1), phrase("carried", 2)
-    ('2 wrong', '1 follows from a mistake', '2 follow from a mistake')
-    """
-    words = PHRASES[verdict]
-    return f"{count} {words.replace('follows', 'follow') if count != 1 else words}"
-
-
-def disagreement(entry: str, claimed: str, true: str, meaning: str) -> str:
-    """What every report says of a number that is not right, where it stands alone."""
-    more = "" if meaning == PHRASES["wrong"] else f" ({meaning})"
-    return f"{entry}: you wrote {claimed}; the true value is {true}{more}"
 
 
 @dataclass(frozen=True)
@@ -84,7 +48,7 @@ class EntryReport:
     @property
     def meaning(self) -> str:
         """The verdict in words; of what follows from mistakes, from which entries."""
-        words = PHRASES[self.verdict]
+        words = WORDING[self.verdict].phrase
         if self.because and self.verdict == "carried":
             words = f"follows from {listed(self.because)}"
         if self.remark.startswith(words):
@@ -92,7 +56,7 @@ class EntryReport:
         return f"{words}; {self.remark}" if self.remark else words
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """What is said of it under a table that shows its verdict: the true value, and why."""
         read = f" (read as {self.read_as})" if self.read_as else ""
         beside = f"{self.entry}: {self.claimed}{read}, true value {self.true}"
@@ -128,8 +92,8 @@ class Table:
 class StepReport:
     """A step's marks: all `entries`, and what is shown of them.
 
-    `findings` are the first entries that do not pass, and `left_out` how many more there are;
-    `let_pass` says which are not exactly right and pass all the same.
+    `failing` are the first entries that do not pass, and `left_out` how many more there are;
+    `accepted` are lines about those that are not exactly right and pass all the same.
     """
 
     name: str
@@ -140,13 +104,13 @@ class StepReport:
     entries: tuple[EntryReport, ...]
     tables: tuple[Table, ...]
     heads_left_out: int
-    findings: tuple[EntryReport, ...]
+    failing: tuple[EntryReport, ...]
     left_out: int
-    let_pass: tuple[str, ...]
+    accepted: tuple[str, ...]
     #: How the first entry that follows from claimed numbers is worked out from these.
     own_work: Tree | None = None
-    #: Why entries that follow from others are wrong, each reason once.
-    reasons: tuple[str, ...] = ()
+    #: Why entries that follow from others are wrong all the same, each reason once.
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -157,7 +121,7 @@ class FirstWrong:
     entry: EntryReport
     sentence: str
     #: What it is worked out from, as in "Row 1 of scaled gives"; "" for what is given.
-    source: str
+    origin: str
     worked: Tree | None
 
 
@@ -167,7 +131,7 @@ class LineReport:
 
     step: str
     entry: str
-    told: str
+    message: str
     verdict: str
     passes: bool
     #: Where its right side stands in the file; 0 where that is not known.
@@ -198,7 +162,7 @@ class Reason:
 class Report:
     """All that is said about a worksheet.
 
-    `shown_reasons` of the `reasons` are written out. `more` says how what is left out is seen.
+    `reasons_shown` of the `reasons` are written out. `hint` says how what is left out is seen.
     """
 
     title: str
@@ -206,13 +170,13 @@ class Report:
     passes: bool
     first: FirstWrong | None
     reasons: tuple[Reason, ...]
-    shown_reasons: int
+    reasons_shown: int
     style: str
     steps: tuple[StepReport, ...]
     lines: tuple[LineReport, ...]
     notes: tuple[str, ...]
     notation: Notation
-    more: str = ""
+    hint: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -221,10 +185,10 @@ class Report:
         for step in self.steps:
             for verdict, count in step.counts:
                 totals[verdict] = totals.get(verdict, 0) + count
-        return {verdict: totals[verdict] for verdict in PHRASES if verdict in totals}
+        return {verdict: totals[verdict] for verdict in WORDING if verdict in totals}
 
 
-def report(marking: Marking, notation: Notation | None = None, more: str = "") -> Report:
+def report_of(marking: Marking, notation: Notation | None = None, hint: str = "") -> Report:
     """The report on a marking; `notation.limit` 0 leaves nothing out.
 
     Entries are named as the notation counts and turns them: as the worksheet's own, if none is
@@ -233,12 +197,7 @@ def report(marking: Marking, notation: Notation | None = None, more: str = "") -
     notation = notation or marking.evaluation.notation
     steps = tuple(_step(marking, mark, notation) for mark in marking.steps)
     reasons = tuple(_reasons(marking))
-    told = marking.evaluation.notation
-    remarks = {
-        f"{entry_name(entry.step, entry.place, told)}: {entry.remark}"
-        for entry in marking.entries
-        if entry.remark
-    }
+    remarks = {f"{entry}: {entry.remark}" for entry in marking.entries if entry.remark}
     return Report(
         marking.title,
         conclusion(marking),
@@ -262,13 +221,13 @@ def report(marking: Marking, notation: Notation | None = None, more: str = "") -
         ),
         tuple(note for note in marking.notes if note not in remarks),
         notation,
-        more,
+        hint,
     )
 
 
 def conclusion(marking: Marking) -> str:
     """How many numbers are right or accepted, and what the others are."""
-    counts = summary(marking.steps)
+    counts = verdict_counts(marking.steps)
     words = _conclusion(counts, marking.policy.accept, marking.first_wrong is None)
     mistaken = [link for link in marking.lines if not marking.passes(link)]
     if not mistaken or marking.first_wrong is not None:
@@ -290,13 +249,13 @@ def _conclusion(counts: Mapping[str, int], accept: Collection[str], passed: bool
     others = {v: n for v, n in counts.items() if v not in accept}
     if total == 1:
         (verdict,) = counts
-        words = f"{_joined(verdict, 1).removeprefix('1 ')}."
+        words = f"{_with_verb(verdict, 1).removeprefix('1 ')}."
         return f"The number is accepted: it {words}" if passed else f"The number {words}"
     if passed:
-        parts = ([f"{right} right"] if right else []) + [phrase(*one) for one in accepted.items()]
+        parts = ([f"{right} right"] if right else []) + [numbered(*one) for one in accepted.items()]
         return f"All {total} numbers are accepted: {', '.join(parts)}."
     if not right and len(others) == 1 and not accepted:
-        return f"All {_joined(*next(iter(others.items()))).replace(' ', ' numbers ', 1)}."
+        return f"All {_with_verb(*next(iter(others.items()))).replace(' ', ' numbers ', 1)}."
     words = (
         f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."
         if right
@@ -304,17 +263,16 @@ def _conclusion(counts: Mapping[str, int], accept: Collection[str], passed: bool
     )
     if accepted:
         more = sum(accepted.values())
-        parts = [phrase(*one) for one in accepted.items()]
-        told = ", ".join(parts) if len(parts) > 1 else PHRASES[next(iter(accepted))]
-        words += (
-            f" {more}{' more' if right else ''} {'is' if more == 1 else 'are'} accepted: {told}."
-        )
-    return f"{words} {', '.join(_joined(*one) for one in others.items())}."
+        are = "is" if more == 1 else "are"
+        parts = [numbered(*one) for one in accepted.items()]
+        meaning = ", ".join(parts) if len(parts) > 1 else WORDING[next(iter(accepted))].phrase
+        words += f" {more}{' more' if right else ''} {are} accepted: {meaning}."
+    return f"{words} {', '.join(_with_verb(*one) for one in others.items())}."
 
 
-def _joined(verdict: str, count: int) -> str:
+def _with_verb(verdict: str, count: int) -> str:
     """How many numbers have a verdict, with a verb: ``2 are wrong``."""
-    number, words = phrase(verdict, count).split(" ", 1)
+    number, words = numbered(verdict, count).split(" ", 1)
     if verdict == "carried":
         return f"{number} {words}"
     past = verdict in ("truncated", "rounded-early")
@@ -322,16 +280,16 @@ def _joined(verdict: str, count: int) -> str:
     return f"{number} {verb} {words}"
 
 
-def _told(counts: Mapping[str, int], accept: Collection[str]) -> str:
+def _counted(counts: Mapping[str, int], accept: Collection[str]) -> str:
     """How many are right, and how many are anything else; which of that the policy accepts."""
     out = []
     for verdict, count in counts.items():
         passing = " (accepted)" if verdict in accept and verdict != "right" else ""
-        out.append(f"{phrase(verdict, count)}{passing}")
+        out.append(f"{numbered(verdict, count)}{passing}")
     return ", ".join(out)
 
 
-def shown_true(marking: Marking, mark: StepMark, entry: EntryMark) -> str:
+def true_text(marking: Marking, mark: StepMark, entry: EntryMark) -> str:
     """The true value as decimals, marked with ``?`` where they are not proven."""
     digits = true_digits(marking.evaluation, mark, entry)
     return digits.text if digits.proven or digits.text == "?" else f"{digits.text}?"
@@ -413,10 +371,10 @@ def _worked(
     decimals = len(true.rstrip("?").partition(".")[2])
     shown = notation.but(digits=max(decimals, notation.digits))  # no fewer than in the sentence
     tree = evaluation[mark.step].worked(row, column, heads[0] if heads else None, shown)
-    return _source(evaluation, item.step, place, notation), tree
+    return _origin(evaluation, item.step, place, notation), tree
 
 
-def _source(evaluation: Evaluation, step: Step, place: Place, notation: Notation) -> str:
+def _origin(evaluation: Evaluation, step: Step, place: Place, notation: Notation) -> str:
     """``Row 1 of weights and column 2 of V give``: what an entry is worked out from."""
     reads: dict[str, list[Place]] = {}
     for letter, read in dict.fromkeys(_reads(evaluation, step, place)):
@@ -466,25 +424,24 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
     failing = [entry for entry in entries if not entry.passes]
     carried = [entry for entry in failing if entry.verdict == "carried"]
     own = [entry for entry in failing if entry.verdict != "carried"]
-    listed_ones = [*own[:_LISTED], *carried[:_LISTED_CARRIED]] if notation.limit else failing
-    counts = summary((mark,))
+    first = [*own[:_LISTED], *carried[:_LISTED_CARRIED]] if notation.limit else failing
+    counts = verdict_counts((mark,))
     total = sum(counts.values())
-    told = (
-        f"{total} right" if counts.get("right") == total else _told(counts, marking.policy.accept)
-    )
+    all_right = counts.get("right") == total
+    conclusion = f"{total} right" if all_right else _counted(counts, marking.policy.accept)
     tables, heads_left_out = _tables(marking, mark, notation)
     return StepReport(
         mark.name,
         mark.verdict,
         not failing,
         tuple(counts.items()),
-        told,
+        conclusion,
         entries,
         tables,
         heads_left_out,
-        tuple(listed_ones),
-        len(failing) - len(listed_ones),
-        tuple(_let_pass(entries, notation)),
+        tuple(first),
+        len(failing) - len(first),
+        tuple(_accepted(entries, notation)),
         _own_work(marking, mark, notation),
         tuple(dict.fromkeys(e.remark for e in own if e.verdict == "wrong" and e.remark)),
     )
@@ -511,7 +468,7 @@ def _entry(marking: Marking, mark: StepMark, entry: EntryMark, notation: Notatio
         counted_place(entry.place, notation),
         entry.place,
         without_tex(entry.claimed.text),
-        shown_true(marking, mark, entry),
+        true_text(marking, mark, entry),
         entry.verdict,
         marking.passes(entry),
         tuple(entry_name(other.step, other.place, notation) for other in entry.because),
@@ -520,9 +477,9 @@ def _entry(marking: Marking, mark: StepMark, entry: EntryMark, notation: Notatio
     )
 
 
-def _let_pass(entries: Sequence[EntryReport], notation: Notation) -> Iterator[str]:
+def _accepted(entries: Sequence[EntryReport], notation: Notation) -> Iterator[str]:
     """A line for each verdict that is accepted, with the first entries that have it."""
-    for verdict, words in PHRASES.items():
+    for verdict, (sign, words, _) in WORDING.items():
         found = [entry for entry in entries if entry.passes and entry.verdict == verdict]
         if verdict == "right" or not found:
             continue
@@ -531,7 +488,7 @@ def _let_pass(entries: Sequence[EntryReport], notation: Notation) -> Iterator[st
         if len(found) > most:
             shown.append(f"and {len(found) - most} more")
         shown += [found[0].remark] if len(found) == 1 and found[0].remark else []
-        yield f"{SIGNS[verdict]} {words} (accepted): {'; '.join(shown)}"
+        yield f"{sign} {words} (accepted): {'; '.join(shown)}"
 
 
 def _tables(marking: Marking, mark: StepMark, notation: Notation) -> tuple[tuple[Table, ...], int]:
@@ -566,8 +523,8 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
     if notation.limit and len(columns) > notation.limit:
         columns = sorted({j for _, j in by_place})
     limit = notation.limit
-    down = _chosen(claimed, {i for i, _ in wrong}, limit, filled=not wrong)
-    across = _chosen(columns, {j for _, j in wrong}, limit, filled=True)
+    down = _visible(claimed, {i for i, _ in wrong}, limit, filled=not wrong)
+    across = _visible(columns, {j for _, j in wrong}, limit, filled=True)
 
     def label(names: Sequence[str], index: int) -> str:
         return names[index] if names else str(index + notation.index_base)
@@ -592,7 +549,7 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
     return Table(caption, top, rows, left_out)
 
 
-def _chosen(every: Sequence[int], wrong: set[int], limit: int, filled: bool) -> list[int | None]:
+def _visible(every: Sequence[int], wrong: set[int], limit: int, filled: bool) -> list[int | None]:
     """The rows or columns that are shown, None for those between that are not.
 
     All that hold a wrong number, up to a bound; and those beside them, where these are few and the
@@ -640,18 +597,18 @@ def _reasons(marking: Marking) -> Iterator[Reason]:
 
 def as_data(marking: Marking) -> dict[str, Any]:
     """The marking's report as plain data; ``index`` counts as the worksheet does."""
-    return report_data(report(marking))
+    return report_data(report_of(marking))
 
 
-def report_data(found: Report) -> dict[str, Any]:
+def report_data(report: Report) -> dict[str, Any]:
     """A report as plain data: dictionaries, lists, strings, numbers and truth values."""
     return {
         "schema": 1,
-        "title": found.title,
-        "index_base": found.notation.index_base,
-        "convention": found.notation.convention,
-        "conclusion": found.conclusion,
-        "first_wrong": None if found.first is None else _first_data(found.first),
+        "title": report.title,
+        "index_base": report.notation.index_base,
+        "convention": report.notation.convention,
+        "conclusion": report.conclusion,
+        "first_wrong": None if report.first is None else _first_data(report.first),
         "explanations": [
             {
                 "name": reason.name,
@@ -660,9 +617,9 @@ def report_data(found: Report) -> dict[str, Any]:
                 "instead": reason.instead,
                 "tell": reason.tell,
             }
-            for reason in found.reasons
+            for reason in report.reasons
         ],
-        "style": found.style,
+        "style": report.style,
         "steps": {
             step.name: {
                 "verdict": step.verdict,
@@ -670,14 +627,14 @@ def report_data(found: Report) -> dict[str, Any]:
                 "own_work": None if step.own_work is None else line(step.own_work),
                 "entries": [_entry_data(entry) for entry in step.entries],
             }
-            for step in found.steps
+            for step in report.steps
         },
         "lines": [
-            {"entry": each.entry, "told": each.told, "verdict": each.verdict}
-            for each in found.lines
+            {"entry": each.entry, "told": each.message, "verdict": each.verdict}
+            for each in report.lines
         ],
-        "notes": list(found.notes),
-        "passes": found.passes,
+        "notes": list(report.notes),
+        "passes": report.passes,
     }
 
 

@@ -18,18 +18,17 @@ from symattn.notation.mathml import math
 from symattn.notation.text import Charset, in_ascii, line, width
 from symattn.notation.tree import APPROX, EQUALS, Row, Tree
 from symattn.printable import as_line, in_markup, printable, shortened
-from symattn.worksheet.reports.overview import FileReport, Overview, overview_data
+from symattn.worksheet.reports.overview import COLUMNS, FileReport, Overview, overview_data
 from symattn.worksheet.reports.report import (
     GAP,
     GAP_BELOW,
-    PHRASES,
-    SIGNS,
     Cell,
     Report,
     StepReport,
     Table,
     report_data,
 )
+from symattn.worksheet.reports.wording import WORDING, of_count
 
 _ASCII_SIGNS = {
     "⌊": "_",
@@ -64,96 +63,95 @@ _CELL = 160
 #: The most names of files without claims that the text has; the other formats have all.
 _NAMES = 12
 
-#: What the overview says of a file with something wrong.
-_COLUMNS = ("file", "first wrong", "wrote", "true", "consistent with")
-
 #: A line and the style that a terminal shows it in.
 Styled = tuple[str, str]
 
 
-def json_alone(found: Report) -> str:
+def json_alone(report: Report) -> str:
     """A worksheet's report as indented JSON."""
-    return written(report_data(found)) + "\n"
+    return written(report_data(report)) + "\n"
 
 
-def json_overview(found: Overview) -> str:
+def json_overview(overview: Overview) -> str:
     """Several files' reports as one JSON object: by file name, a list of its worksheets."""
-    return written(overview_data(found)) + "\n"
+    return written(overview_data(overview)) + "\n"
 
 
 def _headline(step: StepReport) -> str:
     """The sign and the counts of a step: ``✓ 9 right``, ``✗ 7 right, 2 wrong``."""
-    sign = SIGNS[step.verdict].strip() or _RIGHT
+    sign = WORDING[step.verdict].sign.strip() or _RIGHT
     return f"{sign} {step.conclusion}"
 
 
-def _told_of(step: StepReport, found: Report) -> list[str]:
+def _step_lines(step: StepReport, report: Report) -> list[str]:
     """What is said under a step's tables: of its wrong numbers, and of those that pass."""
-    told = []
-    for entry in step.findings:
-        once = entry.remark in step.reasons  # said once, below
-        told.append(
-            f"{SIGNS[entry.verdict]} {replace(entry, remark='').told if once else entry.told}"
-        )
-    return [*told, *_left_out(step, found), *map(_sentence, step.reasons), *step.let_pass]
+    lines = []
+    for entry in step.failing:
+        below = entry.remark in step.remarks
+        message = replace(entry, remark="").message if below else entry.message
+        lines.append(f"{WORDING[entry.verdict].sign} {message}")
+    return [*lines, *_left_out(step, report), *map(_sentence, step.remarks), *step.accepted]
 
 
 def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _left_out(step: StepReport, found: Report) -> Iterator[str]:
+def _left_out(step: StepReport, report: Report) -> Iterator[str]:
     """What of a step is not shown, and how to see it."""
-    more = f"; {found.more}" if found.more else ""
     if step.left_out:
-        yield f"and {step.left_out} more{more}"
+        yield _hinted(f"and {step.left_out} more", report)
     if step.heads_left_out:
         in_batch = any(table.caption.startswith("batch") for table in step.tables)
-        one, more_ = ("matrix", "matrices") if in_batch else ("head", "heads")
-        heads = one if step.heads_left_out == 1 else more_
-        yield f"{step.heads_left_out} more {heads} with wrong numbers{more}"
+        one, several = ("matrix", "matrices") if in_batch else ("head", "heads")
+        noun = one if step.heads_left_out == 1 else several
+        yield _hinted(f"{step.heads_left_out} more {noun} with wrong numbers", report)
 
 
-def _lines(found: Report) -> list[str]:
+def _hinted(words: str, report: Report) -> str:
+    """What is left out, and how to see it."""
+    return f"{words}; {report.hint}" if report.hint else words
+
+
+def _link_lines(report: Report) -> list[str]:
     """The signs of worked lines that do not hold."""
-    return [f"{SIGNS[each.verdict]} {each.told}" for each in found.lines]
+    return [f"{WORDING[each.verdict].sign} {each.message}" for each in report.lines]
 
 
-def _other_reasons(found: Report) -> str:
+def _other_reasons(report: Report) -> str:
     """How many explanations are not written out."""
-    rest = len(found.reasons) - found.shown_reasons
+    rest = len(report.reasons) - report.reasons_shown
     if not rest:
         return ""
-    more = f"; {found.more}" if found.more else ""
-    return f"and {rest} more{more}"
+    return _hinted(f"and {rest} more", report)
 
 
 # ---- terminal ----------------------------------------------------------------------------
 
 
-def styled_report(found: Report, charset: Charset = "unicode") -> Iterator[Styled]:
+def styled_report(report: Report, charset: Charset = "unicode") -> Iterator[Styled]:
     """The report line by line, each with the style that a terminal shows it in."""
-    return _in_charset(_styled(found), charset)
+    return _in_charset(_styled(report), charset)
 
 
 def styled_overview(
-    found: Overview, charset: Charset = "unicode", full: bool = False, listed: bool = True
+    overview: Overview, charset: Charset = "unicode", full: bool = False, listed: bool = True
 ) -> Iterator[Styled]:
     """The overview and the files with something wrong; `full`: the whole reports of all files.
 
     `listed`: with what could not be used, where standard error does not say it beside.
     """
-    return _in_charset(_overview(found, full, listed), charset)
+    return _in_charset(_overview(overview, full, listed), charset)
 
 
-def text_report(found: Report, charset: Charset = "unicode") -> str:
+def text_report(report: Report, charset: Charset = "unicode") -> str:
     """The report as plain text."""
-    return "\n".join(words for _, words in styled_report(found, charset)) + "\n"
+    return "\n".join(words for _, words in styled_report(report, charset)) + "\n"
 
 
-def text_overview(found: Overview, charset: Charset = "unicode", full: bool = False) -> str:
+def text_overview(overview: Overview, charset: Charset = "unicode", full: bool = False) -> str:
     """The overview of several files as plain text."""
-    return "\n".join(words for _, words in styled_overview(found, charset, full)) + "\n"
+    return "\n".join(words for _, words in styled_overview(overview, charset, full)) + "\n"
 
 
 def _in_charset(lines: Iterator[Styled], charset: Charset) -> Iterator[Styled]:
@@ -162,59 +160,59 @@ def _in_charset(lines: Iterator[Styled], charset: Charset) -> Iterator[Styled]:
         yield style, as_line(words if charset == "unicode" else in_ascii(plain))
 
 
-def _styled(found: Report) -> Iterator[Styled]:
-    if found.title:
-        title = printable(found.title)
+def _styled(report: Report) -> Iterator[Styled]:
+    if report.title:
+        title = printable(report.title)
         yield "title", title
         yield "title", "─" * width(title)
-    yield from _top(found)
-    if found.first is not None:
+    yield from _top(report)
+    if report.first is not None:
         yield "plain", ""
-        yield from _paragraph("heading", found.conclusion, "")
+        yield from _paragraph("heading", report.conclusion, "")
     else:
-        yield from _paragraph("good", found.conclusion, "")
+        yield from _paragraph("good", report.conclusion, "")
     yield "plain", ""
-    longest = max((len(step.name) for step in found.steps), default=0)
-    for step in found.steps:
+    longest = max((len(step.name) for step in report.steps), default=0)
+    for step in report.steps:
         style = "good" if step.verdict == "right" else "plain" if step.passes else "bad"
         yield style, f"{step.name:<{longest}}  {_headline(step)}"
-        for table in step.tables if _has_table(step, found) else ():
-            yield from (("plain", f"{_INDENT}{words}") for words in _grid(table, found))
-        for words in _told_of(step, found):
+        for table in step.tables if _has_table(step, report) else ():
+            yield from (("plain", f"{_INDENT}{words}") for words in _grid(table, report))
+        for words in _step_lines(step, report):
             yield from _paragraph("note", words, hanging="  ")
         yield from _worked_lines(_OWN, step.own_work, _INDENT)
-    for words in _lines(found):
+    for words in _link_lines(report):
         yield from _paragraph("bad", words, "", "  ")
-    if found.style:
+    if report.style:
         yield "plain", ""
-        yield from _paragraph("note", found.style, "")
-    if found.notes:
+        yield from _paragraph("note", report.style, "")
+    if report.notes:
         yield "plain", ""
         yield "heading", "Notes"
-        for note in found.notes:
+        for note in report.notes:
             yield from _paragraph("note", note)
 
 
-def _top(found: Report) -> Iterator[Styled]:
+def _top(report: Report) -> Iterator[Styled]:
     """The first wrong number, how it is worked out, and what would explain the numbers."""
-    if found.first is None:
+    if report.first is None:
         return
-    yield from _paragraph("bad", found.first.sentence, "")
-    yield from _worked_lines(found.first.source, found.first.worked)
-    if not found.reasons:
+    yield from _paragraph("bad", report.first.sentence, "")
+    yield from _worked_lines(report.first.origin, report.first.worked)
+    if not report.reasons:
         return
     yield "plain", ""
     yield "heading", "Consistent with"
-    for reason in found.reasons[: found.shown_reasons]:
+    for reason in report.reasons[: report.reasons_shown]:
         yield from _paragraph("bad", f"{reason.name}: {reason.done}")
         yield from _paragraph("note", reason.tell, _INDENT * 2)
-    if rest := _other_reasons(found):
+    if rest := _other_reasons(report):
         yield "note", f"{_INDENT}{rest}"
 
 
-def _has_table(step: StepReport, found: Report) -> bool:
+def _has_table(step: StepReport, report: Report) -> bool:
     """Whether a step's numbers are shown in full: what passes is said in a line."""
-    return not step.passes or (not found.notation.limit and step.verdict != "right")
+    return not step.passes or (not report.notation.limit and step.verdict != "right")
 
 
 def _worked_lines(source: str, tree: Tree | None, indent: str = "") -> Iterator[Styled]:
@@ -230,18 +228,18 @@ def _worked_lines(source: str, tree: Tree | None, indent: str = "") -> Iterator[
         yield "formula", f"{indent}{source}"
     indent += _INDENT
     left, *links = re.split(r" (?=[=≈] )", words)
-    told = f"{indent}{left}"
-    behind = " " * width(told)
+    row = f"{indent}{left}"
+    behind = " " * width(row)
     begun = True  # the first link stands behind the left side, however long it is
     for link in links:
         wide = width(f"{behind} {link}") > _WIDTH
         for number, piece in enumerate(_terms(link) if wide else [link]):
             new = wide and number == 0
-            if not begun and (new or width(f"{told} {piece}") > _WIDTH):
-                yield "formula", told
-                told = behind
-            told, begun = f"{told} {piece}", False
-    yield "formula", told
+            if not begun and (new or width(f"{row} {piece}") > _WIDTH):
+                yield "formula", row
+                row = behind
+            row, begun = f"{row} {piece}", False
+    yield "formula", row
 
 
 def _terms(link: str) -> list[str]:
@@ -265,7 +263,7 @@ def _paragraph(
         yield style, each.replace("\u00a0", " ")
 
 
-def _grid(table: Table, found: Report) -> Iterator[str]:
+def _grid(table: Table, report: Report) -> Iterator[str]:
     """A table with the sign of its verdict before each number; columns in blocks that fit."""
     if table.caption:
         yield table.caption
@@ -273,7 +271,7 @@ def _grid(table: Table, found: Report) -> Iterator[str]:
     left = max((width(label) for label in labels), default=0)
     top = [printable(label) for label in table.columns]
     columns = [
-        _padded([label, *(_told(cells[k]) for _, cells in table.rows)])
+        _padded([label, *(_cell(cells[k]) for _, cells in table.rows)])
         for k, label in enumerate(top)
     ]
     names = [" " * left, *(label + " " * (left - width(label)) for label in labels)]
@@ -282,14 +280,14 @@ def _grid(table: Table, found: Report) -> Iterator[str]:
         for name, *cells in zip(names, *block, strict=True):
             yield "  ".join([name, *cells]).rstrip()
     if table.left_out:
-        more = f"; {found.more}" if found.more else ""
-        yield f"({table.left_out}{more})"
+        yield f"({_hinted(table.left_out, report)})"
 
 
-def _told(cell: Cell) -> str:
+def _cell(cell: Cell) -> str:
     if cell in (GAP, GAP_BELOW):
         return cell.text
-    return f"{SIGNS.get(cell.verdict, ' ')} {cell.text or '·'}"
+    sign = WORDING[cell.verdict].sign if cell.verdict else " "
+    return f"{sign} {cell.text or '·'}"
 
 
 def _padded(cells: list[str]) -> list[str]:
@@ -311,45 +309,43 @@ def _blocks(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
     yield block
 
 
-def _overview(found: Overview, full: bool, listed: bool) -> Iterator[Styled]:
-    several = found.several
-    total = "good" if found.passes else "bad"
-    if several and found.rows:
-        yield from _paragraph(total, found.conclusion, "")
+def _overview(overview: Overview, full: bool, listed: bool) -> Iterator[Styled]:
+    several = overview.several
+    total = "good" if overview.passes else "bad"
+    if several and overview.rows:
+        yield from _paragraph(total, overview.conclusion, "")
         yield "plain", ""
-        yield from (("plain", words) for words in _rows(found))
-        if found.all_right:
-            yield "note", found.all_right
+        yield from (("plain", words) for words in _rows(overview))
+        if overview.all_right:
+            yield "note", overview.all_right
         yield "plain", ""
-    for one in found.files:
+    for one in overview.files:
         block = list(_of_file(one, several, full))
         yield from block
         yield from [("plain", "")] if block else []
-    unused = found.unused if listed else ()
-    for heading, lines in (("Could not be used", unused), ("Not finished", found.unfinished)):
-        if lines:
+    for heading, problems in overview.unmarked[0 if listed else 1 : 2]:
+        if problems:
             yield "heading", heading
-            yield from (("bad", told) for told in lines)
+            yield from (("bad", problem) for problem in problems)
             yield "plain", ""
-    if found.skipped:
-        yield from _paragraph("note", f"Without claims: {_few(found.skipped)}", "")
+    if overview.skipped:
+        yield from _paragraph("note", f"Without claims: {_few(overview.skipped)}", "")
         yield "plain", ""
-    yield from _paragraph(total, found.conclusion, "")
+    yield from _paragraph(total, overview.conclusion, "")
 
 
 def _few(names: Sequence[str]) -> str:
     """The first of the names, and how many more there are."""
-    told = [shortened(printable(name), _CELL) for name in names[:_NAMES]]
+    first = [shortened(printable(name), _CELL) for name in names[:_NAMES]]
     more = [f"and {len(names) - _NAMES} more"] if len(names) > _NAMES else []
-    return ", ".join([*told, *more])
+    return ", ".join([*first, *more])
 
 
-def _rows(found: Overview) -> Iterator[str]:
+def _rows(overview: Overview) -> Iterator[str]:
     """A line for each file with something wrong."""
-    table: list[tuple[str, ...]] = [_COLUMNS]
-    for row in found.rows:
-        told = row.file, row.first_wrong, row.claimed, row.true, row.explained
-        table.append(tuple(shortened(printable(words), _CELL) for words in told))
+    table: list[tuple[str, ...]] = [COLUMNS]
+    for row in overview.rows:
+        table.append(tuple(shortened(printable(words), _CELL) for words in row.cells))
     sizes = [max(width(line[k]) for line in table) for k in range(len(table[0]))]
     for cells in table:
         padded = (
@@ -383,21 +379,15 @@ def _places(one: FileReport, full: bool) -> Iterator[Styled]:
         return  # the tables of its only report show them
     failing = one.failing
     if not full:
-        mistakes = [placed for placed in failing if placed.verdict != "carried"]
-        failing = tuple((mistakes or list(failing))[:_LISTED])
-    for placed in failing:
-        yield "bad", f"{one.name}:{placed.line}:{placed.column}: {placed.told}"
+        mistakes = tuple(finding for finding in failing if finding.verdict != "carried")
+        failing = (mistakes or failing)[:_LISTED]
+    yield from (("bad", one.located(finding)) for finding in failing)
     for sign in one.false_lines:
         place = f"{one.name}:{sign.line}:{sign.column}" if sign.line else one.name
-        yield "bad", f"{place}: {sign.told}"
-    if left := [placed for placed in one.failing if placed not in failing]:
-        alike = all(placed.verdict == "carried" for placed in left)
-        verb = (
-            PHRASES["carried"]
-            if len(left) == 1
-            else PHRASES["carried"].replace("follows", "follow")
-        )
-        why = f" that {verb}" if alike else ""
+        yield "bad", f"{place}: {sign.message}"
+    if left := [finding for finding in one.failing if finding not in failing]:
+        alike = all(finding.verdict == "carried" for finding in left)
+        why = f" that {of_count('carried', len(left))}" if alike else ""
         them = "it" if len(left) == 1 else "them"
         yield "note", f"and {len(left)} more{why}; --full lists {them}"
 
@@ -405,47 +395,47 @@ def _places(one: FileReport, full: bool) -> Iterator[Styled]:
 # ---- Markdown ----------------------------------------------------------------------------
 
 
-def markdown_report(found: Report, level: int = 2) -> str:
+def markdown_report(report: Report, level: int = 2) -> str:
     """The report as Markdown, with a table a step and formulas between dollars.
 
     `level` is that of its heading.
     """
     mark = "#" * level
-    out = [f"{mark} {_md(found.title)}", ""] if found.title else []
-    if found.first is not None:
-        out += [f"**{_md(found.first.sentence)}**", ""]
-        if found.first.worked is not None:
-            before = f"{_md(found.first.source)}\n\n" if found.first.source else ""
-            out += [f"{before}$${latex(found.first.worked)}$$", ""]
-    if found.reasons:
+    out = [f"{mark} {_md(report.title)}", ""] if report.title else []
+    if report.first is not None:
+        out += [f"**{_md(report.first.sentence)}**", ""]
+        if report.first.worked is not None:
+            before = f"{_md(report.first.origin)}\n\n" if report.first.origin else ""
+            out += [f"{before}$${latex(report.first.worked)}$$", ""]
+    if report.reasons:
         out += [f"{mark}# Consistent with", ""]
-        for reason in found.reasons[: found.shown_reasons]:
+        for reason in report.reasons[: report.reasons_shown]:
             out.append(f"- **{_md(reason.name)}**: {_md(reason.done)}. {_md(reason.tell)}")
-        if rest := _other_reasons(found):
+        if rest := _other_reasons(report):
             out.append(f"- {_md(rest)}")
         out.append("")
-    if found.first is not None:
-        out += [f"{mark}# Step by step", "", _md(found.conclusion), ""]
+    if report.first is not None:
+        out += [f"{mark}# Step by step", "", _md(report.conclusion), ""]
     else:
-        out += [f"**{_md(found.conclusion)}**", ""]
-    for step in found.steps:
-        shown = list(_markdown_step(step, found))
-        gap = [""] if shown and out[-1] else []  # right steps stand together in a list
+        out += [f"**{_md(report.conclusion)}**", ""]
+    for step in report.steps:
+        body = list(_markdown_step(step, report))
+        gap = [""] if body and out[-1] else []  # right steps stand together in a list
         out += [*gap, f"- **{_md(step.name)}** {_md(_headline(step))}"]
-        out += ["", *shown] if shown else []
+        out += ["", *body] if body else []
     if out[-1]:
         out.append("")
-    if found.lines:
-        out += [*(f"- {_md(words)}" for words in _lines(found)), ""]
-    if found.style:
-        out += [_md(found.style), ""]
-    if found.notes:
-        out += [f"{mark}# Notes", "", *(f"- {_md(note)}" for note in found.notes), ""]
+    if report.lines:
+        out += [*(f"- {_md(words)}" for words in _link_lines(report)), ""]
+    if report.style:
+        out += [_md(report.style), ""]
+    if report.notes:
+        out += [f"{mark}# Notes", "", *(f"- {_md(note)}" for note in report.notes), ""]
     return "\n".join(out).rstrip() + "\n"
 
 
-def _markdown_step(step: StepReport, found: Report) -> Iterator[str]:
-    for table in step.tables if _has_table(step, found) else ():
+def _markdown_step(step: StepReport, report: Report) -> Iterator[str]:
+    for table in step.tables if _has_table(step, report) else ():
         if table.caption:
             yield from (f"*{table.caption}*", "")
         yield "| | " + " | ".join(map(_md, table.columns)) + " |"
@@ -454,52 +444,36 @@ def _markdown_step(step: StepReport, found: Report) -> Iterator[str]:
             yield f"| {_md(label)} | " + " | ".join(map(_md_cell, row)) + " |"
         yield ""
         if table.left_out:
-            more = f"; {found.more}" if found.more else ""
-            yield from (f"({_md(table.left_out + more)})", "")
-    told = _told_of(step, found)
-    yield from (f"- {_md(words)}" for words in told)
-    if told:
+            yield from (f"({_md(_hinted(table.left_out, report))})", "")
+    lines = _step_lines(step, report)
+    yield from (f"- {_md(words)}" for words in lines)
+    if lines:
         yield ""
     if step.own_work is not None:
         yield from (f"{_OWN} ${latex(step.own_work)}$", "")
 
 
-def markdown_overview(found: Overview) -> str:
+def markdown_overview(overview: Overview) -> str:
     """The overview of several files and the reports of those with something wrong."""
-    several = found.several
+    several = overview.several
     out = []
     if several:
-        out += ["# Overview", "", f"**{_md(found.conclusion)}**", ""]
-        if found.rows:
-            out += [
-                "| file | first wrong | wrote | true | consistent with |",
-                "|---|---|---:|---:|---|",
-            ]
-            for row in found.rows:
-                cells = row.file, row.first_wrong, row.claimed, row.true, row.explained
-                out.append(f"| {' | '.join(map(_md, cells))} |")
-            out += ["", found.all_right, ""] if found.all_right else [""]
-    for one in found.files:
-        shown = _worth_showing(one, several)
-        if several and shown:
+        out += ["# Overview", "", f"**{_md(overview.conclusion)}**", ""]
+        if overview.rows:
+            out += [f"| {' | '.join(COLUMNS)} |", "|---|---|---:|---:|---|"]
+            out += [f"| {' | '.join(map(_md, row.cells))} |" for row in overview.rows]
+            out += ["", overview.all_right, ""] if overview.all_right else [""]
+    for one in overview.files:
+        reports = one.reports if not several else one.failing_reports
+        if several and reports:
             out += [f"# {_md(one.name)}", ""]
-        out += [markdown_report(each) for each in shown]
+        out += [markdown_report(each) for each in reports]
         if one.is_page and one.failing:
             out += ["### Where", ""]
-            out += [f"- {_md(f'{one.name}:{p.line}:{p.column}: {p.told}')}" for p in one.failing]
-            out.append("")
-    if found.unused:
-        out += ["# Could not be used", "", *(f"- {_md(told)}" for told in found.unused), ""]
-    if found.unfinished:
-        out += ["# Not finished", "", *(f"- {_md(told)}" for told in found.unfinished), ""]
-    if found.skipped:
-        out += ["# Without claims", "", *(f"- {_md(name)}" for name in found.skipped), ""]
+            out += [*(f"- {_md(one.located(finding))}" for finding in one.failing), ""]
+    for heading, lines in overview.unmarked:
+        out += [f"# {heading}", "", *(f"- {_md(words)}" for words in lines), ""] if lines else []
     return "\n".join(out).rstrip() + "\n"
-
-
-def _worth_showing(one: FileReport, several: bool) -> tuple[Report, ...]:
-    """The reports that are written out: among several files only those that do not pass."""
-    return tuple(each for each in one.reports if not several or not each.passes)
 
 
 def _md(text: str) -> str:
@@ -509,20 +483,10 @@ def _md(text: str) -> str:
 def _md_cell(cell: Cell) -> str:
     if cell.verdict in ("", "right", "gap"):
         return _md(cell.text)
-    return f"{SIGNS[cell.verdict]} **{_md(cell.text)}**"
+    return f"{WORDING[cell.verdict].sign} **{_md(cell.text)}**"
 
 
 # ---- HTML --------------------------------------------------------------------------------
-
-#: Tints behind black text, each with a contrast above 7 to 1; the sign says the verdict too.
-_TINTS = {
-    "truncated": "#fff3c4",
-    "rounded-early": "#fff3c4",
-    "undecided": "#e5e5e5",
-    "last-digit": "#ffe0b3",
-    "carried": "#ffe0b3",
-    "wrong": "#ffc9c9",
-}
 
 _STYLE = """
 .symattn-report{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;color:#1a1a1a;background:#fff;
@@ -555,49 +519,46 @@ border:1px solid #767676}
 clip-path:inset(50%);white-space:nowrap}
 .symattn-report ul{padding-left:1.25rem;margin:.25rem 0}
 """ + "".join(
-    f".symattn-report td.{verdict}{{background:{tint}}}\n" for verdict, tint in _TINTS.items()
+    f".symattn-report td.{verdict}{{background:{wording.tint}}}\n"
+    for verdict, wording in WORDING.items()
+    if wording.tint
 )
 
 
-def html_report(found: Report) -> str:
+def html_report(report: Report) -> str:
     """The report as an HTML section with its own style, to stand alone or inside a page."""
-    return _section(_html_report(found))
+    return _section(_html_report(report))
 
 
-def html_overview(found: Overview, page: bool = True) -> str:
+def html_overview(overview: Overview, page: bool = True) -> str:
     """The overview of several files, and the reports of those with something wrong.
 
     A single worksheet has its report alone. `page`: as a whole page, not as a section of one.
     """
-    several = found.several
+    several = overview.several
     out = []
     if several:
         out += [
             "<h1>Overview</h1>",
-            _html_first(f"<strong>{_html(found.conclusion)}</strong>", found.passes),
+            _html_first(f"<strong>{_html(overview.conclusion)}</strong>", overview.passes),
         ]
-        if found.rows:
-            out.append(_html_rows(found))
-        if found.all_right:
-            out.append(f"<p>{_html(found.all_right)}</p>")
-    for index, one in enumerate(found.files):
-        shown = _worth_showing(one, several)
-        if several and (shown or one.failing):
+        if overview.rows:
+            out.append(_html_rows(overview))
+        if overview.all_right:
+            out.append(f"<p>{_html(overview.all_right)}</p>")
+    for index, one in enumerate(overview.files):
+        reports = one.reports if not several else one.failing_reports
+        if several and (reports or one.failing):
             out.append(f'<h1 id="file-{index + 1}">{_html(one.name)}</h1>')
-        for each in shown:
+        for each in reports:
             out += _html_report(each)
         if one.is_page and one.failing:
-            places = (f"{one.name}:{p.line}:{p.column}: {p.told}" for p in one.failing)
-            out.append(f"<h3>Where</h3>{_html_list('', places)}")
-    if found.unused:
-        out += ["<h1>Could not be used</h1>", _html_list("", found.unused)]
-    if found.unfinished:
-        out += ["<h1>Not finished</h1>", _html_list("", found.unfinished)]
-    if found.skipped:
-        out += ["<h1>Without claims</h1>", _html_list("", found.skipped)]
+            out.append(f"<h3>Where</h3>{_html_list('', map(one.located, one.failing))}")
+    for heading, lines in overview.unmarked:
+        out += [f"<h1>{heading}</h1>", _html_list("", lines)] if lines else []
     if not page:
         return _section(out)
-    title = next((each.title for one in found.files for each in one.reports if each.title), "")
+    title = next((each.title for one in overview.files for each in one.reports if each.title), "")
     title = "Overview" if several else title or "Report"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"/>\n'
@@ -611,35 +572,35 @@ def _section(parts: Sequence[str]) -> str:
     return f'<section class="symattn-report">\n<style>{_STYLE}</style>\n{body}\n</section>\n'
 
 
-def _html_report(found: Report) -> list[str]:
-    out = [f"<h2>{_html(found.title)}</h2>"] if found.title else []
-    if found.first is None:
-        out.append(_html_first(f"<strong>{_html(found.conclusion)}</strong>", passes=True))
+def _html_report(report: Report) -> list[str]:
+    out = [f"<h2>{_html(report.title)}</h2>"] if report.title else []
+    if report.first is None:
+        out.append(_html_first(f"<strong>{_html(report.conclusion)}</strong>", passes=True))
     else:
-        worked = found.first.worked
-        inside = f"<strong>{_html(found.first.sentence)}</strong>"
+        worked = report.first.worked
+        inside = f"<strong>{_html(report.first.sentence)}</strong>"
         if worked is not None:
-            inside += f"<br/>{_html(found.first.source)}{_html_math(worked)}"
+            inside += f"<br/>{_html(report.first.origin)}{_html_math(worked)}"
         out.append(_html_first(inside, passes=False))
-    if found.reasons:
+    if report.reasons:
         items = "".join(
             f"<li><strong>{_html(reason.name)}</strong>: {_html(reason.done)}. "
             f"{_html(reason.tell)}</li>"
-            for reason in found.reasons[: found.shown_reasons]
+            for reason in report.reasons[: report.reasons_shown]
         )
-        rest = _other_reasons(found)
+        rest = _other_reasons(report)
         items += f"<li>{_html(rest)}</li>" if rest else ""
         out.append(f"<h3>Consistent with</h3><ul>{items}</ul>")
-    if found.first is not None:
-        out.append(f"<h3>Step by step</h3><p>{_html(found.conclusion)}</p>")
-    for step in found.steps:
-        out += _html_step(step, found)
-    if found.lines:
-        out.append(_html_list(' class="told"', _lines(found)))
-    if found.style:
-        out.append(f"<p>{_html(found.style)}</p>")
-    if found.notes:
-        out.append(f"<h3>Notes</h3>{_html_list('', found.notes)}")
+    if report.first is not None:
+        out.append(f"<h3>Step by step</h3><p>{_html(report.conclusion)}</p>")
+    for step in report.steps:
+        out += _html_step(step, report)
+    if report.lines:
+        out.append(_html_list(' class="told"', _link_lines(report)))
+    if report.style:
+        out.append(f"<p>{_html(report.style)}</p>")
+    if report.notes:
+        out.append(f"<h3>Notes</h3>{_html_list('', report.notes)}")
     return out
 
 
@@ -661,13 +622,13 @@ def _links(tree: Tree) -> Iterator[Tree]:
         yield Row(items[start:end])
 
 
-def _html_step(step: StepReport, found: Report) -> Iterator[str]:
-    told = _told_of(step, found)
+def _html_step(step: StepReport, report: Report) -> Iterator[str]:
+    lines = _step_lines(step, report)
     yield f"<h4>{_html(step.name)} <small>{_html(_headline(step))}</small></h4>"
-    for table in step.tables if _has_table(step, found) else ():
-        yield _html_table(step.name, table, found)
-    if told:
-        yield _html_list(' class="told"', told)
+    for table in step.tables if _has_table(step, report) else ():
+        yield _html_table(step.name, table, report)
+    if lines:
+        yield _html_list(' class="told"', lines)
     if step.own_work is not None:
         yield f"{_OWN}{_html_math(step.own_work)}"
 
@@ -677,7 +638,7 @@ def _html_list(kind: str, items: Sequence[str] | Iterator[str]) -> str:
     return f"<ul{kind}>{inside}</ul>"
 
 
-def _html_table(name: str, table: Table, found: Report) -> str:
+def _html_table(name: str, table: Table, report: Report) -> str:
     title = f"{name}, {table.caption}" if table.caption else name
     caption = f"<caption>{_html(table.caption)}</caption>" if table.caption else ""
     head = "".join(f'<th scope="col">{_html(label)}</th>' for label in table.columns)
@@ -685,8 +646,7 @@ def _html_table(name: str, table: Table, found: Report) -> str:
     for label, cells in table.rows:
         inside = "".join(map(_html_cell, cells))
         rows.append(f'<tr><th scope="row">{_html(label)}</th>{inside}</tr>')
-    more = f"; {found.more}" if found.more else ""
-    left_out = f"<p>({_html(table.left_out + more)})</p>" if table.left_out else ""
+    left_out = f"<p>({_html(_hinted(table.left_out, report))})</p>" if table.left_out else ""
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="{_html(title)}"><table>'
         f"{caption}<thead><tr><td></td>{head}</tr></thead>"
@@ -698,21 +658,20 @@ def _html_cell(cell: Cell) -> str:
     """A number with the sign of its verdict, and its name for those who hear the page."""
     if cell.verdict in ("", "right", "gap"):
         return f'<td class="{cell.verdict or "blank"}">{_html(cell.text)}</td>'
-    sign, name = SIGNS[cell.verdict], PHRASES[cell.verdict]
+    sign, name, _ = WORDING[cell.verdict]
     return (
         f'<td class="{cell.verdict}"><span aria-hidden="true">{sign}</span>'
         f'<span class="told">{name}</span> {_html(cell.text)}</td>'
     )
 
 
-def _html_rows(found: Overview) -> str:
-    names = {one.name: index + 1 for index, one in enumerate(found.files)}
-    head = "".join(f'<th scope="col">{word}</th>' for word in _COLUMNS)
+def _html_rows(overview: Overview) -> str:
+    names = {one.name: index + 1 for index, one in enumerate(overview.files)}
+    head = "".join(f'<th scope="col">{word}</th>' for word in COLUMNS)
     rows = []
-    for row in found.rows:
+    for row in overview.rows:
         link = f'<a href="#file-{names[row.file]}">{_html(row.file)}</a>'
-        cells = (row.first_wrong, row.claimed, row.true, row.explained)
-        inside = "".join(f"<td>{_html(cell)}</td>" for cell in cells)
+        inside = "".join(f"<td>{_html(cell)}</td>" for cell in row.cells[1:])
         rows.append(f'<tr><th scope="row">{link}</th>{inside}</tr>')
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="Overview">'

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from symattn.errors import ReadError
-from symattn.worksheet.reading.source import MAX_BYTES
+from symattn.worksheet.reading.files import MAX_BYTES
 from symattn.worksheet.syntaxes.page import (
     MAX_LINES,
     Block,

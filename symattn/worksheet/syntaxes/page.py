@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from symattn.errors import ReadError
-from symattn.worksheet.marking.lines import is_calculation, is_line, last_side
+from symattn.worksheet.reading.lines import is_calculation, is_line, last_side
 
 #: An entry as worksheets name it, or as it is printed: s_12, a_{1,2}, α₁₂, w^{Q}_{12}.
 _ABOVE = r"(?:\^(?:\{[^{}]*\}|\([^()]*\)|\w)|[⁰¹²³⁴-⁹⁽⁾]+)?"

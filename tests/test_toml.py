@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.worksheet.reading.spans import table_spans
+from symattn.worksheet.reading.toml import Places
 
 TEXTS = {
     "rows": "[claims]\nweights = [[0.5, \"1/2\"],\n  ['-inf', 1e-1]]\n",
@@ -50,7 +50,7 @@ def scalars(value: Any) -> list[Any]:
 def test_spans_are_what_toml_reads(name: str) -> None:
     text = TEXTS[name]
     read = tomllib.loads(text, parse_float=Decimal).get("claims", {})
-    spans = table_spans(text, "claims")
+    spans = Places.of(text).of_table("claims")
     wanted = {key: scalars(value) for key, value in read.items() if not isinstance(value, dict)}
     assert {key: len(found) for key, found in spans.items() if key in wanted} == {
         key: len(values) for key, values in wanted.items()
@@ -67,7 +67,7 @@ def test_spans_are_what_toml_reads(name: str) -> None:
 
 
 def test_a_decoy_is_not_taken() -> None:
-    (span,) = table_spans(TEXTS["decoys in strings"], "claims")["w"]
+    (span,) = Places.of(TEXTS["decoys in strings"]).of_table("claims")["w"]
     assert span.start == TEXTS["decoys in strings"].rindex("1")
 
 
@@ -84,6 +84,6 @@ def test_any_layout(rows: list[list[str]], gap: str, comma: str) -> None:
         f"title = {json.dumps('[claims]')}\n[claims]\nw = {listed([listed(row) for row in rows])}\n"
     )
     tomllib.loads(text)
-    found = table_spans(text, "claims")["w"]
+    found = Places.of(text).scalars["claims", "w"]
     assert [span.text for span in found] == [item.strip("\"'") for row in rows for item in row]
     assert all(text.startswith(span.text, span.start) for span in found)

@@ -21,7 +21,7 @@ _PLAIN_EXACT = re.compile(r"[-+−]?[0-9]+(?:/[0-9]+)?\Z")
 _DEFAULT_DIGITS = 4
 
 
-def rewritten(
+def correction_of(
     evaluation: Evaluation, letter: str, entry: EntryMark, text: str, accepted: Accepted = "either"
 ) -> str | None:
     """The true value in the form of `text`; None where it cannot be written so, or not be proven.
@@ -32,7 +32,7 @@ def rewritten(
     >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])
     >>> from symattn.arithmetic.written import read_written
     >>> claim = EntryMark("weights", (0, 1), read_written("0.30", ""), "wrong")
-    >>> rewritten(values, "A", claim, "0.30")
+    >>> correction_of(values, "A", claim, "0.30")
     '0.33'
     """
     form = _form(entry.claimed, text)

@@ -14,18 +14,18 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.step import HEAD, Step
-from symattn.worksheet.misconceptions.mistakes import (
-    MergedByReshape,
-    ReversedConcat,
-    SplitByReshape,
-)
-from symattn.worksheet.misconceptions.steps import (
+from symattn.worksheet.misconceptions.misconception import (
     REPORTED,
     Change,
     Misconception,
     Steps,
     fits,
     square,
+)
+from symattn.worksheet.misconceptions.nodes import (
+    MergedByReshape,
+    ReversedConcat,
+    SplitByReshape,
 )
 
 
@@ -163,7 +163,7 @@ def _with_weights_of(name: str, other: str) -> Misconception:
     )
 
 
-PLACING: tuple[Misconception, ...] = (
+PROJECTIONS: tuple[Misconception, ...] = (
     Misconception(
         "projection-transposed",
         "X Wᵀ instead of X W",

@@ -45,7 +45,7 @@ class Seen:
     def gives(self, matrix: Array, sizes: Mapping[sympy.Symbol, int]) -> bool:
         """Whether this is the matrix at these sizes."""
         relations = {"=": sympy.Eq, "≤": sympy.Le}
-        told = sympy.Or(
+        condition = sympy.Or(
             *(
                 sympy.And(
                     *(relations[sign](left, right).subs(sizes) for left, sign, right in every)
@@ -54,7 +54,7 @@ class Seen:
             )
         )
         rows, columns = np.indices(matrix.shape)
-        seen = sympy.lambdify((ROW, COLUMN), told, "numpy")(rows, columns)
+        seen = sympy.lambdify((ROW, COLUMN), condition, "numpy")(rows, columns)
         return np.array_equal(np.where(seen, 0, -np.inf), matrix.astype(float))
 
 

@@ -12,7 +12,7 @@ import sympy
 
 from symattn.nodes.lines import UnitVectors
 from symattn.nodes.scale import Quotient
-from symattn.worksheet.misconceptions.steps import (
+from symattn.worksheet.misconceptions.misconception import (
     DOT_PRODUCT,
     Change,
     Misconception,
@@ -121,7 +121,7 @@ def _scaled_anyway(s: Steps) -> Change | None:
     return None
 
 
-COMPARING: tuple[Misconception, ...] = (
+SCORES: tuple[Misconception, ...] = (
     Misconception(
         "not-scaled",
         "the scores are not divided by √d_k",

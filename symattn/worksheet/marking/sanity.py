@@ -1,10 +1,15 @@
-"""Sanity notes beside the verdicts: what the claimed numbers show about themselves."""
+"""Sanity notes: what claimed numbers show about themselves, whatever the true ones are.
+
+Rows of weights that do not sum to 1, weights that are not in the order of the scores, outputs
+outside the range of the values that they average, and numbers with too few digits to judge.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,9 +18,10 @@ import sympy
 from symattn.arithmetic.base import Array
 from symattn.derivation import Evaluation, Step
 from symattn.errors import counted
+from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Normaliser
+from symattn.step import Input
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
-from symattn.worksheet.misconceptions.inventing import full_rows, row_sum, sums_to_one
 from symattn.worksheet.reading.claims import Policy
 from symattn.worksheet.reading.naming import line_name
 
@@ -23,23 +29,51 @@ from symattn.worksheet.reading.naming import line_name
 _MOST = 6
 
 
+def sums_to_one(item: Input) -> bool:
+    """Whether every row of a step sums to 1 by its definition."""
+    expr = item.expr if isinstance(item, Step) else None
+    if isinstance(expr, Normaliser):
+        return expr.sums_to_one
+    return isinstance(expr, LineQuotient)
+
+
+def full_rows(mark: StepMark) -> Iterator[list[EntryMark]]:
+    """The rows that are claimed whole, in decimals."""
+    rows: dict[tuple[int, ...], list[EntryMark]] = {}
+    for entry in mark.entries:
+        rows.setdefault(entry.place[:-1], []).append(entry)
+    for row in rows.values():
+        if len(row) == mark.shape[-1] and all(e.claimed.places is not None for e in row):
+            yield row
+
+
+def row_sum(row: Sequence[EntryMark]) -> tuple[Fraction, Fraction]:
+    """The sum of a row as claimed, and how far rounding may have moved it: half of each unit."""
+    claims = [entry.claimed for entry in row]
+    total = sum((Fraction(int(c.number.p), int(c.number.q)) for c in claims), Fraction(0))
+    rounding = sum((Fraction(int(c.unit.p), int(c.unit.q)) / 2 for c in claims), Fraction(0))
+    return total, rounding
+
+
 def notes(
     evaluation: Evaluation, claims: Mapping[str, Array], marks: Sequence[StepMark], policy: Policy
 ) -> tuple[str, ...]:
     """One sentence for each thing that is odd, the same kind together."""
-    found: list[str] = []
-    odd = [mark for mark in marks if mark.verdict != "right"]  # right ones keep sums and orders
-    for kind in (_sums, _orders, _ranges, _remarks):
-        found += _shortened([line for mark in odd for line in kind(evaluation, claims, mark)])
-    found += _shortened([line for mark in marks for line in _few_digits(evaluation, mark)])
-    found += _shortened(list(_too_few(evaluation, marks, policy)))
-    return tuple(dict.fromkeys(found))
+    mistaken = [mark for mark in marks if mark.verdict != "right"]  # right ones pass these anyway
+    kinds = [
+        [note for mark in mistaken for note in kind(evaluation, claims, mark)]
+        for kind in (_sums, _orders, _ranges, _remarks)
+    ]
+    kinds.append([note for mark in marks for note in _vague(evaluation, mark)])
+    kinds.append([note for mark in marks for note in _below_policy(mark, policy)])
+    return tuple(dict.fromkeys(note for kind in kinds for note in _first_of(kind)))
 
 
-def _shortened(lines: list[str]) -> list[str]:
-    if len(lines) <= _MOST:
-        return lines
-    return [*lines[:_MOST], f"… and {len(lines) - _MOST} more of this kind"]
+def _first_of(notes: Sequence[str]) -> Iterator[str]:
+    """The first notes of a kind, and how many more there are."""
+    yield from notes[:_MOST]
+    if len(notes) > _MOST:
+        yield f"… and {len(notes) - _MOST} more of this kind"
 
 
 def _row_name(evaluation: Evaluation, entry: EntryMark) -> str:
@@ -51,14 +85,14 @@ def _sums(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -
     if not sums_to_one(evaluation[mark.name].step):
         return
     for row in full_rows(mark):
-        total, spread = row_sum(row)
+        total, rounding = row_sum(row)
         if total == 0 and all(entry.verdict == "right" for entry in row):
             continue  # a row with nothing to attend to
-        if abs(total - 1) > spread:
+        if abs(total - 1) > rounding:
             yield f"{_row_name(evaluation, row[0])} sums to {_decimal(total, row)}, not to 1"
 
 
-def _decimal(total: Fraction, row: list[EntryMark]) -> str:
+def _decimal(total: Fraction, row: Sequence[EntryMark]) -> str:
     """The sum with as many decimals as it has."""
     places = max(0, *(entry.claimed.places or 0 for entry in row))
     text = f"{Decimal((int(total < 0), tuple(map(int, str(abs(total * 10**places)))), -places)):f}"
@@ -76,26 +110,24 @@ def _orders(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
     if before is None and logits not in evaluation.given:
         return
     for row in full_rows(mark):
-        line = row[0].place[:-1]
+        line, where = row[0].place[:-1], _row_name(evaluation, row[0])
         scores = before[line] if before is not None else evaluation.given[logits][line]
         values = [getattr(score, "value", score) for score in scores]
         weights = [entry.claimed.value for entry in row]
-        known = [j for j, value in enumerate(values) if value is not None and value.is_finite]
-        for j in known:
-            for k in (k for k in known if k > j):
-                higher, apart = values[j] - values[k], weights[j] - weights[k]
-                where = _row_name(evaluation, row[0])
-                if higher == 0 and apart != 0:
-                    yield (
-                        f"{where}: keys {j + base} and {k + base} have equal entries in {name}, "
-                        f"but the weights {row[j].claimed} and {row[k].claimed}"
-                    )
-                elif higher * apart < 0:
-                    top, other = (j, k) if higher > 0 else (k, j)
-                    yield (
-                        f"{where}: key {top + base} has a higher entry in {name} than key "
-                        f"{other + base}, but the lower weight"
-                    )
+        finite = [j for j, value in enumerate(values) if value is not None and value.is_finite]
+        for j, k in combinations(finite, 2):
+            higher, apart = values[j] - values[k], weights[j] - weights[k]
+            if higher == 0 and apart != 0:
+                yield (
+                    f"{where}: keys {j + base} and {k + base} have equal entries in {name}, "
+                    f"but the weights {row[j].claimed} and {row[k].claimed}"
+                )
+            elif higher * apart < 0:
+                top, other = (j, k) if higher > 0 else (k, j)
+                yield (
+                    f"{where}: key {top + base} has a higher entry in {name} than key "
+                    f"{other + base}, but the lower weight"
+                )
 
 
 def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark) -> Iterator[str]:
@@ -114,16 +146,17 @@ def _ranges(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark)
             values[place] = values[place] if written is None else written.nearest
     for entry in mark.entries:
         item, (*head, _, column) = evaluation.within(mark.letter, entry.place)
-        own = evaluation.item_of(letter, values, item)[..., column]
-        if own.ndim > 1 and head and len(own) == mark.shape[-3]:
-            own = own[head[0]]
-        if entry.claimed.places is None or own.ndim != 1:
+        averaged = evaluation.item_of(letter, values, item)[..., column]
+        if averaged.ndim > 1 and head and len(averaged) == mark.shape[-3]:
+            averaged = averaged[head[0]]
+        if entry.claimed.places is None or averaged.ndim != 1:
             continue
         claimed, unit = entry.claimed.nearest, entry.claimed.nearest_unit
-        if not own.min() - unit <= claimed <= own.max() + unit:
+        least, largest = averaged.min(), averaged.max()
+        if not least - unit <= claimed <= largest + unit:
             yield (
                 f"{entry}: {entry.claimed} is outside the range of the "
-                f"values it averages, {own.min():.6g} to {own.max():.6g}"
+                f"values it averages, {least:.6g} to {largest:.6g}"
             )
 
 
@@ -134,7 +167,7 @@ def _remarks(evaluation: Evaluation, claims: Mapping[str, Array], mark: StepMark
             yield f"{entry}: {entry.remark}"
 
 
-def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
+def _vague(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
     """Whole numbers that are right only because nearly anything would round to them."""
     if not sums_to_one(evaluation[mark.name].step):
         return
@@ -151,10 +184,10 @@ def _few_digits(evaluation: Evaluation, mark: StepMark) -> Iterator[str]:
         yield f"too few digits: {listed} without decimals would be right for many weights"
 
 
-def _too_few(evaluation: Evaluation, marks: Sequence[StepMark], policy: Policy) -> Iterator[str]:
-    for mark in marks:
-        for entry in mark.entries:
-            places = entry.claimed.places
-            if places is not None and max(places, 0) < policy.min_digits:
-                few = counted(max(places, 0), "decimal")
-                yield f"{entry}: {entry.claimed} has {few}; the policy asks for {policy.min_digits}"
+def _below_policy(mark: StepMark, policy: Policy) -> Iterator[str]:
+    """Numbers with fewer decimals than the policy asks for."""
+    for entry in mark.entries:
+        places = entry.claimed.places
+        if places is not None and max(places, 0) < policy.min_digits:
+            few = counted(max(places, 0), "decimal")
+            yield f"{entry}: {entry.claimed} has {few}; the policy asks for {policy.min_digits}"

@@ -12,9 +12,8 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.entrywise import SoftCap
-from symattn.nodes.masks import Causal, Kept, Masked, Padding
-from symattn.worksheet.misconceptions.mistakes import Inverted, MaskedTo
-from symattn.worksheet.misconceptions.steps import (
+from symattn.nodes.masks import Causal, Masked, Padding, VisibleScores
+from symattn.worksheet.misconceptions.misconception import (
     REPORTED,
     Change,
     Misconception,
@@ -22,6 +21,7 @@ from symattn.worksheet.misconceptions.steps import (
     fits,
     square,
 )
+from symattn.worksheet.misconceptions.nodes import Inverted, MaskedTo
 
 
 def _uncapped(s: Steps) -> Change | None:
@@ -82,7 +82,7 @@ def _mask_after(s: Steps) -> Change | None:
     if s.mask is None or weights is None or not weights.has(masked):
         return None
     unmasked = weights.subs(masked, s.before_mask)
-    return {"masked": s.before_mask, "weights": Kept(unmasked, s.mask)}
+    return {"masked": s.before_mask, "weights": VisibleScores(unmasked, s.mask)}
 
 
 def _mask_on_queries(s: Steps) -> Change | None:
@@ -114,7 +114,7 @@ def _strictly_causal(s: Steps) -> Change | None:
     return {"masked": Masked(s.before_mask, Inverted(Causal(*causal.shape).T))}
 
 
-MASKING: tuple[Misconception, ...] = (
+MASKS: tuple[Misconception, ...] = (
     Misconception(
         "not-masked",
         "the mask is left out",

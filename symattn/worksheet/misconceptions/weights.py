@@ -13,8 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum
 from symattn.nodes.normalise import Hardmax, RowMax, RowRatio, Softmax
-from symattn.worksheet.misconceptions.comparing import scores_from
-from symattn.worksheet.misconceptions.steps import (
+from symattn.worksheet.misconceptions.misconception import (
     DOT_PRODUCT,
     REPORTED,
     Change,
@@ -23,6 +22,7 @@ from symattn.worksheet.misconceptions.steps import (
     fits,
     square,
 )
+from symattn.worksheet.misconceptions.scores import scores_from
 
 
 def _weights(make: Callable[[MatrixExpr], MatrixExpr]) -> Callable[[Steps], Change | None]:
@@ -163,7 +163,7 @@ def _residual_added(s: Steps) -> Change | None:
     return None
 
 
-WEIGHING: tuple[Misconception, ...] = (
+WEIGHTS: tuple[Misconception, ...] = (
     Misconception(
         "softmax-over-columns",
         "the softmax runs down each column",

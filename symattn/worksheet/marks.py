@@ -13,13 +13,14 @@ from symattn.arguments import flag, instance, whole
 from symattn.arithmetic.written import read_written
 from symattn.errors import NoSuchPlace, ReadError, counted, shown
 from symattn.printable import as_line
-from symattn.worksheet.check import Marking, check_worksheet
+from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 from symattn.worksheet.misconceptions.explanations import Explanation
-from symattn.worksheet.prose import Checked, Finding, check_file
+from symattn.worksheet.prose import check_file
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.overview import Overview, file_report
-from symattn.worksheet.reports.report import report
+from symattn.worksheet.reports.report import report_of
+from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
 from symattn.worksheet.reports.writers import (
     html_overview,
     html_report,
@@ -38,15 +39,15 @@ class Marks(Marking):
     """A worksheet's marks, which show themselves as their report: in a notebook, by `print`."""
 
     def __str__(self) -> str:
-        return text_report(report(self)).rstrip("\n")
+        return text_report(report_of(self)).rstrip("\n")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_report(report(self))
+        return html_report(report_of(self))
 
     def _repr_markdown_(self) -> str:
-        return markdown_report(report(self))
+        return markdown_report(report_of(self))
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,12 +57,12 @@ class PageMarks(Sequence[Marks]):
     It answers what one worksheet's marks do, for all of them together.
     """
 
-    checked: Checked
+    checked: CheckedFile
 
     @cached_property
     def markings(self) -> tuple[Marks, ...]:
         """One for each worksheet of which something is claimed."""
-        return tuple(map(_shown, self.checked.markings))
+        return tuple(map(_marks, self.checked.markings))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -195,7 +196,8 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
     flag(explain, "explain")
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
         sheet = worksheet_of(text_or_path)
-        return _shown(sheet.in_file(check_worksheet, sheet, explain))
+        with sheet.in_file():
+            return _marks(check_worksheet(sheet, explain))
     if not isinstance(text_or_path, str | os.PathLike):
         raise ReadError(
             f"check: {shown(text_or_path)} is neither text nor a path; give the text of a "
@@ -210,7 +212,7 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
     if path.suffix.lower() in SYNTAXES:
         return PageMarks(checked)
     (marking,) = checked.markings
-    return _shown(marking)
+    return _marks(marking)
 
 
 def _is_path(text: str) -> bool:
@@ -237,6 +239,6 @@ def _exists(text: str) -> bool:
         return False
 
 
-def _shown(marking: Marking) -> Marks:
+def _marks(marking: Marking) -> Marks:
     """The same marks, which show themselves."""
     return Marks(**{field.name: getattr(marking, field.name) for field in fields(marking)})

@@ -15,7 +15,7 @@ from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient
-from symattn.nodes.masks import Kept, Masked
+from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser, Softmax
 from symattn.step import Step
 
@@ -115,7 +115,7 @@ class Steps:
     def before_mask(self) -> MatrixExpr | None:
         """The scores before the mask."""
         masked = self.expr("masked")
-        return masked.args[0] if isinstance(masked, Masked | Kept) else None
+        return masked.args[0] if isinstance(masked, Masked | VisibleScores) else None
 
     @property
     def result(self) -> str:

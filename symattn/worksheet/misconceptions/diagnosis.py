@@ -1,7 +1,8 @@
-"""Which slips explain the mistaken entries of a sheet, and with what evidence.
+"""Diagnosis: which slips explain the mistaken entries of a sheet, and with what evidence.
 
-Entries of one row first: the same slip in all of them, an operand that was misread, one logit that
-differs, a row copied; then entry by entry. A slip that would change an entry that is right is out.
+Several entries of a step first: two exchanged, the same slip in all of them, an operand that was
+misread, one logit that differs, a row copied; then entry by entry. A slip that would change an
+entry that is right is out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite, log, log2
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from symattn.errors import SymattnError
 from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Softmax
 from symattn.nodes.rule import Entry, parts
-from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Field, weighed
+from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Candidates, bits_against
 from symattn.worksheet.misconceptions.slips import (
     SLIPS,
     Guess,
@@ -27,8 +29,8 @@ from symattn.worksheet.misconceptions.slips import (
     Slip,
     SlipKind,
     Spot,
+    entry_place,
     guesses,
-    named,
     spelled,
 )
 from symattn.worksheet.reading.naming import called, leading, line_called
@@ -43,25 +45,28 @@ _COPY_TELL = "Work each row out by itself; two queries rarely have the same numb
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """A sheet's mistaken entries (`roots`, by letter), and the numbers around them."""
+    """The mistaken entries of a sheet (`roots`, by letter), and the numbers around them.
+
+    `own` are the numbers that the learner had before them, `true` the true ones.
+    """
 
     own: Numbers
     true: Numbers
     rules: Rules
-    fields: Mapping[str, Field]
+    candidates: Mapping[str, Candidates]
     claims: Mapping[str, Array]
     roots: Mapping[str, Sequence[Place]]
     #: What misconceptions would make of an entry alone.
     tried: Mapping[tuple[str, Place], Sequence[float]]
-    #: What was worked out already, by letter.
-    readings: dict[str, object] = field(default_factory=dict)
+    #: The misread operands of a step, once they were tried, by letter.
+    readings: dict[str, _Readings | None] = field(default_factory=dict)
 
     def all_claimed(self, letter: str) -> bool:
         """Whether everything that a step is made of is given or claimed whole."""
         step = self.evaluation.step(letter)
         return step is not None and all(
             self.evaluation.step(operand) is None
-            or (operand in self.fields and bool(self.fields[operand].there.all()))
+            or (operand in self.candidates and bool(self.candidates[operand].claimed.all()))
             for operand in step.operands
         )
 
@@ -76,7 +81,7 @@ class Entries:
 
     def bits(self, letter: str, place: Place) -> float:
         """The bits of a claimed entry."""
-        return self.fields[letter].bits(place, float(self.own.computed(letter)[place]))
+        return self.candidates[letter].bits(place, float(self.own.computed(letter)[place]))
 
     def spots(self, letter: str, place: Place) -> tuple[Spot, ...]:
         """An entry with the student's own numbers before it, and with the true ones."""
@@ -90,25 +95,25 @@ class Entries:
 _TURNED = {"rows": "columns", "columns": "rows"}
 
 
-def _called(entries: Entries, letter: str, place: Place) -> str:
+def _entry_name(entries: Entries, letter: str, place: Place) -> str:
     return called(entries.evaluation, letter, place)
 
 
-def _row_called(entries: Entries, letter: str, row: Place) -> str:
+def _row_name(entries: Entries, letter: str, row: Place) -> str:
     return line_called(entries.evaluation, letter, (*row, 0))
 
 
 @dataclass(frozen=True)
-class Slipped:
+class Diagnosis:
     """The slips found, and whether they explain every mistaken entry."""
 
-    parts: tuple[Slip, ...]
+    slips: tuple[Slip, ...]
     complete: bool
     #: Others that explain as much, each alone.
     others: tuple[Slip, ...] = ()
 
 
-def slipped(entries: Entries) -> Slipped:
+def diagnosed(entries: Entries) -> Diagnosis:
     """The slips that explain mistaken entries, in the order of the calculation."""
     found: list[Slip] = []
     others: list[Slip] = []
@@ -136,9 +141,9 @@ def slipped(entries: Entries) -> Slipped:
             else:
                 found.append(one)
     if len(found) > 3:
-        return Slipped(tuple(found[:3]), False)
+        return Diagnosis(tuple(found[:3]), False)
     complete = left == 0 and bool(found)
-    return Slipped(tuple(found), complete, tuple(others) if len(found) == 1 else ())
+    return Diagnosis(tuple(found), complete, tuple(others) if len(found) == 1 else ())
 
 
 def _groups(places: Sequence[Place]) -> Iterator[list[Place]]:
@@ -158,7 +163,7 @@ def _groups(places: Sequence[Place]) -> Iterator[list[Place]]:
 
 def _alone(entries: Entries, letter: str, place: Place, several: int) -> Slip | None:
     """The likeliest slip that gives an entry's number, if it is no accident."""
-    field = entries.fields[letter]
+    candidates = entries.candidates[letter]
     spots = entries.spots(letter, place)
     tried = list(entries.tried.get((letter, place), ()))
     best: tuple[float, Guess] | None = None
@@ -169,30 +174,32 @@ def _alone(entries: Entries, letter: str, place: Place, several: int) -> Slip | 
     meant = spots[0].value
     for guess in listed:
         tried.append(guess.value)
-        if field.matches(place, guess.value):
-            best = field.chance(place, tried, meant), guess
+        if candidates.matches(place, guess.value):
+            best = candidates.chance(place, tried, meant), guess
             break
+    best = best or _nearly(candidates, place, listed, tried, meant)
     if best is None:
-        near = _nearly(field, place, listed, tried, meant)
-        if near is None:
-            return _one_operand(entries, letter, place, tried, several)
-        best = near
+        return _one_operand(entries, letter, place, tried, several)
     chance, guess = best
-    if (told := weighed(chance * several)) < LEAST_BITS:
+    if (bits := bits_against(chance * several)) < LEAST_BITS:
         return None
     kind, step = guess.kind, entries.name(letter)
-    return Slip(kind.name, guess.said, kind.tell, step, (place,), told)
+    return Slip(kind.name, guess.sentence, kind.tell, step, (place,), bits)
 
 
 def _nearly(
-    field: Field, place: Place, listed: Sequence[Guess], tried: Sequence[float], meant: float
+    candidates: Candidates,
+    place: Place,
+    listed: Sequence[Guess],
+    tried: Sequence[float],
+    meant: float,
 ) -> tuple[float, Guess] | None:
     """A slip that misses the claim by a unit or two, as numbers rounded in between do."""
-    unit, claim = field.unit(place), float(field.numbers[place])
+    unit, claim = candidates.unit(place), float(candidates.claims[place])
     for guess in listed:
         if abs(guess.value - claim) <= 2.5 * unit and isfinite(guess.value):
             window = [x + k * unit for x in tried for k in (-2, -1, 0, 1, 2)]
-            return field.chance(place, window, meant), guess
+            return candidates.chance(place, window, meant), guess
     return None
 
 
@@ -200,18 +207,18 @@ def _one_operand(
     entries: Entries, letter: str, place: Place, tried: list[float], several: int
 ) -> Slip | None:
     """An operand that was misread, where that changes no other claimed entry."""
-    field = entries.fields[letter]
-    first, listed, values = _read_so(entries, letter, [place])
+    candidates = entries.candidates[letter]
+    first, listed, values = _fitting_reading(entries, letter, [place])
     if first < 0:
         return None
     tried += [float(x) for k, x in zip(listed, values, strict=True) if k <= first]
-    chance = field.chance(place, tried, float(entries.own.computed(letter)[place]))
-    if (told := weighed(chance * several)) < LEAST_BITS:
+    chance = candidates.chance(place, tried, float(entries.own.computed(letter)[place]))
+    if (bits := bits_against(chance * several)) < LEAST_BITS:
         return None
     table = _readings(entries, letter)
     assert table is not None
     misread, step = table.listed[first], entries.name(letter)
-    return Slip(misread.name, misread.said, misread.tell, step, (place,), told)
+    return Slip(misread.name, misread.sentence, misread.tell, step, (place,), bits)
 
 
 # ---- several entries -----------------------------------------------------------------------------
@@ -219,31 +226,39 @@ def _one_operand(
 
 def _together(entries: Entries, letter: str, places: Sequence[Place]) -> list[Slip]:
     """One slip that explains several entries of a step; two where both are exchanges."""
-    field = entries.fields[letter]
+    candidates = entries.candidates[letter]
     bits = sum(entries.bits(letter, place) for place in places)
-    if len({place[:-1] for place in places}) == 1 and field.sums_to_one(places):
+    if len({place[:-1] for place in places}) == 1 and candidates.sums_to_one(places):
         bits -= max(entries.bits(letter, place) for place in places)
     found: list[Slip] = []
     chosen: list[Slip] = []  # with a number of our choosing, where nothing else fits
-    for rank, (name, said, tell, free) in enumerate(_ways(entries, letter, places), start=1):
-        if found and not name.startswith("exchanged"):
+    for rank, trial in enumerate(_trials(entries, letter, places), start=1):
+        if found and not (trial and trial.name.startswith("exchanged")):
             break
-        told = bits - log2(rank) - free
-        if name and told >= LEAST_BITS:
-            slip = Slip(name, said, tell, entries.name(letter), tuple(places), told)
-            (chosen if free else found).append(slip)
-        elif name and not free:
+        if trial is None:
+            continue
+        evidence = bits - log2(rank) - trial.chosen
+        if evidence >= LEAST_BITS:
+            step = entries.name(letter)
+            slip = Slip(trial.name, trial.sentence, trial.tell, step, tuple(places), evidence)
+            (chosen if trial.chosen else found).append(slip)
+        elif not trial.chosen:
             break
     return found or chosen[:1]
 
 
-#: The name of a slip that fits ("" for one that does not), what it is, what to tell, and the bits
-#: of the number that was chosen to fit.
-_Way = tuple[str, str, str, float]
-_NOT: _Way = ("", "", "", 0.0)
+class _Trial(NamedTuple):
+    """A slip that gives all of the entries."""
+
+    name: str
+    sentence: str
+    tell: str
+    #: The bits of a number that was chosen so that it fits.
+    chosen: float = 0.0
 
 
-def _ways(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
+def _trials(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial | None]:
+    """The slips that are tried on several entries, the likelier first; None for each that fails."""
     yield from _exchanged(entries, letter, places, entries.own.computed(letter))
     yield from _exchanged(entries, letter, places, entries.true.computed(letter))
     rows = {place[:-1] for place in places}
@@ -253,24 +268,27 @@ def _ways(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_W
         yield from _copied_row(entries, letter, places)
     columns = {place[-1] for place in places}
     if len(rows) == 1 or len(columns) == 1 or not entries.all_claimed(letter):
-        first, listed, _ = _read_so(entries, letter, places)
-        yield from (_NOT for k in listed if first < 0 or k < first)
+        first, listed, _ = _fitting_reading(entries, letter, places)
+        yield from (None for k in listed if first < 0 or k < first)
         table = _readings(entries, letter)
         if first >= 0 and table is not None:
             misread = table.listed[first]
-            yield misread.name, misread.said, misread.tell, 0.0
+            yield _Trial(misread.name, misread.sentence, misread.tell)
 
 
 def _exchanged(
     entries: Entries, letter: str, places: Sequence[Place], value: Array
-) -> Iterator[_Way]:
+) -> Iterator[_Trial | None]:
     """Two entries, or two rows, that stand in each other's place."""
-    field = entries.fields[letter]
+    candidates = entries.candidates[letter]
     if len(places) == 2:
         one, two = places
-        fits = field.matches(one, float(value[two])) and field.matches(two, float(value[one]))
-        said = f"{_called(entries, letter, one)} and {_called(entries, letter, two)} are exchanged"
-        yield ("exchanged-entries", said, _MISREAD_TELL, 0.0) if fits else _NOT
+        fits = candidates.matches(one, float(value[two])) and candidates.matches(
+            two, float(value[one])
+        )
+        names = f"{_entry_name(entries, letter, one)} and {_entry_name(entries, letter, two)}"
+        trial = _Trial("exchanged-entries", f"{names} are exchanged", _MISREAD_TELL)
+        yield trial if fits else None
     notation = entries.evaluation.notation
     for axis, word in ((-2, "rows"), (-1, "columns")):
         lines = sorted({place[axis] for place in places})
@@ -280,45 +298,46 @@ def _exchanged(
         other = np.moveaxis(np.array(value[next(iter(heads))]), axis, 0)
         other[lines] = other[lines[::-1]]
         turned = np.moveaxis(other, 0, axis)
-        fits = all(field.matches(place, float(turned[place[-2:]])) for place in places)
+        fits = all(candidates.matches(place, float(turned[place[-2:]])) for place in places)
         printed = word if notation.convention == "rows" else _TURNED[word]
         counted = " and ".join(str(one + notation.index_base) for one in lines)
         inside = leading(
             entries.evaluation, letter, entries.evaluation.place_of(letter, places[0]), notation
         )
         where = f"{entries.name(letter)}{inside and f' in {inside}'}"
-        said = f"{printed} {counted} of {where} are exchanged"
-        yield (f"exchanged-{word}", said, _MISREAD_TELL, 0.0) if fits else _NOT
+        sentence = f"{printed} {counted} of {where} are exchanged"
+        yield _Trial(f"exchanged-{word}", sentence, _MISREAD_TELL) if fits else None
 
 
-def _copied_row(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
-    field = entries.fields[letter]
+def _copied_row(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial | None]:
+    """The numbers of another row, which is right."""
+    candidates = entries.candidates[letter]
     *lead, row, _ = places[0]
     wrong = {place[:-1] for place in entries.roots[letter]}
-    for source in (entries.own.taken(letter), entries.own.computed(letter)):
-        for other in range(field.shape[-2]):
+    for matrix in (entries.own.taken(letter), entries.own.computed(letter)):
+        for other in range(candidates.shape[-2]):
             if other == row or (*lead, other) in wrong:
                 continue
             fits = all(
-                field.matches((*lead, row, j), float(source[(*lead, other, j)]))
-                for j in range(field.shape[-1])
-                if field.there[(*lead, row, j)]
+                candidates.matches((*lead, row, j), float(matrix[(*lead, other, j)]))
+                for j in range(candidates.shape[-1])
+                if candidates.claimed[(*lead, row, j)]
             )
-            own, source_row = (_row_called(entries, letter, (*lead, i)) for i in (row, other))
-            said = f"{own} holds the numbers of {source_row}"
-            yield ("copied-row", said, _COPY_TELL, 0.0) if fits else _NOT
+            mistaken, copied = (_row_name(entries, letter, (*lead, i)) for i in (row, other))
+            sentence = f"{mistaken} holds the numbers of {copied}"
+            yield _Trial("copied-row", sentence, _COPY_TELL) if fits else None
 
 
-def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
+def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial | None]:
     """The same slip in every mistaken entry of a row, which leaves the others as they are."""
-    field = entries.fields[letter]
-    columns = [j for j in range(field.shape[-1]) if field.there[(*places[0][:-1], j)]]
-    for source in (0, 1):
+    candidates = entries.candidates[letter]
+    columns = [j for j in range(candidates.shape[-1]) if candidates.claimed[(*places[0][:-1], j)]]
+    for numbers in (0, -1):  # with the student's own numbers, with the true ones
         tables: list[dict[tuple[object, ...], Guess]] = []
         values = []
         for column in columns:
             spots = entries.spots(letter, (*places[0][:-1], column))
-            spot = spots[min(source, len(spots) - 1)]
+            spot = spots[numbers]
             tables.append({guess.key: guess for guess in guesses(spot, _IN_ROWS)})
             values.append(spot.value)
         mistaken = [columns.index(place[-1]) for place in places]
@@ -326,23 +345,19 @@ def _same_slip(entries: Entries, letter: str, places: Sequence[Place]) -> Iterat
             if not all(key in tables[k] for k in mistaken):
                 continue
             right = all(
-                field.matches(
+                candidates.matches(
                     (*places[0][:-1], column), table[key].value if key in table else value
                 )
                 for column, table, value in zip(columns, tables, values, strict=True)
             )
-            row = _row_called(entries, letter, places[0][:-1])
-            entry = _called(entries, letter, places[0])
-            said = (
-                first.said.replace(entry, row)
-                if len(places) == len(columns)
-                else (
-                    first.said.replace(
-                        entry, " and ".join(_called(entries, letter, p) for p in places)
-                    )
-                )
+            whole_row = len(places) == len(columns)
+            names = (
+                _row_name(entries, letter, places[0][:-1])
+                if whole_row
+                else " and ".join(_entry_name(entries, letter, place) for place in places)
             )
-            yield (first.kind.name, said, first.kind.tell, 0.0) if right else _NOT
+            sentence = first.sentence.replace(_entry_name(entries, letter, places[0]), names)
+            yield _Trial(first.kind.name, sentence, first.kind.tell) if right else None
 
 
 #: The kinds that the same hand may repeat along a row.
@@ -353,40 +368,41 @@ _IN_ROWS: tuple[SlipKind, ...] = tuple(
 )
 
 
-def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Way]:
-    """A row of a softmax in which one logit was another: ln of the weights tells which."""
-    evaluation, field = entries.evaluation, entries.fields[letter]
+def _other_logit(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[_Trial | None]:
+    """A row of a softmax in which one logit z_j was another one.
+
+    The weights tell which: z_j = ln(a_j / (1 − a_j)) + ln Σ_k≠j e^(z_k).
+    """
+    evaluation, candidates = entries.evaluation, entries.candidates[letter]
     step = evaluation.step(letter)
     if step is None or not isinstance(step.expr, Softmax | LineQuotient):
         return
     line = places[0][:-1]
     logits = _logits(entries, letter, line)
-    if logits is None or not field.there[line].all() or field.hidden[line].any():
+    if logits is None or not candidates.claimed[line].all() or candidates.hidden[line].any():
         return
     before, z = logits
-    shares = field.numbers[line]
+    shares = candidates.claims[line]
     for j in range(len(z)):
         rest = np.delete(np.arange(len(z)), j)
         others = np.exp(z[rest] - z[rest].max()) if np.isfinite(z[rest]).any() else np.zeros(0)
         share = float(shares[j])
         if not 0 < share < 1 or not others.sum() > 0:
-            yield _NOT
+            yield None
             continue
         meant = log(share / (1 - share)) + log(others.sum()) + float(z[rest].max())
-        again = (1 - share) * others / others.sum()
-        unit = field.units[line]
+        split = others / others.sum()  # of what a_j leaves
+        unit = candidates.units[line]
         near = all(
-            abs(x - float(shares[k])) <= 0.5 * unit[k] + again_share * unit[j] + 1e-12
-            for k, x, again_share in zip(rest, again, others / others.sum(), strict=True)
+            abs((1 - share) * part - float(shares[k])) <= 0.5 * unit[k] + part * unit[j] + 1e-12
+            for k, part in zip(rest, split, strict=True)
         )
-        where = (*line, j)
-        place = called(evaluation, before, where)
-        text = _shortest(meant, z, j, shares, unit)
-        was = spelled(float(z[j]))
-        row = _row_called(entries, letter, line)
-        said = f"{row} belong to {place} = {text} rather than {was}"
-        free = max(entries.bits(letter, (*line, k)) for k in range(len(z)))
-        yield ("other-logit", said, _LOGIT_TELL, free) if near else _NOT
+        logit = called(evaluation, before, (*line, j))
+        number = _shortest(meant, z, j, shares, unit)
+        row = _row_name(entries, letter, line)
+        sentence = f"{row} belong to {logit} = {number} rather than {spelled(float(z[j]))}"
+        chosen = max(entries.bits(letter, (*line, k)) for k in range(len(z)))
+        yield _Trial("other-logit", sentence, _LOGIT_TELL, chosen) if near else None
 
 
 def _logits(entries: Entries, letter: str, line: Place) -> tuple[str, Array] | None:
@@ -399,7 +415,7 @@ def _logits(entries: Entries, letter: str, line: Place) -> tuple[str, Array] | N
     if not before:
         return None
     taken = entries.own.taken(before)
-    if taken.shape != entries.fields[letter].shape:
+    if taken.shape != entries.candidates[letter].shape:
         return None
     return before, np.asarray(taken[line], dtype=float)
 
@@ -408,7 +424,7 @@ def would_belong(entries: Entries, letter: str) -> str:
     """The logit that the weights of the first mistaken row would belong to, where one differs."""
     line = entries.roots[letter][0][:-1]
     places = [place for place in entries.roots[letter] if place[:-1] == line]
-    fitting = [said for name, said, _, _ in _other_logit(entries, letter, places) if name]
+    fitting = [trial.sentence for trial in _other_logit(entries, letter, places) if trial]
     return fitting[-1].replace("belong to", "would belong to") if fitting else ""
 
 
@@ -432,7 +448,7 @@ class _Misread:
     """A number that was another when it was used."""
 
     name: str
-    said: str
+    sentence: str
     tell: str
     letter: str
     place: Place
@@ -454,19 +470,17 @@ class _Readings:
 def _readings(entries: Entries, letter: str) -> _Readings | None:
     """The step for every number that may have been misread."""
     if letter not in entries.readings:
-        entries.readings[letter] = _made_readings(entries, letter)
-    found = entries.readings[letter]
-    assert found is None or isinstance(found, _Readings)
-    return found
+        entries.readings[letter] = _tried_readings(entries, letter)
+    return entries.readings[letter]
 
 
-def _made_readings(entries: Entries, letter: str) -> _Readings | None:
+def _tried_readings(entries: Entries, letter: str) -> _Readings | None:
     by_letter: dict[str, list[_Misread]] = {}
     for misread in _numbers_misread(entries, letter, entries.roots[letter]):
         by_letter.setdefault(misread.letter, []).append(misread)
     listed: list[_Misread] = []
-    parts_: list[Array] = []
-    shape = entries.fields[letter].shape
+    stacks: list[Array] = []
+    shape = entries.candidates[letter].shape
     for operand, some in by_letter.items():
         for numbers in (entries.own, entries.true):
             try:
@@ -475,25 +489,27 @@ def _made_readings(entries: Entries, letter: str) -> _Readings | None:
                 continue
             if values.shape == (len(some), *shape):
                 listed += some
-                parts_.append(values)
+                stacks.append(values)
     if not listed:
         return None
-    field, values = entries.fields[letter], np.concatenate(parts_)
-    slack = 1e-9 * max(1.0, field.largest)
+    candidates, values = entries.candidates[letter], np.concatenate(stacks)
+    slack = 1e-9 * max(1.0, candidates.largest)
     mistaken = np.zeros(shape, dtype=bool)
     for place in entries.roots[letter]:
         mistaken[place] = True
     with np.errstate(all="ignore"):
-        near = np.abs(values - field.numbers) <= 0.5 * field.units + slack
-        near |= field.hidden & np.isneginf(values)
+        near = np.abs(values - candidates.claims) <= 0.5 * candidates.units + slack
+        near |= candidates.hidden & np.isneginf(values)
         usual = np.asarray(entries.own.computed(letter), dtype=float)
         touched = ~((np.abs(values - usual) <= slack) | (values == usual))
-    broken = field.there & ~near & ~mistaken & touched
+    broken = candidates.claimed & ~near & ~mistaken & touched
     viable = ~broken.reshape(len(listed), -1).any(axis=1)
     return _Readings(tuple(listed), values, near, touched, viable)
 
 
-def _read_so(entries: Entries, letter: str, places: Sequence[Place]) -> tuple[int, Array, Array]:
+def _fitting_reading(
+    entries: Entries, letter: str, places: Sequence[Place]
+) -> tuple[int, Array, Array]:
     """The first reading that gives these entries, −1 if none does; and those that touch them."""
     table = _readings(entries, letter)
     if table is None:
@@ -542,14 +558,14 @@ def _numbers_misread(entries: Entries, letter: str, places: Sequence[Place]) -> 
             if not isinstance(part, Entry):
                 continue
             try:
-                other = named(part)
+                other = entry_place(part)
             except (TypeError, ValueError, AttributeError):
                 continue
             if other in seen:
                 continue
-            made = entries.evaluation.step(other[0]) is not None
+            computed = entries.evaluation.step(other[0]) is not None
             claimed = entries.claims.get(other[0])
-            unclaimed = made and (claimed is None or claimed[other[1]] is None)
+            unclaimed = computed and (claimed is None or claimed[other[1]] is None)
             seen[other] = unclaimed
             if unclaimed:
                 pending.append(other)
@@ -557,20 +573,19 @@ def _numbers_misread(entries: Entries, letter: str, places: Sequence[Place]) -> 
     for (operand, place), unclaimed in seen.items():
         spot = Spot(entries.own, entries.rules, operand, place, None)
         if unclaimed:
-            for guess in guesses(spot):
-                out.append(
-                    _Misread(
-                        guess.kind.name, guess.said, guess.kind.tell, operand, place, guess.value
-                    )
-                )
+            out += [
+                _Misread(kind.name, sentence, kind.tell, operand, place, value)
+                for kind, value, sentence, _ in guesses(spot)
+            ]
         else:
-            out.extend(_taken_for(entries, letter, operand, place, spot))
+            out += _taken_for(entries, letter, operand, place, spot)
     return out[:_MOST_MISREAD]
 
 
 def _taken_for(
     entries: Entries, letter: str, operand: str, place: Place, spot: Spot
 ) -> Iterator[_Misread]:
+    """What a number may have been taken for: −x, 0, a neighbour, or itself not scaled or masked."""
     value, text = entries.own.read(operand, place), entries.own.text(operand, place)
     if not isfinite(value):
         return
@@ -583,13 +598,13 @@ def _taken_for(
             number = entries.own.read(operand, other)
             if number != value and number > -inf:
                 others.setdefault(number, entries.own.text(operand, other))
-    for name, new, words, _ in spot.changed:
+    for name, new, words, _ in spot.variations:
         if name in ("unscaled", "scaled-twice", "shown"):
             others.setdefault(new, f"{spelled(new)} ({_WORDS[name].format(words)})")
-    called = spot.called(place)
-    for number, shown in others.items():
-        said = f"{entries.name(letter)} is worked out with {called} = {shown} instead of {text}"
-        yield _Misread("misread-number", said, _MISREAD_TELL, operand, place, number)
+    step, entry = entries.name(letter), spot.called(place)
+    for number, spelling in others.items():
+        sentence = f"{step} is worked out with {entry} = {spelling} instead of {text}"
+        yield _Misread("misread-number", sentence, _MISREAD_TELL, operand, place, number)
 
 
 _WORDS = {

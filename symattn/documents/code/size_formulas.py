@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.documents.code.made import Sized
+from symattn.documents.code.by_position import Sized
 
 #: One value for each set of sizes.
 Values: TypeAlias = NDArray[np.int64]

@@ -1,0 +1,62 @@
+"""Habits: weights that were made up, or changed so that they look right.
+
+No formula reproduces these. A new one is a row of `HABITS` and its test on a step's marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from symattn.step import Input
+from symattn.worksheet.marking.sanity import full_rows, row_sum, sums_to_one
+from symattn.worksheet.marking.verdicts import StepMark
+
+
+@dataclass(frozen=True)
+class Habit:
+    """A habit: what is done instead, what to tell, where it is known from, and how it shows.
+
+    `shows` says of a step and its marks whether the claimed numbers look like it.
+    """
+
+    name: str
+    instead: str
+    tell: str
+    source: str
+    shows: Callable[[Input, StepMark], bool]
+
+
+def _invented(item: Input, mark: StepMark) -> bool:
+    """Whether the rows with several wrong weights sum to 1 within their rounding all the same."""
+    if not sums_to_one(item) or mark.verdict != "wrong":
+        return False
+    wrong = [row for row in full_rows(mark) if sum(e.verdict == "wrong" for e in row) > 1]
+    sums = [row_sum(row) for row in wrong]
+    return bool(sums) and all(abs(total - 1) <= rounding for total, rounding in sums)
+
+
+def _forced(item: Input, mark: StepMark) -> bool:
+    """Whether the rows with a last digit that is off sum to exactly 1."""
+    if not sums_to_one(item) or mark.verdict != "last-digit":
+        return False
+    forced = [row for row in full_rows(mark) if any(e.verdict == "last-digit" for e in row)]
+    return bool(forced) and all(row_sum(row)[0] == 1 for row in forced)
+
+
+HABITS: tuple[Habit, ...] = (
+    Habit(
+        "last-digit-forced",
+        "a last digit is changed so that the row sums to exactly 1",
+        "Correctly rounded weights need not sum to exactly 1; leave the digits as they are.",
+        "published worked examples",
+        _forced,
+    ),
+    Habit(
+        "invented",
+        "weights that sum to 1, but fit no formula that was tried",
+        "Raise e to each score, and divide by the sum of the row.",
+        "published worked examples",
+        _invented,
+    ),
+)

@@ -1,0 +1,39 @@
+"""The entry rule of a step at one place, and the entries that it is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symattn.derivation import Evaluation, Place, Step
+from symattn.errors import SymattnError
+from symattn.nodes.rule import Entry, Rule, at, parts, rule_of
+from symattn.step import HEAD
+
+
+def rule_at(evaluation: Evaluation, letter: str, place: Place) -> Rule | None:
+    """The rule of one entry of a step; None of what is given, and of what has no rule."""
+    step = evaluation[letter].step
+    if not isinstance(step, Step):
+        return None
+    i, j = step.indices
+    *lead, row, column = evaluation.within(letter, place)[1]
+    heads = {HEAD: lead[-1]} if step.per_head and lead else {}
+    try:
+        return at(rule_of(step.expr, i, j), {i: row, j: column} | heads, evaluation.sizes)
+    except SymattnError:
+        return None
+
+
+def place_in(entry: Entry) -> tuple[str, Place]:
+    """The letter, and the place (head,) row, column, of an entry in a rule."""
+    head = getattr(entry.matrix, "head", None)
+    lead = () if head is None else (int(head),)
+    return str(entry.matrix.name), (*lead, int(entry.row), int(entry.column))
+
+
+def operands(evaluation: Evaluation, letter: str, place: Place) -> Iterator[tuple[str, Place]]:
+    """The entries, by letter and place, that the rule of an entry names."""
+    rule = rule_at(evaluation, letter, place)
+    for part in () if rule is None else parts(rule):
+        if isinstance(part, Entry):
+            yield place_in(part)
