@@ -22,6 +22,7 @@ from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.single import report_data, report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 from tests.checking import toml, verdicts
+from tests.shares import share
 
 X: Any = [[[1, 0], [0, 1], [2, 1]], [[1, 1], [2, 0], [0, "0.5"]]]
 W: dict[str, Any] = {"W_Q": [[1, 0], [1, 1]], "W_K": [[0, 1], [1, 0]], "W_V": [[1, 2], [0, 1]]}
@@ -415,7 +416,7 @@ def plus_one(value: Any) -> Any:
     return value if isinstance(value, bool | str) else value + 1
 
 
-@pytest.mark.parametrize("name", [row.name for row in VARIANTS])
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 4))
 def test_each_item_has_the_values_that_it_has_alone(name: str) -> None:
     spec, given = small_inputs(variant(name).spec)
     told = {"variant": name} | {

@@ -12,9 +12,8 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,6 +57,8 @@ from symattn.nodes.entrywise import Entrywise
 from symattn.notation.options import prefixed
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
 from tests.combinations import AXES, refusal, spec_of
+from tests.extras import package
+from tests.shares import share
 from tests.test_nodes_contract import SAMPLES
 from tests.test_nodes_contract import SIZES as CONTRACT_SIZES
 
@@ -89,24 +90,18 @@ def problem(name: str) -> Problem:
 
 
 @pytest.fixture(scope="module")
-def torch(unavailable: Callable[[str], NoReturn]) -> Any:
-    try:
-        return import_module("torch")
-    except ImportError:
-        unavailable("torch")
+def torch() -> Any:
+    return package("torch")
 
 
 @pytest.fixture(scope="module")
-def jax(unavailable: Callable[[str], NoReturn]) -> Any:
+def jax() -> Any:
+    module = package("jax")
+    module.config.update("jax_platforms", "cpu")
+    module.config.update("jax_enable_x64", True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            module: Any = import_module("jax")
-        except ImportError:
-            unavailable("jax")
-        module.config.update("jax_platforms", "cpu")
-        module.config.update("jax_enable_x64", True)
-        import_module("jax.numpy").zeros(1).block_until_ready()
+        package("jax.numpy").zeros(1).block_until_ready()
     return module
 
 
@@ -123,7 +118,7 @@ def test_pytorch_agrees(name: str, torch: Any) -> None:
     assert disagreement(problem(name).gradients(), problem(name).by_torch(torch)) == ""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 8, 2))
 def test_jax_agrees(name: str, jax: Any) -> None:
     assert disagreement(problem(name).gradients(), problem(name).by_jax(jax)) == ""
 
@@ -199,7 +194,7 @@ def exactly(value: Any) -> Any:
     return out
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 3, 1))
 def test_central_differences_prove_it(name: str) -> None:
     assert mean_value_gap(spec_named(name), seed=1) == ""
 
@@ -421,7 +416,7 @@ def test_numpy_agrees_with_the_proven_values(name: str) -> None:
     assert check.agrees, check.first_wrong
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2))
 def test_every_step_has_its_views_and_reason(name: str) -> None:
     backward = concrete(spec_named(name)).derivation().gradient()
     notations = (Notation(), Notation(convention="columns", gradients="partial", index_base=0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn, cast
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -29,6 +29,7 @@ from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line
 from symattn.step import HEAD
+from tests.extras import package
 
 Array = NDArray[Any]
 RNG = np.random.default_rng(11)
@@ -242,19 +243,13 @@ def test_rotary_refuses_an_odd_width_when_it_is_known() -> None:
         assert evaluated(Rotary(Q), Q=[[1, 2, 3]])["y"].array is None
 
 
-def test_rotary_is_that_of_onnx(unavailable: Callable[[str], NoReturn]) -> None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its other operators overflow on purpose
-            from onnx.backend.test.case.node import collect_testcases
-
-            found: list[Any] = [
-                case
-                for case in cast(Any, collect_testcases(None))
-                if case.model.graph.node[0].op_type == "RotaryEmbedding"
-            ]
-    except ImportError:
-        unavailable("onnx")
+def test_rotary_is_that_of_onnx() -> None:
+    collect = package("onnx.backend.test.case.node").collect_testcases
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its other operators overflow on purpose
+        found = [
+            case for case in collect(None) if case.model.graph.node[0].op_type == "RotaryEmbedding"
+        ]
     assert len(found) >= 8
     for case in found:
         settings = {a.name: a.i for a in case.model.graph.node[0].attribute}

@@ -31,6 +31,7 @@ from symattn.errors import MissingExtra, SymattnError
 from symattn.nodes.spell import Speller, ordered_terms
 from symattn.worksheet import check_worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.reading.matrices import read_matrix
+from tests.extras import package
 
 SHEET = """
 [given]
@@ -518,7 +519,7 @@ def test_what_would_be_lost_or_changed_is_refused(kind: str) -> None:
 
 
 def test_a_tensor_that_needs_its_gradient_is_refused_with_how_to_mend_it() -> None:
-    torch = pytest.importorskip("torch")
+    torch = package("torch")
     with pytest.raises(SymattnError, match=r"detach\(\)"):
         DERIVATION.evaluate(Q=torch.ones(2, 2, requires_grad=True), K=EYE, V=EYE)
     values = DERIVATION.evaluate(Q=torch.ones(2, 2), K=EYE, V=EYE)

@@ -35,6 +35,7 @@ from symattn.worksheet.reports.results import CheckedFile, Marking
 from symattn.worksheet.reports.single import report_of
 from symattn.worksheet.reports.writers import text_overview
 from tests.checking import check, verdicts
+from tests.shares import share
 
 GIVEN = {"Q": [[1, 2]], "K": [[3, 1], [0, 4]], "V": [[1, 2], [3, 4]]}
 SHEET = "[attention]\nscale = false\n[given]\nQ = [[1, 2]]\nK = [[3, 1], [0, 4]]\n"
@@ -69,7 +70,7 @@ def not_right(values: Evaluation, claims: dict[str, Any]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", share(VARIANTS, 4), ids=lambda variant: variant.name)
 def test_what_derive_prints_is_right(variant: Variant) -> None:
     derivation, values = small_example(variant.spec, tokens=2)
     for notation in NOTATIONS:
@@ -129,7 +130,7 @@ def worked_lines(
                 yield entry_name(name, place, notation), text
 
 
-@pytest.mark.parametrize("variant", VARIANTS[::3], ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", share(VARIANTS, 4, 2), ids=lambda variant: variant.name)
 def test_the_worked_lines_of_derive_hold(variant: Variant) -> None:
     _, values = small_example(variant.spec, tokens=2)
     notation = NOTATIONS[1]
