@@ -17,6 +17,7 @@ from symattn import VARIANTS, Attention, Notation, SymattnError
 from symattn.attention.example import small_example
 from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
+from symattn.documents.page.colour import shade, shade_of
 from symattn.documents.page.matrices import pretty
 from symattn.documents.pictures.drawing import Box, Drawing, Stroke, Words
 from symattn.documents.pictures.kinds import KINDS, picture
@@ -71,6 +72,35 @@ def test_a_heat_map_shows_the_proven_digits() -> None:
         assert pretty(values.digits("A", place, Notation()).text) in words
     assert words[:4] == ["A", "the", "cat", "sat"]
     assert "0.2840, 0.1400, 0.5760" in drawing.alternative
+
+
+@pytest.mark.parametrize("kind", ["heat", "lines"])
+def test_a_label_has_fourteen_letters_at_most(kind: str) -> None:
+    labels = ["fourteenletter", "fifteen letters"]
+    derivation = Attention().derivation(labels={"n": labels, "m": labels})
+    values = derivation.evaluate(Q=[[1], [0]], K=[[1], [0]], V=[[1], [0]])
+    words = [
+        shape.plain
+        for shape in picture(kind, derivation, values).shapes
+        if isinstance(shape, Words) and "een" in shape.plain
+    ]
+    assert sorted(words) == ["fifteen lette…"] * 2 + ["fourteenletter"] * 2
+
+
+def test_a_number_is_as_dark_as_it_is_large() -> None:
+    derivation = Attention().derivation()
+    values = derivation.evaluate(Q=[[1]], K=[[-4], [4], [1], [0]], V=[[1], [0], [0], [0]])
+    boxes = picture("heat", derivation, values, step="scores").shapes
+    fills = [shape.fill for shape in boxes if isinstance(shape, Box)]
+    assert fills == [shade("light", level)[0] for level in (10, 10, 2, 0)]
+
+
+@pytest.mark.parametrize(
+    ("value", "largest", "level"),
+    [(-1, 2, 5), (3, 2, 10), (1, 0, 0), (float("nan"), 2, 0), (float("-inf"), 2, 10)],
+)
+def test_shades_of_numbers(value: float, largest: float, level: int) -> None:
+    assert shade_of(value, largest) == level
 
 
 def test_heads_stand_in_even_rows_on_a_page() -> None:

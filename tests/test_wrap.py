@@ -52,6 +52,15 @@ def test_a_minus_that_is_a_sign_is_no_place_to_cut() -> None:
     assert wrapped((t.EQUALS, long))[0].source.replace(" ", "").startswith("=(-0.000")
 
 
+@pytest.mark.parametrize(("digits", "cut"), [("12", False), ("123", True)])
+def test_a_term_wider_than_half_a_row_is_cut_inside_its_bracket(digits: str, cut: bool) -> None:
+    term = (t.PLUS, Fenced(Row((*sum_of(2).items, t.DOT, Num(digits)))))
+    assert size_of(Row(term)) == ROOM / 2 + cut
+    pieces = wrapped((t.EQUALS, *sum_of(3).items, *term))
+    assert len(pieces) == 2
+    assert (pieces[-1].source.count("(") < pieces[-1].source.count(")")) is cut
+
+
 def test_a_wide_fraction_is_written_with_a_slash() -> None:
     inside = Frac(Script(Ident("e"), None, Num("2")), sum_of(16))
     pieces = wrapped((t.EQUALS, inside, t.PLUS, Num("1")))

@@ -67,7 +67,7 @@ def picture(
 def names_of(labels: tuple[str, ...], count: int, base: int, letter: str) -> list[str]:
     """The tokens' names, or numbered letters where they have none."""
     names = list(labels) or [f"{letter} {k + base}" for k in range(count)]
-    return [x if len(x) <= _LONGEST_LABEL else f"{x[: _LONGEST_LABEL - 1]}…" for x in names]
+    return [_cut(name) for name in names]
 
 
 def heat(shown: Shown, _: Mapping[str, Shown]) -> Drawing:

@@ -1,0 +1,277 @@
+"""What the tests notice of small changes to the package: a seeded sample of mutants, by room.
+
+    python tests/benchmarks/mutation.py --count 25 --seed 0 notation nodes
+
+mutmut makes the mutants; it runs all of a file or those named, and cannot draw. Everything happens
+in a copy. The tests run there once, a few parameters of each and without those in `DEAR`, and
+coverage notes which test reaches which line. A mutant is judged by the tests that reach its
+statement, quickest first, as many as take --budget seconds, then by others that reach its file.
+
+Not judged: properties and decorated functions, which mutmut leaves alone. What only a dear test or
+only a process of its own would notice survives here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from math import sqrt
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import coverage
+import pytest
+
+#: Tests with browsers, TeX, other processes or deep learning, or of many minutes.
+DEAR = {
+    *("agreement", "capture", "code", "combinations", "contributing", "engines", "fuzz"),
+    *("fuzz_doors", "hash_seed", "isolation", "jax", "latex", "marking_rates", "mkdocs"),
+    *("mutation", "notebook", "onnx", "page", "seen", "sphinx", "statements", "status", "tex"),
+}
+PARAMETERS = 2  # of each test function, evenly spread
+LONGEST = 5.0  # seconds of a test
+PRELOADED = ("sympy", "numpy", "flint", "hypothesis", "mpmath", "rich.console", "docutils.core")
+PYTEST = (
+    *("-q", "-x", "-o", "addopts=", "-pno:symattn", "-pno:cacheprovider"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of what is preloaded
+)
+VERDICTS = ("killed", "survived", "timed out", "not judged")
+
+
+class Mutant(NamedTuple):
+    """A changed file: its path from the root, its text, the lines of the statement, the change."""
+
+    path: str
+    text: str
+    lines: range
+    diff: str
+
+
+def drawn(root: Path, room: str, count: int, random: Random) -> Iterator[Mutant]:
+    """Mutants of a folder or file: a file by its length, a place in it, one of its changes."""
+    from mutmut.mutation.file_mutation import create_mutations
+
+    top = root / room
+    files = sorted(top.rglob("*.py")) if top.is_dir() else [top]
+    chosen = random.choices(files, [path.stat().st_size for path in files], k=count)
+    for path in sorted(set(chosen)):
+        old = path.read_text(encoding="utf-8")
+        module, mutations, *_ = create_mutations(str(path), old)
+        places: dict[int, list[Any]] = {}
+        for mutation in mutations:
+            places.setdefault(id(mutation.original_node), []).append(mutation)
+        wanted = min(chosen.count(path), len(places))
+        for choices in random.sample(list(places.values()), wanted):
+            mutation = random.choice(choices)
+            new = module.deep_replace(mutation.original_node, mutation.mutated_node).code
+            name, a, b = str(path.relative_to(root)), old.splitlines(), new.splitlines()
+            diff = list(difflib.unified_diff(a, b, name, n=1, lineterm=""))
+            line = 1 + next(k for k, both in enumerate(zip(a, b, strict=False)) if len({*both}) > 1)
+            yield Mutant(name, new, statement(old, line), "\n".join([f"{name}:{line}", *diff[3:]]))
+
+
+def statement(text: str, line: int) -> range:
+    """The lines of the innermost statement around a line; of a compound one, those of its head."""
+    found = range(line, line + 1)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.stmt) and node.end_lineno is not None:
+            inner = [each.lineno for each in getattr(node, "body", ()) if each.lineno > node.lineno]
+            lines = range(node.lineno, min([*inner, node.end_lineno + 1]))
+            if line in lines and (len(found) == 1 or lines.start > found.start):
+                found = lines
+    return found
+
+
+class Watch:
+    """A pytest plugin: runs `PARAMETERS` of each test, and notes where each goes and how long."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.seconds = folder, dict[str, float]()
+        self.coverage = coverage.Coverage(folder / ".map", source=[str(folder)], config_file=False)
+        self.coverage.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Any:
+        started = time.perf_counter()
+        report = yield
+        if isinstance(collector, pytest.Module):
+            self.seconds[collector.nodeid] = time.perf_counter() - started
+        return report
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        tests: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            tests.setdefault(item.nodeid.split("[")[0], []).append(item)
+        items[:] = [x for each in tests.values() for x in each[:: -(-len(each) // PARAMETERS)]]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
+        self.coverage.switch_context(item.nodeid)
+        started = time.perf_counter()
+        result = yield
+        self.seconds.setdefault(item.nodeid, time.perf_counter() - started)
+        self.coverage.switch_context("")
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.passed:  # skipped, or it needs what the copy has not
+            self.seconds[report.nodeid] = 2 * LONGEST
+
+    def pytest_sessionfinish(self) -> None:
+        self.coverage.stop()
+        self.coverage.save()
+        (self.folder / ".seconds").write_text(json.dumps(self.seconds), encoding="utf-8")
+
+
+class Chosen:
+    """A pytest plugin: runs the tests of these names, in their order."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.rank = {name: rank for rank, name in enumerate(names)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self.rank),
+            key=lambda item: self.rank[item.nodeid],
+        )
+
+
+def ran(folder: Path, plugin: Callable[[], object], words: list[str], limit: float) -> int | None:
+    """The status of pytest in a forked process, None if it was ended at the limit of seconds."""
+
+    def child() -> None:
+        os.setsid()
+        os.chdir(folder)
+        os.environ["PYTHONPATH"] = str(folder)
+        sys.path.insert(0, str(folder))
+        with Path(folder / ".log").open("w", encoding="utf-8") as log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+            os._exit(int(pytest.main([*PYTEST, *words], plugins=[plugin()])))
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(limit)
+    late = process.is_alive()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid or 0, signal.SIGKILL)
+    process.join()
+    return None if late else process.exitcode
+
+
+class Judge:
+    """A copy of the root with a map of its tests."""
+
+    def __init__(self, root: Path, folder: Path, dear: set[str], limit: float = 3600) -> None:
+        self.folder = folder / "copy"
+        if not (self.folder / ".seconds").exists():
+            shutil.copytree(root, self.folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+            files = sorted((self.folder / "tests").glob("test_*.py"))
+            kept = [f"tests/{x.name}" for x in files if x.stem.removeprefix("test_") not in dear]
+            words = ["--maxfail=1000", "-m", "not nightly", *kept]
+            ran(self.folder, lambda: Watch(self.folder), words, limit)
+        if not (self.folder / ".seconds").exists():
+            sys.exit((self.folder / ".log").read_text(encoding="utf-8")[-2000:])
+        self.seconds = json.loads((self.folder / ".seconds").read_text(encoding="utf-8"))
+        self.map = coverage.CoverageData(str(self.folder / ".map"))
+        self.map.read()
+
+    def tests(self, mutant: Mutant, budget: float) -> tuple[list[str], int]:
+        """The tests to run, and how many of those that reach the statement are not among them."""
+        contexts = self.map.contexts_by_lineno(str(self.folder / mutant.path))
+        near = {name for line in mutant.lines for name in contexts.get(line, ())}
+        far = {name for names in contexts.values() for name in names}
+        usable = {name for name in self.seconds if "::" in name and self.seconds[name] <= LONGEST}
+        if "" in near and not far - {""}:  # a table, read when its module is imported
+            far = usable
+        order: list[str] = []
+        for group in (near & usable, (far - near) & usable if near else set()):
+            for name in sorted(group, key=lambda name: (self.seconds[name], name)):
+                file = name.split("::")[0]
+                known = any(each.startswith(f"{file}::") for each in order)
+                cost = self.seconds[name] + (0 if known else self.seconds.get(file, 0))
+                if cost <= budget:
+                    budget -= cost
+                    order.append(name)
+        return order, len(near & usable - {*order})
+
+    def verdict(self, mutant: Mutant, budget: float) -> tuple[str, str]:
+        """What becomes of a mutant, and why."""
+        names, left = self.tests(mutant, budget)
+        if not names:
+            return (
+                "not judged" if left else "survived",
+                f"{left or 'no'} test(s) reach it, none ran",
+            )
+        path, files = self.folder / mutant.path, sorted({name.split("::")[0] for name in names})
+        old, times = path.read_text(encoding="utf-8"), path.stat()
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        sys.dont_write_bytecode = True
+        try:
+            path.write_text(mutant.text, encoding="utf-8")
+            status = ran(self.folder, lambda: Chosen(names), files, 30 + 6 * budget)
+        finally:
+            path.write_text(old, encoding="utf-8")
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        known = {None: "timed out", 0: "survived", 1: "killed", 2: "killed"}  # 2: no import
+        return known.get(status, "not judged"), f"{len(names)} tests, {left} left out"
+
+
+def interval(hits: int, total: int) -> str:
+    """Wilson's 95 % interval of a rate."""
+    z, n = 1.96, max(total, 1)
+    middle, half = hits + z * z / 2, z * sqrt(hits * (n - hits) / n + z * z / 4)
+    low, high = ((middle + sign * half) / (n + z * z) for sign in (-1, 1))
+    return f"{100 * low:.0f}–{100 * high:.0f} %"
+
+
+def main() -> None:
+    """The table, and every survivor as a change."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rooms", nargs="+", help="folders or files, from the root")
+    parser.add_argument("--root", type=Path, default=Path(__file__).parents[2])
+    parser.add_argument("--count", type=int, default=25, help="mutants of each room")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--budget", type=float, default=20, help="seconds of tests for a mutant")
+    parser.add_argument("--work", type=Path, help="a folder that keeps copy and map for next time")
+    options = parser.parse_args()
+    folder = options.work or Path(tempfile.mkdtemp())
+    for name in PRELOADED:
+        with suppress(ImportError):
+            import_module(name)
+    try:
+        judge = Judge(options.root.resolve(), folder.resolve(), DEAR)
+        table = [("room", "mutants", *VERDICTS, "killed, 95 %")]
+        for room in options.rooms:
+            random = Random(f"{options.seed} {room}")
+            count = dict.fromkeys(VERDICTS, 0)
+            for mutant in drawn(judge.folder, room, options.count, random):
+                verdict, why = judge.verdict(mutant, options.budget)
+                count[verdict] += 1
+                if verdict != "killed":
+                    print(f"{verdict} ({why}): {mutant.diff}\n", flush=True)
+            killed, judged = count["killed"] + count["timed out"], sum(count.values())
+            rate = interval(killed, judged - count["not judged"])
+            table.append((room, *map(str, (judged, *count.values())), rate))
+        for row in table:
+            print(f"{row[0]:24}", *(f"{cell:>10}" for cell in row[1:]))
+    finally:
+        if options.work is None:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
