@@ -30,16 +30,20 @@ from importlib import import_module
 from math import sqrt
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import coverage
+import libcst as cst
 import pytest
+from mutmut.mutation.mutators import mutation_operators
 
-#: Tests with browsers, TeX, other processes or deep learning, or of many minutes.
-DEAR = {
-    *("agreement", "capture", "code", "combinations", "contributing", "engines", "fuzz"),
-    *("fuzz_doors", "hash_seed", "isolation", "jax", "latex", "marking_rates", "mkdocs"),
-    *("mutation", "notebook", "onnx", "page", "seen", "sphinx", "statements", "status", "tex"),
+#: The files of quick tests that need no other program: what stands behind ``test_``.
+QUICK = {
+    *("by_hand", "check_overview", "check_python", "check_report", "claims", "cost"),
+    *("data_files", "decide", "definitions", "degenerate", "derivation", "explanations"),
+    *("fixes", "golden", "latent", "marking", "mask_rules", "masks", "mathml"),
+    *("nodes_contract", "notes", "pictures", "powers", "prose", "references", "spec", "toml"),
+    *("toy", "typed", "unfolded", "values", "verify", "worked", "wrap", "written"),
 }
 PARAMETERS = 2  # of each test function, evenly spread
 LONGEST = 5.0  # seconds of a test
@@ -60,27 +64,32 @@ class Mutant(NamedTuple):
     diff: str
 
 
+def nodes(tree: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What may be changed in a module: no annotation, decorator or import."""
+    yield tree
+    for child in tree.children:
+        if not isinstance(child, cst.Annotation | cst.Decorator | cst.Import | cst.ImportFrom):
+            yield from nodes(child)
+
+
 def drawn(root: Path, room: str, count: int, random: Random) -> Iterator[Mutant]:
     """Mutants of a folder or file: a file by its length, a place in it, one of its changes."""
-    from mutmut.mutation.file_mutation import create_mutations
-
     top = root / room
     files = sorted(top.rglob("*.py")) if top.is_dir() else [top]
     chosen = random.choices(files, [path.stat().st_size for path in files], k=count)
-    for path in sorted(set(chosen)):
-        old = path.read_text(encoding="utf-8")
-        module, mutations, *_ = create_mutations(str(path), old)
-        places: dict[int, list[Any]] = {}
-        for mutation in mutations:
-            places.setdefault(id(mutation.original_node), []).append(mutation)
-        wanted = min(chosen.count(path), len(places))
-        for choices in random.sample(list(places.values()), wanted):
-            mutation = random.choice(choices)
-            new = module.deep_replace(mutation.original_node, mutation.mutated_node).code
-            name, a, b = str(path.relative_to(root)), old.splitlines(), new.splitlines()
-            diff = list(difflib.unified_diff(a, b, name, n=1, lineterm=""))
-            line = 1 + next(k for k, both in enumerate(zip(a, b, strict=False)) if len({*both}) > 1)
-            yield Mutant(name, new, statement(old, line), "\n".join([f"{name}:{line}", *diff[3:]]))
+    for path in sorted(chosen):
+        old, name = path.read_text(encoding="utf-8"), str(path.relative_to(root))
+        module = cst.parse_module(old)
+        places, changes = list(nodes(module)), list[Any]()
+        while not changes:
+            node = random.choice(places)
+            kinds = [operator for kind, operator in mutation_operators if isinstance(node, kind)]
+            changes = [change for operator in kinds for change in operator(node)]
+        new = cast(cst.Module, module.deep_replace(node, random.choice(changes))).code
+        a, b = old.splitlines(), new.splitlines()
+        diff = list(difflib.unified_diff(a, b, name, n=1, lineterm=""))
+        line = 1 + next(k for k, both in enumerate(zip(a, b, strict=False)) if len({*both}) > 1)
+        yield Mutant(name, new, statement(old, line), "\n".join([f"{name}:{line}", *diff[3:]]))
 
 
 def statement(text: str, line: int) -> range:
@@ -175,13 +184,13 @@ def ran(folder: Path, plugin: Callable[[], object], words: list[str], limit: flo
 class Judge:
     """A copy of the root with a map of its tests."""
 
-    def __init__(self, root: Path, folder: Path, dear: set[str], limit: float = 3600) -> None:
+    def __init__(self, root: Path, folder: Path, limit: float = 3600) -> None:
         self.folder = folder / "copy"
         if not (self.folder / ".seconds").exists():
             shutil.copytree(root, self.folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-            files = sorted((self.folder / "tests").glob("test_*.py"))
-            kept = [f"tests/{x.name}" for x in files if x.stem.removeprefix("test_") not in dear]
-            words = ["--maxfail=1000", "-m", "not nightly", *kept]
+            files = sorted((self.folder / "tests").rglob("test_*.py"))
+            quick = [str(path) for path in files if path.stem.removeprefix("test_") in QUICK]
+            words = ["--maxfail=1000", "-m", "not nightly", *quick]
             ran(self.folder, lambda: Watch(self.folder), words, limit)
         if not (self.folder / ".seconds").exists():
             sys.exit((self.folder / ".log").read_text(encoding="utf-8")[-2000:])
@@ -238,6 +247,11 @@ def interval(hits: int, total: int) -> str:
     return f"{100 * low:.0f}–{100 * high:.0f} %"
 
 
+def row(cells: tuple[str, ...]) -> str:
+    """A line of the table."""
+    return " ".join([f"{cells[0]:24}", *(f"{cell:>10}" for cell in cells[1:])])
+
+
 def main() -> None:
     """The table, and every survivor as a change."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -253,21 +267,22 @@ def main() -> None:
         with suppress(ImportError):
             import_module(name)
     try:
-        judge = Judge(options.root.resolve(), folder.resolve(), DEAR)
-        table = [("room", "mutants", *VERDICTS, "killed, 95 %")]
+        judge = Judge(options.root.resolve(), folder.resolve())
+        print(f"seed {options.seed}, at most {options.budget:g} s of tests for a mutant\n")
+        table = [("room", "mutants", *VERDICTS, "noticed, 95 %")]
         for room in options.rooms:
-            random = Random(f"{options.seed} {room}")
             count = dict.fromkeys(VERDICTS, 0)
+            random = Random(f"{options.seed} {room}")
             for mutant in drawn(judge.folder, room, options.count, random):
                 verdict, why = judge.verdict(mutant, options.budget)
                 count[verdict] += 1
                 if verdict != "killed":
                     print(f"{verdict} ({why}): {mutant.diff}\n", flush=True)
-            killed, judged = count["killed"] + count["timed out"], sum(count.values())
-            rate = interval(killed, judged - count["not judged"])
+            noticed, judged = count["killed"] + count["timed out"], sum(count.values())
+            rate = interval(noticed, judged - count["not judged"])
             table.append((room, *map(str, (judged, *count.values())), rate))
-        for row in table:
-            print(f"{row[0]:24}", *(f"{cell:>10}" for cell in row[1:]))
+            print(row(table[-1]), end="\n\n", flush=True)
+        print(*map(row, table), sep="\n")
     finally:
         if options.work is None:
             shutil.rmtree(folder)

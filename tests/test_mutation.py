@@ -1,0 +1,46 @@
+"""The sample of mutants tells what tests notice from what they do not, on a toy package."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.extras import package
+
+FILES = {
+    "toy/__init__.py": "",
+    "toy/noticed.py": "def difference(a, b):\n    return a - b\n",
+    "toy/unnoticed.py": "def total(a, b):\n    return a + b\n",
+    "toy/unreached.py": "def twice(a):\n    return 2 * a\n",
+    "tests/test_toy.py": "from toy.noticed import difference\nfrom toy.unnoticed import total\n\n"
+    "def test_difference():\n    assert difference(2, 1) == 1\n\n"
+    "def test_total():\n    assert total(0, 0) == 0\n",
+}
+
+
+@pytest.mark.nightly
+def test_a_noticed_change_is_told_from_an_unnoticed_one(tmp_path: Path) -> None:
+    package("mutmut")
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    script = Path(__file__).parent / "benchmarks" / "mutation.py"
+    rooms = [name for name in FILES if name.endswith("noticed.py") or "unreached" in name]
+    words = [sys.executable, str(script), "--root", str(tmp_path), "--count", "1", *rooms]
+    environment = {name: x for name, x in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    ran = subprocess.run(words, capture_output=True, encoding="utf-8", env=environment, check=True)
+    table = [line.split()[:5] for line in ran.stdout.splitlines()[-3:]]
+    assert table == [
+        ["toy/noticed.py", "1", "1", "0", "0"],
+        ["toy/unnoticed.py", "1", "0", "1", "0"],
+        ["toy/unreached.py", "1", "0", "1", "0"],
+    ]
+    assert "-    return a + b\n+    return a - b\n" in ran.stdout
+    assert "no test(s) reach it" in ran.stdout
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == {*FILES}
+    assert all((tmp_path / name).read_text(encoding="utf-8") == FILES[name] for name in FILES)
