@@ -33,7 +33,7 @@ from symattn.worksheet.misconceptions.slips import (
     guesses,
     spelled,
 )
-from symattn.worksheet.reading.naming import called, leading, line_called
+from symattn.worksheet.reading.entry_names import called, leading, line_called
 
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400

@@ -40,7 +40,7 @@ from symattn.nodes.rule import (
     rule_of,
 )
 from symattn.step import HEAD, Step
-from symattn.worksheet.reading.naming import called
+from symattn.worksheet.reading.entry_names import called
 
 #: The number at a place (head,) row, column of the matrix with a letter.
 Read: TypeAlias = Callable[[str, Place], float]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symattn.errors import counted
-from symattn.worksheet.reading.naming import without_tex
+from symattn.worksheet.reading.entry_names import without_tex
 from symattn.worksheet.reports.report import LineReport, Report, report_data, report_of
 from symattn.worksheet.reports.results import CheckedFile, Finding
 from symattn.worksheet.reports.wording import WORDING, numbered
