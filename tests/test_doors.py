@@ -295,9 +295,9 @@ def test_every_failure_in_pytest(
 ) -> None:
     loaded = any(e.value == "symattn.pytest_plugin" for e in entry_points(group="pytest11"))
     plugin = () if loaded else ("-p", "symattn.pytest_plugin")
-    from symattn.worksheet import prose
+    from symattn.worksheet import pages
 
-    real = prose.check_file
+    real = pages.check_file
     errors: dict[str, tuple[BaseException, str]] = {}
     for number, (error, _, told) in enumerate(INSIDE):
         name = f"a{number}.toml"
@@ -312,7 +312,7 @@ def test_every_failure_in_pytest(
             raise errors[path.name][0]
         return real(path, *rest)
 
-    monkeypatch.setattr(prose, "check_file", planted)
+    monkeypatch.setattr(pages, "check_file", planted)
     options = ("-p", "no:cacheprovider", "-p", "no:xdist", "--color=no", *plugin)
     result = pytester.runpytest_inprocess(*options, "--symattn", "-v")
     result.assert_outcomes(failed=len(INSIDE) + 1)

@@ -478,12 +478,12 @@ def test_a_defect_outside_of_the_commands(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_defect_in_one_file_stops_no_other(
     at: str, file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.worksheet import prose
+    from symattn.worksheet import pages
     from symattn.worksheet.reports import overview
 
     texts = {"a": RIGHT, "b": RIGHT, "c": WRONG, "d": BAD}
     paths = [file(f"{name}.toml", text) for name, text in texts.items()]
-    module: Any = prose if at == "check_file" else overview
+    module: Any = pages if at == "check_file" else overview
     real, calls = getattr(module, at), []
 
     def once(*arguments: Any) -> Any:
@@ -621,10 +621,10 @@ def test_a_reader_of_neither_stream(words: str, status: int) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="signals are of POSIX")
 def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
     code = (
-        "import time, symattn.worksheet.pages as prose\n"
+        "import time, symattn.worksheet.pages\n"
         "from symattn.cli import main\n"
         "def waits(*_):\n    print('here', flush=True)\n    time.sleep(60)\n"
-        "prose.check_file = waits\n"
+        "symattn.worksheet.pages.check_file = waits\n"
         "main(['check', 'x.toml'])\n"
     )
     with subprocess.Popen(
