@@ -474,7 +474,7 @@ def test_a_defect_outside_of_the_commands(monkeypatch: pytest.MonkeyPatch) -> No
     assert REPORT.search(result.stderr)
 
 
-@pytest.mark.parametrize("at", ["check_file", "report"])
+@pytest.mark.parametrize("at", ["check_file", "report_of"])
 def test_a_defect_in_one_file_stops_no_other(
     at: str, file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -669,7 +669,7 @@ def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Non
 def test_a_defect_in_pytest(
     at: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(at, property(planted) if at.endswith("told") else planted)
+    monkeypatch.setattr(at, property(planted) if at.endswith("message") else planted)
     pytester.path.joinpath("a.toml").write_text(WRONG, encoding="utf-8")
     loaded = any(e.value == "symattn.pytest_plugin" for e in entry_points(group="pytest11"))
     plugin = () if loaded else ("-p", "symattn.pytest_plugin")
@@ -702,7 +702,7 @@ def test_a_defect_in_mkdocs(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> Non
         ("outline", ".. attention:: causal\n"),
         ("displays", ".. attention:: causal\n"),
         ("worksheet_of", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n"),
-        ("quoted", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
+        ("quotation", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
     ],
 )
 def test_a_defect_in_sphinx(
