@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.worksheet.prose import check_file
+from symattn.worksheet.pages import check_file
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
