@@ -7,7 +7,7 @@ evaluates, so that a node works in plain SymPy as well as here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, Signature
@@ -173,7 +173,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         """The value, given the values of `args`: arrays for matrices, SymPy for the others."""
         raise NotImplementedError
 
-    def _flip(self, flip: Any) -> MatrixExpr:
+    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         """The transposed expression over transposed symbols, for the column convention."""
         if self.transposes:
             pairs = zip(self.arguments, self.args, strict=True)
@@ -198,10 +198,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     # ---- SymPy's hooks -------------------------------------------------------------------
 
-    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+    def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         return to_sympy(self._rule(_plain_index(i), _plain_index(j)))
 
-    def doit(self, **hints: Any) -> MatrixExpr:
+    def doit(self, **hints: object) -> MatrixExpr:
         """Evaluated exactly where all parts are explicit; otherwise the same node, parts done."""
         args = [arg.doit(**hints) if hints.get("deep", True) else arg for arg in self.args]
         done = self.func(*args)
@@ -296,7 +296,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _eval_evalf(self, prec: int) -> MatrixExpr:
         return self.evalf(prec_to_dps(prec))
 
-    def diff(self, *by: Any, **kwargs: Any) -> MatrixExpr:
+    def diff(self, *by: Any, **kwargs: object) -> MatrixExpr:
         """The derivative by scalars, entry by entry, of what can be written out.
 
         SymPy has no rule for a node over matrices by name, nor by a matrix: Raises `SymattnError`.

@@ -6,6 +6,7 @@ their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matric
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -99,7 +100,7 @@ class Filled(Node):
     def _spell(self, speller: Speller) -> Tree:
         return speller.scalar(self.number)
 
-    def _flip(self, flip: Any) -> MatrixExpr:
+    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         rows, columns, number = self.args
         return Filled(columns, rows, number)
 
@@ -224,7 +225,9 @@ class Lengths(NumberOfLines):
         return lengths if power is None else arithmetic.multiply(lengths, power)
 
 
-def _check_vector(vector: MatrixExpr, matrix: MatrixExpr | None, axis: Any, owner: str) -> None:
+def _check_vector(
+    vector: MatrixExpr, matrix: MatrixExpr | None, axis: sympy.Expr, owner: str
+) -> None:
     """Refuse what is not a column with a number for each row (or a row, for each column)."""
     across, along = (1, 0) if axis == 1 else (0, 1)
     found = shape_of(vector)
