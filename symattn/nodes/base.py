@@ -22,7 +22,7 @@ from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import EXACT, filled
-from symattn.errors import SymattnError
+from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import (
     NEEDED,
     Argument,
@@ -373,6 +373,12 @@ def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:
     """The shape of a matrix expression as a pair of SymPy numbers or symbols."""
     rows, columns = expr.shape
     return as_scalar(rows, "shape"), as_scalar(columns, "shape")
+
+
+def check_shape(node: Node, what: str, matrix: MatrixExpr, rows: Any, columns: Any) -> None:
+    """Raise `ShapeError` where an argument, "the vector has", is not rows × columns."""
+    if tuple(matrix.shape) != (rows, columns):
+        raise ShapeError(f"{type(node).__name__}: {what} to be {rows} × {columns}")
 
 
 def settings(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:

@@ -17,7 +17,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Axis, Matrix, Scalar, Size
-from symattn.nodes.base import Node, shape_of
+from symattn.nodes.base import Node, check_shape, shape_of
 from symattn.nodes.rule import (
     Apply,
     Const,
@@ -255,9 +255,9 @@ class PlusVector(Node):
     )
 
     def _check(self) -> None:
-        wanted = (1, self.matrix.shape[1]) if self.axis == 1 else (self.matrix.shape[0], 1)
-        if tuple(self.vector.shape) != wanted:
-            raise ShapeError(f"PlusVector: the vector has to be {wanted[0]} × {wanted[1]}")
+        rows, columns = shape_of(self.matrix)
+        wanted = (1, columns) if self.axis == 1 else (rows, 1)
+        check_shape(self, "the vector has", self.vector, *wanted)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         added = number_of_line(self.vector, i, j, 1 - self.axis)
@@ -349,9 +349,9 @@ class LineDifference(Node):
     )
 
     def _check(self) -> None:
-        wanted = (self.matrix.shape[0], 1) if self.axis == 1 else (1, self.matrix.shape[1])
-        if tuple(self.numbers.shape) != wanted:
-            raise ShapeError(f"LineDifference: the numbers have to be {wanted[0]} × {wanted[1]}")
+        rows, columns = shape_of(self.matrix)
+        wanted = (rows, 1) if self.axis == 1 else (1, columns)
+        check_shape(self, "the numbers have", self.numbers, *wanted)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         below = number_of_line(self.numbers, i, j, self.axis)
