@@ -1,12 +1,14 @@
 """Every choice on every axis of attention, pairs of them in few specs, and what they compute.
 
 The choices are listed by axis; the combinations are generated: a pairwise covering set by a
-deterministic greedy algorithm over what symattn accepts. `Reference` computes each of them in
-plain NumPy from the definitions, one head after the other; nothing in it knows symattn.
+deterministic greedy algorithm over what symattn accepts, which takes half a minute and is kept in
+`data/combinations.json` (``python -m tests.combinations`` writes it). `Reference` computes each of
+them in plain NumPy from the definitions, one head after the other; nothing in it knows symattn.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -170,28 +173,57 @@ class Cover:
     """Specs that cover every pair of choices that goes together, and the pairs that do not."""
 
     specs: tuple[Spec, ...]
-    refused: tuple[tuple[Spec, str], ...]
+    refused: tuple[Spec, ...]
+
+    def missing(self) -> list[Spec]:
+        """The pairs of choices of `AXES` that are neither in a spec nor refused."""
+        indices = [
+            {axis: AXES[axis].index(value) for axis, value in spec.items()} for spec in self.specs
+        ]
+        covered = {pair for each in indices for pair in _pairs_in(each)}
+        pairs = (spec_of(dict(pair)) for pair in _pairs() if pair not in covered)
+        return [pair for pair in pairs if pair not in self.refused]
 
 
-@cache
+_KEPT = Path(__file__).parent / "data" / "combinations.json"
+
+
 def cover() -> Cover:
+    """The covering set as it was found last."""
+    found = json.loads(_KEPT.read_text("utf-8"))
+    return Cover(tuple(found["specs"]), tuple(found["refused"]))
+
+
+def _write(found: Cover) -> None:
+    def rows(specs: Iterable[Spec]) -> str:
+        return ",\n".join(json.dumps(spec) for spec in specs)
+
+    text = f'{{"specs": [\n{rows(found.specs)}\n],\n"refused": [\n{rows(found.refused)}\n]}}\n'
+    _KEPT.write_text(text, "utf-8")
+
+
+def _pairs() -> list[tuple[Choice, Choice]]:
+    """Every pair of choices of two axes."""
+    return [pair for axes in combinations(AXES, 2) for pair in _pairs_of(*axes)]
+
+
+def find_cover() -> Cover:
     """The covering set: always the same one.
 
     For each pair not covered yet, one spec is begun with it; then every axis in turn takes the
     choice that covers the most further pairs and is still accepted.
     """
-    wanted = [pair for axes in combinations(AXES, 2) for pair in _pairs_of(*axes)]
+    wanted = _pairs()
     left = dict.fromkeys(wanted)
     specs: list[Spec] = []
-    refused: list[tuple[Spec, str]] = []
+    refused: list[Spec] = []
     for pair in sorted(wanted, key=_rarity):
         if pair not in left:
             continue
         begun = _begun(pair)
         if begun is None:
             del left[pair]
-            spec = dict(pair)
-            refused.append((spec_of(spec), refusal(spec) or ""))
+            refused.append(spec_of(dict(pair)))
             continue
         filled = _filled(begun, dict(pair), left)
         for covered in _pairs_in(filled):
@@ -286,7 +318,7 @@ def inputs_of(spec: Mapping[str, Any], derivation: Derivation) -> dict[str, Any]
             int(size.subs({symbol: sizes[symbol.name] for symbol in size.free_symbols}))
             for size in item.shape
         )
-        count = sizes[item.group] if item.per_head else 1
+        count = sizes[str(item.count)] if item.per_head else 1
         matrices = [_matrix(item.name, rows, columns, positive, tame, rng) for _ in range(count)]
         out[item.name] = matrices if item.per_head else matrices[0]
     return out
@@ -670,3 +702,7 @@ def _nearest_on_simplex(line: Array) -> list[float]:
         else:
             high = middle
     return [max(0.0, float(x) - high) for x in line]
+
+
+if __name__ == "__main__":
+    _write(find_cover())

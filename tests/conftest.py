@@ -8,9 +8,11 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
+
+from tests.extras import package, unavailable
 
 Tool = Callable[[str], str]
 
@@ -54,19 +56,7 @@ process.stdout.write(JSON.stringify(said));
 
 
 @pytest.fixture(scope="session")
-def unavailable() -> Callable[[str], NoReturn]:
-    """Skip the test for want of something, or, on a build server that must have it, fail."""
-
-    def stop(what: str) -> NoReturn:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"{what} is not installed, and CI has to have it", pytrace=False)
-        pytest.skip(f"{what} is not installed")
-
-    return stop
-
-
-@pytest.fixture(scope="session")
-def tool(unavailable: Callable[[str], NoReturn]) -> Tool:
+def tool() -> Tool:
     """The path of an external program by its name."""
 
     def find(name: str) -> str:
@@ -79,7 +69,7 @@ def tool(unavailable: Callable[[str], NoReturn]) -> Tool:
 
 
 @pytest.fixture(scope="session")
-def node_file(unavailable: Callable[[str], NoReturn]) -> Callable[[str], Path]:
+def node_file() -> Callable[[str], Path]:
     """A file of a Node package, found where Node looks for packages."""
 
     def find(name: str) -> Path:
@@ -92,21 +82,17 @@ def node_file(unavailable: Callable[[str], NoReturn]) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def browser(tool: Tool, unavailable: Callable[[str], NoReturn]) -> Iterator[Any]:
+def browser(tool: Tool) -> Iterator[Any]:
     """Chromium, through playwright."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        unavailable("playwright")
     path = tool("chromium")
-    with sync_playwright() as playwright:
+    with package("playwright.sync_api").sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield found
         found.close()
 
 
 def _judged(program: str, package: str) -> Callable[..., Formulas]:
-    def fixture(tool: Tool, unavailable: Callable[[str], NoReturn]) -> Formulas:
+    def fixture(tool: Tool) -> Formulas:
         node = tool("node")
         probe = f'require.resolve("{package}")'
         if subprocess.run([node, "-e", probe], capture_output=True, check=False).returncode:

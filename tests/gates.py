@@ -14,6 +14,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import pytest
+
 from symattn import VARIANTS, Notation
 from symattn.derivation import Derivation, Evaluation
 from symattn.documents.outline import VIEWS, Outline, View, outline
@@ -55,6 +57,26 @@ NOTATIONS: dict[str, Notation] = {
         layout="falk",
     ),
 }
+
+
+def some_subjects(turn: int, of: int) -> tuple[str, ...]:
+    """Of the examples every third, of the variants every `of`-th, from `turn` on."""
+    return SUBJECTS[turn % 3 : len(EXAMPLES) : 3] + SUBJECTS[len(EXAMPLES) + turn :: of]
+
+
+#: What is spelled in which notation: all in the usual one, and a part of it in each of the others;
+#: in the nightly run all in all.
+SPELLED = [
+    pytest.param("default", SUBJECTS, id="default"),
+    *(
+        pytest.param(notation, some_subjects(turn, len(NOTATIONS) - 1), id=notation)
+        for turn, notation in enumerate([*NOTATIONS][1:])
+    ),
+    *(
+        pytest.param(notation, SUBJECTS, id=f"{notation}, all", marks=pytest.mark.nightly)
+        for notation in [*NOTATIONS][1:]
+    ),
+]
 
 #: Words that must never become markup or commands.
 HOSTILE_TITLE = r"<b>100 % \input{x} & $y$ #1 a_b ^ ~ { } \end{document} élève"

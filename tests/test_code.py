@@ -8,9 +8,11 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,10 @@ from symattn import VARIANTS, Attention
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.derivation import Derivation, Evaluation, Input, Step
+from symattn.documents.code import document
 from symattn.documents.code.by_position import Sized
 from symattn.documents.code.document import code_document
-from symattn.documents.code.general import _Merging, _trials, _Unknown
+from symattn.documents.code.general import _Merging, _trials, _Unknown, generalised
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.size_formulas import Growth
 from symattn.documents.code.spell import spelled
@@ -35,6 +38,8 @@ from symattn.documents.code.trace import TEMPERATURE, Program, Tracing, traced
 from symattn.documents.code.views import PLACES, evaluated, view
 from symattn.errors import CannotSpell
 from symattn.nodes import Entrywise
+from tests.extras import package
+from tests.shares import share
 from tests.test_nodes_contract import IN_MPMATH
 
 NAMES = tuple(row.name for row in VARIANTS)
@@ -83,7 +88,7 @@ def with_numbers(derivation: Derivation, sizes: dict[str, int]) -> tuple[Derivat
     given = {}
     for item in derivation.inputs:
         shape = tuple(int(size.subs(known)) for size in item.shape)
-        shape = (told[item.group], *shape) if item.per_head else shape
+        shape = (told[str(item.count)], *shape) if item.per_head else shape
         if item.name == "one_hot":
             rows, columns = shape
             table = np.eye(rows, columns, dtype=int)
@@ -136,38 +141,50 @@ def run_numpy(code: str, inputs: dict[str, Any]) -> dict[str, Array]:
     return found
 
 
-def as_torch(values: Array) -> Any:
-    import torch
+@contextmanager
+def as_given_to(language: str) -> Iterator[Callable[[Array], Any]]:
+    """What makes the arrays of a language out of NumPy's."""
+    if language == "torch":
+        yield package("torch").tensor
+    elif language == "jax":
+        with package("jax").enable_x64(True):
+            yield package("jax.numpy").asarray
+    else:
+        yield np.ndarray.tolist if language == "python" else np.asarray
 
-    return torch.tensor(values)
 
-
-def as_jax(values: Array) -> Any:
-    import jax.numpy as jnp
-
-    return jnp.asarray(values)
+@cache
+def general(name: str) -> tuple[Program, Sequence[str]]:
+    """The program for a variant, made at other sizes than it is run at; one for all languages."""
+    return generalised(*example(name, MADE_AT))
 
 
 @cache
 def written(name: str, language: str) -> str:
-    """The whole file for a variant, made at other sizes than it is run at."""
-    return code_document(*example(name, MADE_AT), language)
+    """The whole file for a variant."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(document, "generalised", lambda *_: general(name))
+        return code_document(*example(name, MADE_AT), language)
 
 
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    ("language", "array"),
-    [("python", np.ndarray.tolist), ("numpy", np.asarray), ("torch", as_torch), ("jax", as_jax)],
+    ("name", "language"),
+    [
+        pytest.param(name, language, marks=pytest.mark.nightly if number % of != turn else ())
+        for language, of, turn in (
+            ("python", 4, 0),
+            ("numpy", 1, 0),
+            ("torch", 4, 1),
+            ("jax", 8, 2),
+        )
+        for number, name in enumerate(NAMES)
+    ],
 )
-def test_files_run_at_other_sizes_and_agree(
-    name: str, language: str, array: Callable[[Array], Any]
-) -> None:
-    import jax
-
+def test_files_run_at_other_sizes_and_agree(name: str, language: str) -> None:
     room: dict[str, Any] = {}
     exec(written(name, language), room)
     sizes = sizes_for(name)
-    with jax.enable_x64(True), np.errstate(all="ignore"):
+    with as_given_to(language) as array, np.errstate(all="ignore"):
         given = {letter: array(values) for letter, values in inputs_of(name, sizes).items()}
         found = room["attention"](**given)
     values = {letter: np.asarray(value) for letter, value in found.items()}
@@ -179,8 +196,11 @@ SMALLEST = dict.fromkeys(SIZES, 1) | {"d_model": 2, "d_k": 2, "d_r": 2}
 ODD = SMALLEST | {"n": 2, "k": 4, "h": 3, "g": 3, "n_vocab": 5}
 
 
-@pytest.mark.parametrize("sizes", [SMALLEST, ODD], ids=["smallest", "odd"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    share(product(NAMES, (SMALLEST, ODD)), 3),
+    ids=lambda value: value if isinstance(value, str) else "odd" if value is ODD else "smallest",
+)
 def test_files_run_at_the_smallest_sizes(name: str, sizes: dict[str, int]) -> None:
     told = tuple(sorted((sizes | dict(sizes_for(name))).items()))
     found = run_numpy(written(name, "numpy"), inputs_of(name, told))
@@ -261,7 +281,7 @@ def faults(
     return out
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 3))
 def test_numpy_runs_and_agrees(name: str) -> None:
     found = run_numpy(spelled(program_of(name), LANGUAGES["numpy"]), inputs_of(name))
     assert faults(name, found) == []
@@ -449,7 +469,7 @@ def test_a_mask_that_lists_its_tokens_is_for_that_many() -> None:
     assert "Written for n = 3." in code
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 4, 1))
 def test_backward_passes_run_and_agree(name: str) -> None:
     backward = derived(name).gradient()
     code = code_document(*with_numbers(backward, dict(MADE_AT)), "numpy")
@@ -477,7 +497,7 @@ def of_each_entry(name: str, numbers: list[str]) -> tuple[Derivation, Evaluation
     """One step Y = f(X), and its numbers."""
     rows, columns = sympy.symbols("n m", integer=True, positive=True)
     X, Y = (sympy.MatrixSymbol(letter, rows, columns) for letter in "XY")
-    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, "", Entrywise(X, name)),))
+    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, Entrywise(X, name)),))
     return derivation, derivation.evaluate(X=[numbers])
 
 
@@ -495,19 +515,12 @@ def arguments(name: str) -> list[float]:
 
 
 @pytest.mark.parametrize("name", IN_MPMATH)
-@pytest.mark.parametrize(
-    ("language", "array"),
-    [("python", np.ndarray.tolist), ("numpy", np.asarray), ("torch", as_torch), ("jax", as_jax)],
-)
-def test_a_function_of_an_entry_is_that_of_mpmath(
-    name: str, language: str, array: Callable[[Array], Any]
-) -> None:
-    import jax
-
+@pytest.mark.parametrize("language", ["python", "numpy", "torch", "jax"])
+def test_a_function_of_an_entry_is_that_of_mpmath(name: str, language: str) -> None:
     numbers = arguments(name)
     room: dict[str, Any] = {}
     exec(code_document(*of_each_entry(name, ["1/2", "1"]), language), room)
-    with jax.enable_x64(True):
+    with as_given_to(language) as array:
         found = np.asarray(room["attention"](X=array(np.array([numbers])))["Y"])
     np.testing.assert_allclose(found[0], of_mpmath(name, numbers), rtol=4e-15, atol=2e-16)
 
@@ -646,10 +659,9 @@ def test_a_program_runs_at_the_sizes_that_it_says(
             assert result == pytest.approx(values.array(step.letter), rel=1e-12, abs=1e-14)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 4, 3))
 def test_torch_keeps_the_type_and_the_device_of_what_is_given(name: str) -> None:
-    import torch
-
+    torch = package("torch")
     room: dict[str, Any] = {}
     exec(written(name, "torch"), room)
     given = {

@@ -11,7 +11,6 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-import torch
 from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 from symattn import Attention, Evaluation, Notation, SymattnError
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.evaluate.check import compare
+from tests.extras import package
 from tests.reference import LETTERS, Array, Case, cases
 
 DTYPES = ("float64", "float32", "float16")
@@ -91,6 +91,7 @@ def test_shape_is_that_of_the_array(case: Case) -> None:
 @MANY
 @given(cases())
 def test_scaled_dot_product_attention_of_pytorch(case: Case) -> None:
+    torch = package("torch")
     plain, evaluation = case.plain(), evaluated(case)
     queries, keys, values = (
         torch.from_numpy(np.asarray(plain.get(name, case.given.get(name)), dtype=np.float64))
@@ -115,6 +116,7 @@ def test_scaled_dot_product_attention_of_pytorch(case: Case) -> None:
 @FEW
 @given(st.data())
 def test_multihead_attention_of_pytorch(data: st.DataObject) -> None:
+    torch = package("torch")
     size = st.integers(1, 4)
     heads, width, n, m = (data.draw(size) for _ in range(4))
     lead = data.draw(st.sampled_from([(), (2,)]))

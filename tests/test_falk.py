@@ -27,6 +27,7 @@ from symattn.notation.tree import Fenced, Grid, Num, Picked, Row, Scheme, Tree
 from symattn.worksheet import worksheet_of
 from tests.conftest import Formulas
 from tests.gates import displays
+from tests.shares import share
 
 FALK = Notation(layout="falk")
 CAUSAL = str(Path(__file__).parent.parent / "examples" / "causal.toml")
@@ -135,7 +136,7 @@ def test_a_scheme_in_text() -> None:
     assert spoken(tree).endswith("S equals 2, 2; boxed 5, 1")
 
 
-@pytest.mark.parametrize("name", [row.name for row in VARIANTS])
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 4, 2))
 def test_the_numbers_are_those_of_the_value_views(name: str) -> None:
     """And they are a product: by rows and columns here, exactly where the values are exact."""
     derivation, values = example(name)

@@ -12,9 +12,8 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,6 +28,7 @@ from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.balls import Balls
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.functions import FUNCTIONS
+from symattn.attention.vocabulary import symbol_of
 from symattn.cli import main
 from symattn.derivatives import rules
 from symattn.documents.latex import latex_document
@@ -54,9 +54,11 @@ from symattn.nodes import (
     scores,
 )
 from symattn.nodes.entrywise import Entrywise
-from symattn.notation.options import prefixed, symbol_of
+from symattn.notation.options import prefixed
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
 from tests.combinations import AXES, refusal, spec_of
+from tests.extras import package
+from tests.shares import share
 from tests.test_nodes_contract import SAMPLES
 from tests.test_nodes_contract import SIZES as CONTRACT_SIZES
 
@@ -88,24 +90,18 @@ def problem(name: str) -> Problem:
 
 
 @pytest.fixture(scope="module")
-def torch(unavailable: Callable[[str], NoReturn]) -> Any:
-    try:
-        return import_module("torch")
-    except ImportError:
-        unavailable("torch")
+def torch() -> Any:
+    return package("torch")
 
 
 @pytest.fixture(scope="module")
-def jax(unavailable: Callable[[str], NoReturn]) -> Any:
+def jax() -> Any:
+    module = package("jax")
+    module.config.update("jax_platforms", "cpu")
+    module.config.update("jax_enable_x64", True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            module: Any = import_module("jax")
-        except ImportError:
-            unavailable("jax")
-        module.config.update("jax_platforms", "cpu")
-        module.config.update("jax_enable_x64", True)
-        import_module("jax.numpy").zeros(1).block_until_ready()
+        package("jax.numpy").zeros(1).block_until_ready()
     return module
 
 
@@ -122,7 +118,7 @@ def test_pytorch_agrees(name: str, torch: Any) -> None:
     assert disagreement(problem(name).gradients(), problem(name).by_torch(torch)) == ""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 8, 2))
 def test_jax_agrees(name: str, jax: Any) -> None:
     assert disagreement(problem(name).gradients(), problem(name).by_jax(jax)) == ""
 
@@ -198,7 +194,7 @@ def exactly(value: Any) -> Any:
     return out
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 3, 1))
 def test_central_differences_prove_it(name: str) -> None:
     assert mean_value_gap(spec_named(name), seed=1) == ""
 
@@ -323,7 +319,7 @@ def node_gap(kind: type[Node], sample: Any = None) -> float:
     h = next(size for size in CONTRACT_SIZES if size.name == "h")
 
     def at(expr: Any, numbers: Any, per_head: bool = False) -> Any:
-        return program_of(expr, {h: 2}, per_head)(numbers.__getitem__, FLOAT64)
+        return program_of(expr, {h: 2}, h if per_head else None)(numbers.__getitem__, FLOAT64)
 
     upstream = sympy.MatrixSymbol("upstream", *node.shape)
     weights = rng.normal(size=at(node, values).shape[-2:])
@@ -420,7 +416,7 @@ def test_numpy_agrees_with_the_proven_values(name: str) -> None:
     assert check.agrees, check.first_wrong
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2))
 def test_every_step_has_its_views_and_reason(name: str) -> None:
     backward = concrete(spec_named(name)).derivation().gradient()
     notations = (Notation(), Notation(convention="columns", gradients="partial", index_base=0))

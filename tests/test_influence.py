@@ -23,6 +23,7 @@ from symattn.errors import SymattnError
 from symattn.step import Step
 from symattn.worksheet.marking.verdicts import EntryMark, Marker
 from symattn.worksheet.reading.claims import Policy
+from tests.shares import share
 
 PLACES = 6
 MISTAKEN = ("carried", "last-digit", "wrong")
@@ -97,15 +98,15 @@ class Slip:
 def slips(name: str) -> list[Slip]:
     """A slip with every step claimed and two with some; those that make no sense are left out."""
     rng, found = Random(name), []
-    for share in (1.0, 0.5, 0.4):
+    for part in (1.0, 0.5, 0.4):
         try:
-            found.append(Slip(example(name), rng, share))
+            found.append(Slip(example(name), rng, part))
         except (SymattnError, ValueError):
             continue
     return [s for s in found if all(np.isfinite(s.numbers[x]).any() for x in s.numbers)]
 
 
-@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", share(VARIANTS, 4, 3), ids=lambda row: row.name)
 def test_what_is_carried_depends_on_what_it_follows_from(row: Variant) -> None:
     tried = slips(row.name)
     assert tried

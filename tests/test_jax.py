@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,22 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn import Attention, SymattnError
+from tests.extras import package
 from tests.onnx_adapter import Array, Visible, attended, joined
 
 Jax = Callable[..., Array]
 
 
 @pytest.fixture(scope="module")
-def jax(unavailable: Callable[[str], NoReturn]) -> Jax:
+def jax() -> Jax:
     """JAX's attention in float64 on a CPU: (batch, heads, rows, columns) in and out."""
+    module = package("jax")
+    module.config.update("jax_platforms", "cpu")
+    module.config.update("jax_enable_x64", True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its start is none of our business
-        try:
-            module: Any = import_module("jax")
-        except ImportError:
-            unavailable("jax")
-        module.config.update("jax_platforms", "cpu")
-        module.config.update("jax_enable_x64", True)
+        warnings.simplefilter("ignore")
         module.numpy.zeros(1).block_until_ready()
 
     def attend(q: Array, k: Array, v: Array, **options: Any) -> Array:

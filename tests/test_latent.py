@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-import torch
 
 from symattn import Attention, SymattnError, text, variant
 from symattn.attention.example import small_example
 from symattn.nodes import ClippedShift, RelativeShift
+from tests.extras import package
 
 RNG = np.random.default_rng(3)
 N, HEADS, D, DC, DCQ, DK, DR, DV = 4, 2, 4, 3, 3, 2, 4, 2
@@ -38,6 +38,7 @@ def weights() -> dict[str, Any]:
 
 def deepseek(given: dict[str, Any]) -> Any:
     """DeepSeek-V2, equations 9 to 19, a token at a time; its columns are our rows."""
+    torch = package("torch")
     w = {
         name: torch.tensor(np.asarray(value), dtype=torch.float64) for name, value in given.items()
     }
@@ -163,6 +164,7 @@ def test_an_unknown_latent_is_refused(wrong: Any) -> None:
 
 def test_transformer_xl_is_its_four_terms() -> None:
     """Dai et al., section 3.3 as written, and the shift of appendix B by padding and reshaping."""
+    torch = package("torch")
     given = {
         "X": numbers(N, D),
         "W_Q": numbers(D, DK),
@@ -195,6 +197,7 @@ def test_transformer_xl_is_its_four_terms() -> None:
 
 @pytest.mark.parametrize("reach", [1, 2, 5])
 def test_shaw_adds_a_key_for_each_clipped_distance(reach: int) -> None:
+    torch = package("torch")
     given = {"Q": numbers(N, DK), "K": numbers(N + 1, DK), "V": numbers(N + 1, DV)}
     given["distance_keys"] = numbers(2 * reach + 1, DK)
     values = Attention(score="shaw").derivation().evaluate(**given)

@@ -23,9 +23,8 @@ from tests.gates import (
     EXAMPLES,
     HOSTILE_LABELS,
     HOSTILE_TITLE,
-    NOTATIONS,
     ODD_SYMBOLS,
-    SUBJECTS,
+    SPELLED,
     displays,
     inlines,
     labelled,
@@ -43,13 +42,9 @@ _WORDS = re.compile(r"\\text\{((?:[^{}\\]|\\.)*)\}")
 
 
 @cache
-def documents() -> dict[str, str]:
-    """Every document, by subject and notation."""
-    return {
-        f"{subject} ({notation})": latex_document(page(subject, notation))
-        for notation in NOTATIONS
-        for subject in SUBJECTS
-    }
+def document(subject: str, notation: str) -> str:
+    """What is printed of a subject in a notation."""
+    return latex_document(page(subject, notation))
 
 
 def run(pdflatex: str, folder: Path, wanted: Mapping[str, str]) -> dict[str, list[str]]:
@@ -88,11 +83,6 @@ def typeset(tool: Tool, tmp_path_factory: pytest.TempPathFactory) -> Typeset:
     return lambda wanted: run(program, tmp_path_factory.mktemp("latex"), wanted)
 
 
-@pytest.fixture(scope="session")
-def typeset_all(typeset: Typeset) -> dict[str, list[str]]:
-    return typeset(documents())
-
-
 def formulas(document: str) -> list[tuple[bool, str]]:
     """Every formula of a document, displayed or in a sentence."""
     shown = [(True, each) for each in displays(document)]
@@ -108,18 +98,13 @@ def faulty(said: Mapping[str, list[str]], start: str) -> dict[str, list[str]]:
     return {name: lines for name, lines in kept.items() if lines}
 
 
-@pytest.mark.parametrize("notation", NOTATIONS)
-def test_documents_compile(typeset_all: dict[str, list[str]], notation: str) -> None:
-    said = {name: said for name, said in typeset_all.items() if name.endswith(f"({notation})")}
-    assert len(said) == len(SUBJECTS)
-    assert faulty(said, "") == {}
-
-
-@pytest.mark.parametrize("notation", NOTATIONS)
-def test_nothing_runs_off_the_page(typeset_all: dict[str, list[str]], notation: str) -> None:
-    said = {name: said for name, said in typeset_all.items() if name.endswith(f"({notation})")}
-    assert len(said) == len(SUBJECTS)
-    assert faulty(said, "Overfull") == {}
+@pytest.mark.parametrize(("notation", "subjects"), SPELLED)
+def test_documents_compile_and_fit(
+    notation: str, subjects: tuple[str, ...], typeset: Typeset
+) -> None:
+    said = typeset({subject: document(subject, notation) for subject in subjects})
+    assert len(said) == len(subjects)
+    assert {subject: lines for subject, lines in said.items() if lines} == {}
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -179,13 +164,15 @@ def letters(words: str) -> str:
     return re.sub(r"[\s_]", "", plain)
 
 
-@pytest.mark.parametrize("notation", NOTATIONS)
-def test_katex_takes_every_formula(katex: Formulas, notation: str) -> None:
+@pytest.mark.parametrize(("notation", "subjects"), SPELLED)
+def test_katex_takes_every_formula(
+    notation: str, subjects: tuple[str, ...], katex: Formulas
+) -> None:
     wanted: dict[tuple[bool, str], str] = {}
-    for subject in SUBJECTS:
-        document = documents()[f"{subject} ({notation})"]
-        assert len(displays(document)) == document.count("\\[\n") > 0
-        wanted |= dict.fromkeys(formulas(document), subject)
+    for subject in subjects:
+        shown = document(subject, notation)
+        assert len(displays(shown)) == shown.count("\\[\n") > 0
+        wanted |= dict.fromkeys(formulas(shown), subject)
     said = katex(list(wanted))
     assert len(said) > 100
     assert [pair for pair in zip(wanted.values(), said, strict=True) if pair[1]] == []

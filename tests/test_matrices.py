@@ -15,16 +15,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
-from safetensors.torch import save_file as save_tensors
 
 from symattn import SymattnError
 from symattn.worksheet import Worksheet, read_worksheet
 from symattn.worksheet.exercise import exercise_of
 from symattn.worksheet.reading.matrices import MAX_CSV_BYTES, MAX_NUMBERS
 from symattn.worksheet.reading.worksheet import worksheet_of
+from tests.extras import package
 
 Matrix = NDArray[np.float64]
 Q, K, V = (np.array(rows) for rows in ([[1.0, 0.1]], [[1, 0], [0.5, 2]], [[1, 2], [3, 4.25]]))
@@ -41,6 +39,7 @@ def npz(path: Path) -> None:
 
 
 def safetensors(path: Path) -> None:
+    save_file = package("safetensors.numpy").save_file
     save_file({"Q": Q, "K": K}, path)
 
 
@@ -57,6 +56,8 @@ def test_arrays_by_name(name: str, save: Callable[[Path], None], tmp_path: Path)
 
 
 def test_bfloat16_is_read_without_a_library_for_it(tmp_path: Path) -> None:
+    torch = package("torch")
+    save_tensors = package("safetensors.torch").save_file
     given = torch.tensor([[1.0, -0.375], [3.0, 2.0**-130]], dtype=torch.bfloat16)
     save_tensors({"before": torch.zeros(3), "Q": given}, tmp_path / "q.safetensors")
     code = (

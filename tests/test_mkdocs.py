@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 import tomllib
+import warnings
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from symattn.worksheet.render import rendered
 from tests.conftest import Formulas
+from tests.extras import package
 from tests.test_markdown import formulas
 
 ROOT = Path(__file__).parent.parent
@@ -76,22 +76,16 @@ def site(folder: Path, page: str, config: str = CONFIG) -> tuple[int, str]:
     )
     lines = [f"{name} = {where}" for name, where in points["mkdocs.plugins"].items()]
     (installed / "entry_points.txt").write_text("\n".join(["[mkdocs.plugins]", *lines]), "utf-8")
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "mkdocs", "build", "--strict"],
-        cwd=folder,
-        env={
-            **os.environ,
-            "PYTHONPATH": f"{ROOT}{os.pathsep}{installed.parent}",
-            "NO_MKDOCS_2_WARNING": "1",
-        },
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert "Traceback" not in ran.stderr, ran.stderr
-    told = f"{ran.stdout}{ran.stderr}".splitlines()
-    return ran.returncode, "\n".join(line for line in told if "INFO" not in line)
+    command = package("mkdocs.__main__").cli
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        patch.syspath_prepend(installed.parent)
+        patch.chdir(folder)
+        patch.setenv("NO_MKDOCS_2_WARNING", "1")
+        ran = CliRunner().invoke(command, ["build", "--strict"])
+    assert isinstance(ran.exception, SystemExit | None), ran.exception
+    told = ran.output.splitlines()
+    return ran.exit_code, "\n".join(line for line in told if "INFO" not in line)
 
 
 def shown(folder: Path) -> str:

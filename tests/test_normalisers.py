@@ -10,7 +10,6 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-import torch
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,6 +37,7 @@ from symattn.nodes import (
 )
 from symattn.notation.latex import latex
 from symattn.notation.text import line
+from tests.extras import package
 
 Array: TypeAlias = NDArray[Any]
 HIDDEN = -sympy.oo
@@ -239,6 +239,7 @@ def test_mpmath_at_fifty_digits(name: str) -> None:
 @FEW
 @given(score_arrays())
 def test_sigmoid_of_pytorch(scores: Array) -> None:
+    torch = package("torch")
     answer = torch.sigmoid(torch.from_numpy(floats(scores))).numpy()
     np.testing.assert_allclose(rows_of("sigmoid", Arrays(), scores, 0), answer, rtol=1e-14)
 
@@ -246,6 +247,7 @@ def test_sigmoid_of_pytorch(scores: Array) -> None:
 @FEW
 @given(score_arrays(), SINKS)
 def test_sink_is_a_softmax_of_pytorch_over_one_more(scores: Array, sink: sympy.Expr) -> None:
+    torch = package("torch")
     column = np.full((*scores.shape[:-1], 1), float(sink))
     longer = torch.from_numpy(np.concatenate([column, floats(scores)], axis=-1))
     answer = torch.softmax(longer, -1).numpy()[..., 1:]
@@ -407,8 +409,11 @@ def evaluated(name: str, dtype: str = "float64") -> tuple[Evaluation, Step]:
     kind = NORMALISERS[name]
     sink = name == "softmax-sink"
     expr = kind(S, BETA) if sink else kind(S)
-    inputs = (Input("scores", S, "scores"), *([Input("sink", BETA, "the sink")] if sink else []))
-    step = Step("weights", A, "", expr, kind.rule_name, kind.reason, kind.source)
+    inputs = (
+        Input("scores", S, "scores", logits=True),
+        *([Input("sink", BETA, "the sink")] if sink else []),
+    )
+    step = Step("weights", A, expr, kind.rule_name, kind.reason, kind.source)
     told: dict[str, Any] = {"scores": GIVEN} | ({"sink": [["0.5"]]} if sink else {})
     return Derivation(inputs, (step,)).evaluate(dtype=dtype, **told), step
 
@@ -485,7 +490,7 @@ def test_hardmax_counts_from_the_index_base() -> None:
 
 def test_a_near_tie_is_shown_with_the_digits_that_tell() -> None:
     _, step = evaluated("hardmax")
-    derivation = Derivation((Input("scores", S, ""),), (step,))
+    derivation = Derivation((Input("scores", S, logits=True),), (step,))
     evaluation = derivation.evaluate(scores=[["0.20203", "0.2020301"]])
     text = line(worked(evaluation, step, 0, 1))
     assert text == "a_12 = 1 since argmax(0.20203, 0.2020301) = 2"

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat as untyped
 import pytest
 from click.testing import CliRunner
 
 from symattn.cli import main
 from symattn.worksheet import read_worksheet
+from tests.extras import package
 from tests.gates import EXAMPLES, without_phantoms
 
-nbformat: Any = untyped
+nbformat = package("nbformat")
 ROOT = Path(__file__).parent.parent
 CAUSAL = ROOT / "examples" / "causal.toml"
 

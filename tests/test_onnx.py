@@ -6,12 +6,13 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pytest
 
 from symattn import Attention, SymattnError
+from tests.extras import package
 from tests.onnx_adapter import (
     NOT_IN_FLOAT16,
     Array,
@@ -86,11 +87,9 @@ GROUPS: Mapping[str, Callable[[Case], bool]] = {
 
 
 @pytest.fixture(scope="module")
-def cases(unavailable: Callable[[str], NoReturn]) -> list[Case]:
-    try:
-        return collected(("Attention", "Softmax"))
-    except ImportError:
-        unavailable("onnx")
+def cases() -> list[Case]:
+    package("onnx")
+    return collected(("Attention", "Softmax"))
 
 
 @pytest.fixture(scope="module")

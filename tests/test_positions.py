@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn, cast
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -29,6 +29,7 @@ from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line
 from symattn.step import HEAD
+from tests.extras import package
 
 Array = NDArray[Any]
 RNG = np.random.default_rng(11)
@@ -242,19 +243,13 @@ def test_rotary_refuses_an_odd_width_when_it_is_known() -> None:
         assert evaluated(Rotary(Q), Q=[[1, 2, 3]])["y"].array is None
 
 
-def test_rotary_is_that_of_onnx(unavailable: Callable[[str], NoReturn]) -> None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its other operators overflow on purpose
-            from onnx.backend.test.case.node import collect_testcases
-
-            found: list[Any] = [
-                case
-                for case in cast(Any, collect_testcases(None))
-                if case.model.graph.node[0].op_type == "RotaryEmbedding"
-            ]
-    except ImportError:
-        unavailable("onnx")
+def test_rotary_is_that_of_onnx() -> None:
+    collect = package("onnx.backend.test.case.node").collect_testcases
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its other operators overflow on purpose
+        found = [
+            case for case in collect(None) if case.model.graph.node[0].op_type == "RotaryEmbedding"
+        ]
     assert len(found) >= 8
     for case in found:
         settings = {a.name: a.i for a in case.model.graph.node[0].attribute}
@@ -439,9 +434,13 @@ def evaluated(expr: Any, per_head: bool = False, **given: Any) -> Evaluation:
     """One step Y = expr over the matrices given."""
     symbols = sorted(expr.atoms(sympy.MatrixSymbol), key=str)
     heads = {part.args[0] for part in expr.atoms(Head)}
-    inputs = [Input(s.name, Head(s, HEAD) if s in heads else s) for s in symbols]
+    inputs = [
+        Input(s.name, Head(s, HEAD), count=h) if s in heads else Input(s.name, s) for s in symbols
+    ]
     symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
-    step = Step("y", Head(symbol, HEAD) if per_head else symbol, "", expr)
+    step = Step(
+        "y", Head(symbol, HEAD) if per_head else symbol, expr, count=h if per_head else None
+    )
     return Derivation(tuple(inputs), (step,)).evaluate(**given)
 
 
@@ -528,13 +527,15 @@ SPELLED = {
 def test_entries_are_spelled(name: str, index_base: Any) -> None:
     expr, _, per_head = STEPS[name]
     symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
-    step = Step("y", Head(symbol, HEAD) if per_head else symbol, "", expr)
+    step = Step(
+        "y", Head(symbol, HEAD) if per_head else symbol, expr, count=h if per_head else None
+    )
     said = line(step.entry(Notation(index_base=index_base))).partition(" = ")[2]
     assert said == SPELLED[name, index_base]
 
 
 def test_a_bias_of_each_head_is_called_by_its_head() -> None:
-    step = Step("y", Head(sympy.MatrixSymbol("Y", n, m), HEAD), "", ALiBi(n, m, 8, HEAD))
+    step = Step("y", Head(sympy.MatrixSymbol("Y", n, m), HEAD), ALiBi(n, m, 8, HEAD), count=h)
     assert line(step.entry()) == "y_ab⁽ⁱ⁾ = μ_i (b − a)"
     assert line(step.formula()) == "Y⁽ⁱ⁾ = alibi⁽ⁱ⁾(n, m)"
 

@@ -1,7 +1,8 @@
 """Every reader of every output sees the same digits: those of the text, matrix by matrix.
 
-`tests.sheets` says of which derivations. A document is opened by the program that people open it
-with, all of them in one run of it, and what that program shows is read back by `tests.seen`.
+`tests.sheets` says of which derivations: all that are hard to spell, and every fourth of the named
+variants, in the nightly run all. A document is opened by the program that people open it with, all
+of them in one run of it, and what that program shows is read back by `tests.seen`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from symattn.attention.vocabulary import Notation
 from symattn.cli import main
 from symattn.documents.code.document import code_document
 from symattn.documents.data import json_document
@@ -37,9 +39,9 @@ from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
 from symattn.documents.tex import tex_document
 from symattn.documents.text import text_document
-from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
+from tests.extras import package
 from tests.seen import (
     Part,
     Seen,
@@ -61,6 +63,15 @@ from tests.test_page import cells
 VIEWS: tuple[View, ...] = ("worked", "value")
 
 ROOT = Path(__file__).parent.parent
+
+#: All that are hard to spell, and some variants.
+USUAL = tuple(name for k, name in enumerate(SHEETS) if k % 4 == 0 or name not in VARIANT_SHEETS)
+
+several = pytest.mark.parametrize(
+    "names",
+    [USUAL, pytest.param(tuple(SHEETS), marks=pytest.mark.nightly)],
+    ids=["some variants", "all variants"],
+)
 
 _MATH = "{http://www.w3.org/1998/Math/MathML}math"
 
@@ -150,8 +161,9 @@ def seen_by(shown: dict[str, list[Part]]) -> dict[str, list[Seen]]:
     }
 
 
-def test_katex(node: Callable[[str], Set], katex: Any) -> None:
-    sources = {(name, flavor): displayed(name, flavor) for name in SHEETS for flavor in FLAVORS}
+@several
+def test_katex(names: Sequence[str], node: Callable[[str], Set], katex: Any) -> None:
+    sources = {(name, flavor): displayed(name, flavor) for name in names for flavor in FLAVORS}
     different = list(dict.fromkeys(source for each in sources.values() for source in each))
     shown = dict(zip(different, node(_KATEX)([(True, each) for each in different]), strict=True))
     for k, read in enumerate((of_mathml, of_katex)):
@@ -162,25 +174,27 @@ def test_katex(node: Callable[[str], Set], katex: Any) -> None:
         for flavor in FLAVORS:
             found = {
                 name: [one for source in sources[name, flavor] for one in seen[source]]
-                for name in SHEETS
+                for name in names
             }
             assert differences(found, text_of) == []
 
 
-def test_mathjax(node: Callable[[str], Set], mathjax: Any) -> None:
-    sources = {name: displayed(name, "github") for name in SHEETS}
+@several
+def test_mathjax(names: Sequence[str], node: Callable[[str], Set], mathjax: Any) -> None:
+    sources = {name: displayed(name, "github") for name in names}
     different = list(dict.fromkeys(source for each in sources.values() for source in each))
     shown = dict(zip(different, node(_MATHJAX)([(True, each) for each in different]), strict=True))
     found = {
         name: [of_chtml(ElementTree.fromstring(shown[source][0])) for source in sources[name]]
-        for name in SHEETS
+        for name in names
     }
     assert differences(seen_by(found), text_of) == []
 
 
-def test_mathml() -> None:
+@several
+def test_mathml(names: Sequence[str]) -> None:
     found = {}
-    for name in SHEETS:
+    for name in names:
         root = ElementTree.fromstring(mathml_document(*outlines(name, *VIEWS)))
         shown = [math for math in root.iter(_MATH) if math.get("display") == "block"]
         found[name] = [seen for math in shown for seen in in_formula(of_mathml(math))]
@@ -258,9 +272,10 @@ def letters(tool: Callable[[str], str], folder: Path) -> str:
 @pytest.mark.parametrize(
     ("flavor", "program", "names"),
     [
-        ("article", "pdflatex", tuple(SHEETS)),
-        ("article", "lualatex", tuple(SHEETS)[::3]),
-        ("standalone", "pdflatex", tuple(SHEETS)[1::3]),
+        ("article", "pdflatex", USUAL),
+        pytest.param("article", "pdflatex", tuple(SHEETS), marks=pytest.mark.nightly),
+        ("article", "lualatex", tuple(SHEETS)[::6]),
+        ("standalone", "pdflatex", tuple(SHEETS)[1::6]),
         ("beamer", "pdflatex", tuple(SHEETS)[2::6]),
     ],
 )
@@ -286,12 +301,8 @@ def test_pdf(
 
 # Office
 
-#: All worksheets, and some variants; not elu, which pandoc reads out of Word as e, l and u.
-_SOME = tuple(
-    name
-    for k, name in enumerate(SHEETS)
-    if (k % 4 == 0 and "linear" not in name) or name not in VARIANT_SHEETS
-)
+#: Not elu, which pandoc reads out of Word as e, l and u.
+_SOME = tuple(name for name in USUAL if "linear" not in name)
 
 
 def pandoc(tool: Callable[[str], str], folder: Path, source: str, *told: str) -> str:
@@ -365,11 +376,12 @@ _VISIBLE = """() => [...document.querySelectorAll("math[display=block]")].map((m
 })"""
 
 
-def test_browser(browser: Any, tmp_path: Path) -> None:
+@several
+def test_browser(names: Sequence[str], browser: Any, tmp_path: Path) -> None:
     """MathML as Chromium lays it out: what has an extent, in rows and columns."""
     page = browser.new_page()
     found = {}
-    for name in SHEETS:
+    for name in names:
         shown = mathml_document(*outlines(name, *VIEWS))
         (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{shown}", "utf-8")
         page.goto((tmp_path / "page.html").as_uri())
@@ -381,10 +393,11 @@ def test_browser(browser: Any, tmp_path: Path) -> None:
     assert differences(seen_by(found), text_of) == []
 
 
-def test_page(browser: Any, tmp_path: Path) -> None:
+@several
+def test_page(names: Sequence[str], browser: Any, tmp_path: Path) -> None:
     """The page's cells, each matrix of each head by itself; its own tests see to the variants."""
     page = browser.new_page()
-    for name in SHEETS:
+    for name in names:
         if name in VARIANT_SHEETS or len(evaluated(name)) > 1 or name == "exact":
             continue
         ((derivation, values),) = evaluated(name)
@@ -436,7 +449,9 @@ def steps_of(name: str) -> list[Seen]:
 
 def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
     """What the cells of a notebook show when it is run is what is written above them."""
-    nbformat: Any = pytest.importorskip("nbformat")
+    nbformat = package("nbformat")
+    package("nbclient")
+    package("nbconvert")
     whole, starts = nbformat.v4.new_notebook(), []
     for name in _BOOKS:
         starts.append(len(whole.cells))
@@ -514,7 +529,7 @@ def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
     (tmp_path / "index.rst").write_text("\n".join(parts), "utf-8")
     for builder in ("text", "html"):
         ran = subprocess.run(
-            [sys.executable, "-m", "sphinx", "-q", "-W", "-b", builder, ".", builder],
+            [sys.executable, "-m", "sphinx", "-qW", "-b", builder, "-d", "trees", ".", builder],
             cwd=tmp_path,
             check=False,
             capture_output=True,
@@ -555,9 +570,10 @@ def written(decimal: str) -> str:
     return f"{digits}·10{int(exponent.replace('−', '-'))}".replace("-", "−") if exponent else digits
 
 
-def test_json() -> None:
+@several
+def test_json(names: Sequence[str]) -> None:
     found: dict[str, list[Seen]] = {}
-    for name in SHEETS:
+    for name in names:
         found[name] = []
         notation = notation_of(name).but(limit=0, exact=False)
         for derivation, values in evaluated(name):
@@ -643,9 +659,10 @@ def heat_maps(name: str) -> Iterator[tuple[Drawing, str]]:
         )
 
 
-def test_pictures(tool: Callable[[str], str], tmp_path: Path) -> None:
+@several
+def test_pictures(names: Sequence[str], tool: Callable[[str], str], tmp_path: Path) -> None:
     """SVG, and TikZ as pdflatex sets it, a picture on each page, which is as wide as any."""
-    drawn = [pair for name in SHEETS for pair in heat_maps(name)]
+    drawn = [pair for name in names for pair in heat_maps(name)]
     svg = "{http://www.w3.org/2000/svg}text"
     for drawing, stream in drawn:
         root = ElementTree.fromstring(svg_document(drawing))
@@ -671,10 +688,11 @@ def test_pictures(tool: Callable[[str], str], tmp_path: Path) -> None:
     assert len(pages) == len(drawn) + 1
 
 
-def test_programs() -> None:
+@several
+def test_programs(names: Sequence[str]) -> None:
     """What NumPy gives, rounded, is the text's decimals; not where a tie is nearer than NumPy."""
     compared = 0
-    for name in SHEETS:
+    for name in names:
         for derivation, values in evaluated(name):
             room: dict[str, Any] = {}
             exec(code_document(derivation, values, "numpy"), room)
@@ -698,7 +716,7 @@ def test_programs() -> None:
                         step.name,
                     )
                     compared += 1
-    assert compared > 3000
+    assert compared > 1500
 
 
 # what is spoilt is noticed, by every way of reading

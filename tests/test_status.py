@@ -663,7 +663,8 @@ def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    "at", ["symattn.worksheet.prose.check_file", "symattn.worksheet.prose.Finding.told"]
+    "at",
+    ["symattn.worksheet.prose.check_file", "symattn.worksheet.reports.results.Finding.message"],
 )
 def test_a_defect_in_pytest(
     at: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

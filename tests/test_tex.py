@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,9 @@ from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, label
 
 FILES = tuple(FLAVORS)
 PROGRAMS = ("pdflatex", "lualatex")
+
+#: Beside articles by pdflatex, of which every derivation is compiled.
+COMPILED = [pair for pair in product(FILES, PROGRAMS) if pair != ("article", "pdflatex")]
 
 #: What a log must not hold; an Overfull box below a point is not seen.
 _COMPLAINT = re.compile(
@@ -147,19 +151,35 @@ def typeset(tool: Callable[[str], str]) -> Typeset:
     return run
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("flavor", FILES)
+@pytest.mark.parametrize(
+    ("flavor", "program", "subjects"),
+    [
+        ("article", "pdflatex", SUBJECTS),
+        *(
+            (flavor, program, SUBJECTS[turn :: len(COMPILED)])
+            for turn, (flavor, program) in enumerate(COMPILED)
+        ),
+        *(pytest.param(*each, SUBJECTS, marks=pytest.mark.nightly) for each in COMPILED),
+    ],
+)
 def test_every_derivation_compiles_and_fits(
-    flavor: str, program: str, typeset: Typeset, tmp_path: Path
+    flavor: str, program: str, subjects: tuple[str, ...], typeset: Typeset, tmp_path: Path
 ) -> None:
-    outlines = [page(subject) for subject in SUBJECTS]
-    assert len(outlines) > 60
+    outlines = [page(subject) for subject in subjects]
     assert typeset(program, file_of(*outlines, flavor=flavor), tmp_path) == []
 
 
-@pytest.mark.parametrize("flavor", FILES)
-def test_every_notation_compiles_and_fits(flavor: str, typeset: Typeset, tmp_path: Path) -> None:
-    outlines = [page(path.stem, "mixed") for path in EXAMPLES]
+@pytest.mark.parametrize(
+    ("flavor", "examples"),
+    [
+        *((flavor, EXAMPLES[turn :: len(FILES)]) for turn, flavor in enumerate(FILES)),
+        *(pytest.param(flavor, EXAMPLES, marks=pytest.mark.nightly) for flavor in FILES),
+    ],
+)
+def test_every_notation_compiles_and_fits(
+    flavor: str, examples: Sequence[Path], typeset: Typeset, tmp_path: Path
+) -> None:
+    outlines = [page(path.stem, "mixed") for path in examples]
     assert typeset("pdflatex", file_of(*outlines, flavor=flavor), tmp_path) == []
 
 
@@ -169,20 +189,23 @@ def test_long_symbols_fit(flavor: str, typeset: Typeset, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("flavor", "program"),
+    ("flavor", "program", "part"),
     [
-        ("fragment", "pdflatex"),
-        ("article", "pdflatex"),
-        ("article", "lualatex"),
-        ("standalone", "lualatex"),
-        ("beamer", "pdflatex"),
+        ("article", "pdflatex", slice(None)),
+        ("fragment", "pdflatex", slice(0, None, 4)),
+        ("article", "lualatex", slice(1, None, 4)),
+        ("standalone", "lualatex", slice(2, None, 4)),
+        ("beamer", "pdflatex", slice(3, None, 4)),
+        pytest.param("fragment", "pdflatex", slice(None), marks=pytest.mark.nightly),
+        pytest.param("article", "lualatex", slice(None), marks=pytest.mark.nightly),
+        pytest.param("standalone", "lualatex", slice(None), marks=pytest.mark.nightly),
+        pytest.param("beamer", "pdflatex", slice(9), marks=pytest.mark.nightly),
     ],
 )
 def test_what_is_wider_than_a_page_fits(
-    flavor: str, program: str, typeset: Typeset, tmp_path: Path
+    flavor: str, program: str, part: slice, typeset: Typeset, tmp_path: Path
 ) -> None:
-    some = wide()[:9] if flavor == "beamer" else wide()  # many slides take long
-    assert typeset(program, file_of(*some, flavor=flavor), tmp_path) == []
+    assert typeset(program, file_of(*wide()[part], flavor=flavor), tmp_path) == []
 
 
 def test_without_room_for_it_what_is_wide_is_noticed(typeset: Typeset, tmp_path: Path) -> None:

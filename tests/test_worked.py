@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from symattn.attention.example import small_example
 from symattn.derivation import Input, Step
 from symattn.nodes import Entrywise
 from symattn.worksheet.reading.worksheet import read_worksheet
+from tests.shares import share
 from tests.worked_lines import DIGITS, faults, names_in, value_of
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
@@ -43,8 +45,9 @@ def wrong_lines(derivation: Derivation, evaluation: Evaluation, digits: int) -> 
     return [f"{line}\n   {fault}" for line, _ in lines for fault in faults(line, digits, names)]
 
 
-@pytest.mark.parametrize("digits", [4, 1])
-@pytest.mark.parametrize("name", [variant.name for variant in VARIANTS])
+@pytest.mark.parametrize(
+    ("name", "digits"), share(product([variant.name for variant in VARIANTS], [4, 1]), 3)
+)
 def test_the_lines_of_every_variant_give_their_results(name: str, digits: int) -> None:
     (spec,) = (variant.spec for variant in VARIANTS if variant.name == name)
     assert wrong_lines(*small_example(spec), digits) == []
@@ -131,7 +134,7 @@ def test_text_is_read_as_it_is_meant(stage: str, value: Fraction) -> None:
 def test_a_function_of_each_entry_is_worked_out(name: str) -> None:
     n, m = sympy.symbols("n m", integer=True, positive=True)
     X, Y = (sympy.MatrixSymbol(letter, n, m) for letter in "XY")
-    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, "", Entrywise(X, name)),))
+    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, Entrywise(X, name)),))
     rows = derivation.evaluate(X=[["0", "-7/3", "√2"], ["0.001", "3", "12"]])["y"]
     lines = [text(rows.worked(i, j)) for i in (1, 2) for j in (1, 2, 3)]
     for line in lines:

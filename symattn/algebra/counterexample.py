@@ -73,9 +73,7 @@ class Side:
             known = self.meaning.sizes
             for item in self.meaning.inputs:
                 shape = tuple(sympy.sympify(size, strict=True).subs(known) for size in item.shape)
-                heads = next((k for size, k in known.items() if size.name == item.group), None)
-                per_head = (item.group, False, heads) if item.per_head else ()
-                out[item.letter] = Letter(shape, *per_head)
+                out[item.letter] = Letter(shape, item.count, heads=known.get(item.count))
         else:
             expressions = [self.meaning]
             for symbol in sorted(self._symbols(), key=str):
@@ -135,7 +133,7 @@ def _is_explicit(meaning: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def _program(meaning: Any, sizes: frozenset[tuple[sympy.Symbol, Any]]) -> Program:
-    return program_of(meaning, dict(sizes), False)
+    return program_of(meaning, dict(sizes))
 
 
 @dataclass(frozen=True)
@@ -146,17 +144,16 @@ class Letter:
     """
 
     shape: tuple[Any, ...]
-    group: str | None = None
+    count: sympy.Expr | None = None
     boolean: bool = False
     heads: int | None = None
 
     def dims(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape in numbers, with the heads before it."""
         rows, columns = (int(sympy.sympify(size, strict=True).subs(sizes)) for size in self.shape)
-        if self.group is None:
+        if self.count is None:
             return rows, columns
-        counted = (int(count) for size, count in sizes.items() if size.name == self.group)
-        return self.heads or next(counted), rows, columns
+        return self.heads or int(self.count.subs(sizes)), rows, columns
 
 
 def broadcast(left: Array, right: Array) -> tuple[Array, Array]:

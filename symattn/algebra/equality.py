@@ -327,9 +327,12 @@ def _known_shapes(pairs: list[list[Any]]) -> dict[str, tuple[Any, Any]]:
         for one in pair
         if not isinstance(one, str)
         for name, letter in Side(_meant(one)).letters().items()
-        if letter.group is None
+        if letter.count is None
     }
 
+
+#: The sizes of a statement in the order in which they are listed.
+_ORDER = ("n", "m", "p", "d_model", "d_k", "d_v", "h", "g", "k")
 
 # ---- deciding ------------------------------------------------------------------------------
 
@@ -377,14 +380,15 @@ def _check_room(statement: Statement, given: dict[sympy.Symbol, int]) -> None:
         raise SymattnError(f"sizes: keep to {_MOST_CELLS}, or leave the sizes open")
 
 
-def _at_given(sizes: Mapping[sympy.Symbol, int]) -> str:
-    return f"{AT_GIVEN}: {_sizes_text(sizes)}" if sizes else AT_GIVEN
+def _at_given(statement: Statement, sizes: Mapping[sympy.Symbol, int]) -> str:
+    return f"{AT_GIVEN}: {_sizes_text(statement, sizes)}" if sizes else AT_GIVEN
 
 
-def _sizes_text(sizes: Mapping[sympy.Symbol, int]) -> str:
-    listed = listed_sizes(dict(sizes)) or {s.name: k for s, k in sizes.items()}
-    rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
-    return ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
+def _sizes_text(statement: Statement, sizes: Mapping[sympy.Symbol, int]) -> str:
+    meant = (side.meaning for side in statement.all_sides)
+    orders = (one.order for one in meant if isinstance(one, Derivation))
+    listed = listed_sizes(sizes, next(orders, _ORDER))
+    return ", ".join(f"{name} = {count}" for name, count in listed.items())
 
 
 def _decided(
@@ -400,7 +404,7 @@ def _decided(
         found = refuted(statement, trial)
         if found.counterexample is not None:
             why = "Arb proves that the values differ"
-            return Equality("different", _sizes_text(trial), why, found.counterexample)
+            return Equality("different", _sizes_text(statement, trial), why, found.counterexample)
         defined = defined or found.defined
         one_sided = one_sided or found.one_sided
     if one_sided and defined:
@@ -415,7 +419,7 @@ def _decided(
     sizeless = not symbols and _is_of_numbers(statement)
     whole, reasons = _for_all_sizes(statement, steps)
     if whole is not None:
-        scope = _at_given(given) if fixed and not sizeless else FOR_ALL
+        scope = _at_given(statement, given) if fixed and not sizeless else FOR_ALL
         return Equality("equal", scope, whole.why, partial=whole.partial)
     chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
     try:
@@ -423,21 +427,23 @@ def _decided(
             partial = _equal_at(statement, chosen)
     except Spent as spent:
         why = f"not decided {spent}; allow more with effort=10 (--effort 10)"
-        return Equality("undecided", _sizes_text(chosen), why)
+        return Equality("undecided", _sizes_text(statement, chosen), why)
     except (TooHard, CannotSpell, Undefined) as trouble:
-        return Equality("undecided", _sizes_text(chosen), str(trouble))
+        return Equality("undecided", _sizes_text(statement, chosen), str(trouble))
     except _Open as trouble:
         found = refuted(statement, chosen, thorough=True)
         if found.counterexample is not None:
             why = "Arb proves that the values differ"
-            return Equality("different", _sizes_text(chosen), why, found.counterexample)
-        return Equality("undecided", _sizes_text(chosen), str(trouble))
+            return Equality("different", _sizes_text(statement, chosen), why, found.counterexample)
+        return Equality("undecided", _sizes_text(statement, chosen), str(trouble))
     if fixed:
         why = "every entry of the difference is the function 0"
-        scope = FOR_ALL if sizeless else _at_given(given)
+        scope = FOR_ALL if sizeless else _at_given(statement, given)
         return Equality("equal", scope, why, partial=partial)
     why = f"not shown for other sizes: {reasons}"
-    return Equality("holds at the sizes tried", _sizes_text(chosen), why, partial=partial)
+    return Equality(
+        "holds at the sizes tried", _sizes_text(statement, chosen), why, partial=partial
+    )
 
 
 def _is_of_numbers(statement: Statement) -> bool:
@@ -474,9 +480,8 @@ def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
         for letter in side.letters().values():
             for size in letter.shape:
                 found |= sympy.sympify(size, strict=True).free_symbols
-            if letter.group is not None:
-                group = sympy.Symbol(letter.group, integer=True, positive=True)
-                found |= {group} - set(getattr(side.meaning, "sizes", ()))
+            if letter.count is not None:
+                found |= letter.count.free_symbols - set(getattr(side.meaning, "sizes", ()))
         found |= {s for s in side.scalars() if s.is_integer and s.is_positive}
         if isinstance(side.meaning, MatrixExpr):
             for size in shape_of(side.meaning):

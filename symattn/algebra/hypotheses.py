@@ -70,13 +70,13 @@ class Statement:
                     raise SymattnError(
                         f"{name}: is {_dims(out[name])} in one place and {_dims(letter)} in another"
                     )
-                if name in out and out[name].group != letter.group:
+                if name in out and out[name].count != letter.count:
                     raise SymattnError(
                         f"{name}: is one for each head in one place and shared in another; "
                         "these are different inputs"
                     )
                 if name in out and out[name].heads != letter.heads:
-                    told = [str(one.heads or one.group) for one in (out[name], letter)]
+                    told = [str(one.heads or one.count) for one in (out[name], letter)]
                     raise SymattnError(
                         f"{name}: is one for each of {told[0]} heads in one place and of {told[1]} "
                         "in another; these are different inputs"

@@ -60,6 +60,14 @@ class Matrix(Argument):
         return flip(value)
 
 
+class Learned(Matrix):
+    """A matrix of numbers that are learned: the letter it goes by, what it is, and its shape."""
+
+    def __init__(self, letter: str, meaning: str, shape: tuple[Any, Any] = (1, 1)) -> None:
+        super().__init__()
+        self.letter, self.meaning, self.shape = letter, meaning, shape
+
+
 class Scalar(Argument):
     """A number or a symbol for one."""
 

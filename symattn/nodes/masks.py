@@ -80,7 +80,7 @@ class Tokenwise(Size):
     """How many queries, or keys."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
-        return as_scalar(value, "mask")
+        return as_scalar(value, owner)
 
 
 class Mask(Node):
@@ -794,6 +794,8 @@ def _name_and_parameter(part: object, owner: str) -> tuple[Any, Any]:
         return part, True
     if isinstance(part, Mapping) and len(part) == 1:
         return next(iter(part.items()))
+    if isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str):
+        return part
     raise SymattnError(
         f'mask "{owner}": {shown(part)} is not one mask; give a name or a table of one key'
     )

@@ -16,7 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Matrix
+from symattn.nodes.arguments import Learned
 from symattn.nodes.base import Definition, shape_of
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import (
@@ -409,7 +409,7 @@ class SinkSoftmax(_OneMore):
     Matrix([[1/4, 1/4]])
     """
 
-    sink = Matrix()
+    sink = Learned("beta", "the sink's logit")
     source: ClassVar[str] = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
     word: ClassVar[str] = "softmax"
     rule_name: ClassVar[str] = "softmax with a sink"

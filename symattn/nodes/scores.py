@@ -154,13 +154,13 @@ _LEFT = ("pairs", "queries", "keys")
 
 
 class PairSum(Node):
-    """Sums of u_ij w_il x_jl f(q_il + k_jl) over one of i, j and l; f is tanh or a derivative.
+    """Sums of u_ij w_il y_jl f(q_il + k_jl) over one of i, j and l; f is tanh or a derivative.
 
-    U is n × m, W n × d, X m × d, Q n × d and K m × d. `left` names the sum, which has two of the
-    three factors: ``pairs`` Σ_l w_il x_jl f (n × m), ``queries`` Σ_j u_ij x_jl f (n × d),
+    U is n × m, W n × d, Y m × d, Q n × d and K m × d. `left` names the sum, which has two of the
+    three factors: ``pairs`` Σ_l w_il y_jl f (n × m), ``queries`` Σ_j u_ij y_jl f (n × d),
     ``keys`` Σ_i u_ij w_il f (m × d). With f = tanh and ``pairs`` this is the additive score, and
     the gradient of each sum is made of the others. `one` and `other` are the factors, in the order
-    U, W, X; f is the derivative of tanh of this `order`, 0 to 3.
+    U, W, Y; f is the derivative of tanh of this `order`, 0 to 3.
 
     Shapes: as above. Raises `ShapeError` where they do not fit and `SymattnError` for an unknown
     sum or a higher derivative.
@@ -197,8 +197,8 @@ class PairSum(Node):
             "queries": (i, index, j),
             "keys": (index, i, j),
         }[left.name]
-        places = {"U": (query, key), "W": (query, width), "X": (key, width)}
-        names = {"pairs": "WX", "queries": "UX", "keys": "UW"}[left.name]
+        places = {"U": (query, key), "W": (query, width), "Y": (key, width)}
+        names = {"pairs": "WY", "queries": "UY", "keys": "UW"}[left.name]
         size = {"pairs": queries.shape[1], "queries": keys.shape[0], "keys": queries.shape[0]}
         factors = [
             rule_of(matrix, *places[name]) for name, matrix in zip(names, (one, other), strict=True)
@@ -223,12 +223,12 @@ class PairSum(Node):
         factors[_MISSING[left.name]] = upstream
 
         def part(missing: str, order: int) -> PairSum:
-            one, other = (factors[name] for name in "UWX" if name != missing)
+            one, other = (factors[name] for name in "UWY" if name != missing)
             return PairSum(_SUMS[missing], one, other, queries, keys, order)
 
         if place in (1, 2):
             return part(_OF[left.name][place - 1], int(order))
-        name = "W" if place == 3 else "X"
+        name = "W" if place == 3 else "Y"
         return sympy.HadamardProduct(factors[name], part(name, int(order) + 1))
 
     @classmethod
@@ -246,8 +246,8 @@ class PairSum(Node):
         return np.asarray(arithmetic.row_sum(np.moveaxis(terms, along, -1))[..., 0])
 
 
-_OF = {"pairs": "WX", "queries": "UX", "keys": "UW"}
-_MISSING = {"pairs": "U", "queries": "W", "keys": "X"}
+_OF = {"pairs": "WY", "queries": "UY", "keys": "UW"}
+_MISSING = {"pairs": "U", "queries": "W", "keys": "Y"}
 _SUMS = {missing: left for left, missing in _MISSING.items()}
 
 
