@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,11 @@ def run(*words: str, given: str | None = None) -> Result:
     return CliRunner().invoke(main, list(words), input=given)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
-@pytest.mark.parametrize("form", ["text", "latex", "tex", "md", "mathml", "json"])
+@pytest.mark.parametrize(
+    ("example", "form"),
+    share(product(EXAMPLES, ["text", "latex", "tex", "md", "mathml", "json"]), 5),
+    ids=lambda value: getattr(value, "stem", value),
+)
 def test_every_example_in_every_format(example: Path, form: str) -> None:
     result = run("derive", str(example), "--format", form)
     assert result.exit_code == 0, result.output

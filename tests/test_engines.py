@@ -22,8 +22,8 @@ from tests.extras import package
 from tests.reference import LETTERS, Array, Case, cases
 
 DTYPES = ("float64", "float32", "float16")
-MANY = settings(max_examples=80, deadline=None, derandomize=True)
-FEW = settings(max_examples=60, deadline=None, derandomize=True)
+MANY = settings(max_examples=50, deadline=None, derandomize=True)
+FEW = settings(max_examples=30, deadline=None, derandomize=True)
 
 
 def evaluated(case: Case, dtype: str = "float64") -> Evaluation:

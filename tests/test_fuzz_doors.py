@@ -21,20 +21,20 @@ from tests.fuzz.making import packed, unpacked
 from tests.fuzz.targets import OUTCOMES, TARGETS, Target, tried
 from tests.fuzz.watch import SECRET, Place, place_of_its_own
 
-#: How many inputs of a door are tried here: some five seconds' worth of each.
+#: How many inputs of a door are tried here: a second's worth or two of each.
 COUNTS = {
-    "check": 50,
-    "check file": 60,
-    "python": 40,
-    "derive": 40,
-    "prove": 60,
-    "data": 150,
-    "render": 20,
-    "sphinx": 20,
-    "myst": 20,
-    "mkdocs": 30,
-    "cells": 60,
-    "command line": 60,
+    "check": 25,
+    "check file": 30,
+    "python": 20,
+    "derive": 20,
+    "prove": 30,
+    "data": 75,
+    "render": 10,
+    "sphinx": 10,
+    "myst": 10,
+    "mkdocs": 15,
+    "cells": 30,
+    "command line": 30,
 }
 
 

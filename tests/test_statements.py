@@ -195,11 +195,21 @@ def worker() -> Iterator[Worker]:
     one.close()
 
 
-@pytest.fixture(scope="module", params=["statements", "pairs"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        ("statements", 12),
+        ("pairs", 60),
+        pytest.param(("statements", 1), marks=pytest.mark.nightly),
+        pytest.param(("pairs", 600), marks=pytest.mark.nightly),
+    ],
+    ids=lambda param: f"{param[0]}-{param[1]}",
+)
 def sampled(request: pytest.FixtureRequest, worker: Worker) -> list[Judged]:
-    """Every sixth statement, or so many random pairs, asked."""
-    rows = map(question, STATEMENTS[::6])
-    return list(asked(rows if request.param == "statements" else questions(150, 7), worker))
+    """Every so many of the statements, or so many random pairs, asked."""
+    kind, count = request.param
+    rows = map(question, STATEMENTS[::count]) if kind == "statements" else questions(count, 7)
+    return list(asked(rows, worker))
 
 
 def test_nothing_false_is_called_equal(sampled: list[Judged]) -> None:
