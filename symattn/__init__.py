@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symattn.algebra.equality import Equality, equal
     from symattn.algebra.identities import IDENTITIES, prove
-    from symattn.algebra.identity import Identity
+    from symattn.algebra.identities.proofs import Identity
     from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
     from symattn.attention.variants import VARIANTS, Variant, variant
+    from symattn.attention.vocabulary import Notation
     from symattn.capturing import capture
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
     from symattn.documents.job import document
     from symattn.errors import SymattnError
     from symattn.notation.latex import latex
     from symattn.notation.mathml import mathml
-    from symattn.notation.options import Notation
     from symattn.notation.text import text
-    from symattn.worksheet.marks import check
+    from symattn.worksheet.display import check
 
 __version__ = "0.1.0"
 
@@ -37,13 +37,13 @@ _HOMES = {
     "Chunk": "symattn.attention.decoding",
     "Derivation": "symattn.derivation",
     "Evaluation": "symattn.derivation",
-    "Notation": "symattn.notation.options",
+    "Notation": "symattn.attention.vocabulary",
     "Step": "symattn.derivation",
     "StepValue": "symattn.derivation",
     "SymattnError": "symattn.errors",
     "Variant": "symattn.attention.variants",
     "capture": "symattn.capturing",
-    "check": "symattn.worksheet.marks",
+    "check": "symattn.worksheet.display",
     "decode": "symattn.attention.decoding",
     "document": "symattn.documents.job",
     "latex": "symattn.notation.latex",
@@ -52,7 +52,7 @@ _HOMES = {
     "variant": "symattn.attention.variants",
     "IDENTITIES": "symattn.algebra.identities",
     "Equality": "symattn.algebra.equality",
-    "Identity": "symattn.algebra.identity",
+    "Identity": "symattn.algebra.identities.proofs",
     "equal": "symattn.algebra.equality",
     "prove": "symattn.algebra.identities",
 }

@@ -19,13 +19,14 @@ from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import Notation
-from symattn.step import Input, Step, listed_sizes, size_put_in
+from symattn.step import Input, Item, Step, listed_sizes, size_put_in
 
 __all__ = [
     "Check",
     "Derivation",
     "Evaluation",
     "Input",
+    "Item",
     "Place",
     "Step",
     "StepCheck",
@@ -41,7 +42,7 @@ class Derivation:
     """An immutable sequence of named steps over named inputs.
 
     `sizes` holds the sizes that are known already (d_k = 64), `labels` the names of rows and
-    columns, by size symbol (n: the query tokens).
+    columns, by size symbol (n: the query tokens); `order` names sizes as they are to be listed.
 
     >>> from symattn import Attention
     >>> derivation = Attention().derivation()
@@ -59,6 +60,7 @@ class Derivation:
     sizes: Mapping[sympy.Symbol, int] = field(default_factory=dict)
     labels: Mapping[sympy.Expr, tuple[str, ...]] = field(default_factory=dict)
     title: str = ""
+    order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, kind in (("inputs", Input), ("steps", Step)):
@@ -71,6 +73,7 @@ class Derivation:
         instance(self.sizes, Mapping, "sizes", "a table of sizes")
         instance(self.labels, Mapping, "labels", "a table of names by size")
         word(self.title, "title")
+        object.__setattr__(self, "order", words(self.order, "order"))
         known = {item.letter for item in self.inputs}
         for step in self.steps:
             for letter in step.operands:
@@ -121,7 +124,9 @@ class Derivation:
         >>> values["weights"].decimals(3)
         [['0.670', '0.330']]
         """
-        return Evaluation(self.inputs, self.steps, given, self.sizes, self.labels, dtype)
+        return Evaluation(
+            self.inputs, self.steps, given, self.sizes, self.labels, dtype, self.order
+        )
 
     def subs(self, sizes: Mapping[Any, Any]) -> Derivation:
         """The derivation at concrete sizes.
@@ -140,7 +145,7 @@ class Derivation:
             pairs[symbols[name]] = size_put_in(value, name)
         return replace(
             self,
-            inputs=tuple(replace(item, symbol=item.symbol.subs(pairs)) for item in self.inputs),
+            inputs=tuple(item.subs(pairs) for item in self.inputs),
             steps=tuple(step.subs(pairs) for step in self.steps),
             labels={size.subs(pairs): names for size, names in self.labels.items()},
             sizes={s: v for s, v in self.sizes.items() if s not in pairs},
@@ -162,7 +167,7 @@ class Derivation:
     @property
     def known_sizes(self) -> dict[str, int]:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
-        return listed_sizes(self.sizes)
+        return listed_sizes(self.sizes, self.order)
 
     def __str__(self) -> str:
         longest = max((len(name) for name in self.names), default=0)
@@ -259,7 +264,7 @@ class Derivation:
         >>> Attention().derivation().restricted({"scaled"}).names
         ('weights',)
         """
-        items: dict[str, Input] = {item.name: item for item in (*self.inputs, *self.steps)}
+        items: dict[str, Item] = {item.name: item for item in (*self.inputs, *self.steps)}
         names = words(names, "given")
         for name in names:
             if name not in items:
@@ -282,14 +287,10 @@ class Derivation:
         for name in names:
             if items[name].letter not in used:
                 raise SymattnError(self._unused(items[name], available, names))
-        inputs = tuple(
-            Input(item.name, item.symbol, item.meaning, group=item.group)
-            for name, item in items.items()
-            if name in names
-        )
+        inputs = tuple(Input.of(item) for name, item in items.items() if name in names)
         return replace(self, inputs=inputs, steps=kept)
 
-    def _unused(self, item: Input, available: set[str], names: Collection[str]) -> str:
+    def _unused(self, item: Item, available: set[str], names: Collection[str]) -> str:
         """Why a matrix that is given leads nowhere, and how to mend it."""
         by_letter = {other.letter: other.name for other in (*self.inputs, *self.steps)}
         for step in self.steps:

@@ -183,7 +183,7 @@ def _read(text: str, declared: Collection[str], closed: bool) -> Tree:
 
 
 def _parsed(tokens: list[Any], end: int) -> _Phrase:
-    from lark.exceptions import UnexpectedToken
+    from lark.exceptions import UnexpectedToken  # heavy: most runs read no statement
 
     if not tokens:
         raise _Wrong(end, "it is empty")
@@ -243,7 +243,7 @@ def _from_latex(match: re.Match[str]) -> str:
 
 def _tokens(text: str, declared: Collection[str], closed: bool) -> list[Any]:
     """The tokens, every bracket matched."""
-    from lark import Token
+    from lark import Token  # heavy, as above
 
     out: list[Any] = []
     opened: list[tuple[str, int]] = []
@@ -786,8 +786,8 @@ def _combined(sign: str, values: list[Fraction]) -> Fraction | None:
 @cache
 def _parser() -> Any:
     """Lark's tables for the grammar, built once; loading Lark is what takes the time."""
-    from lark import Lark
-    from lark.lexer import Lexer
+    from lark import Lark  # heavy, as above
+    from lark.lexer import Lexer  # heavy, as above
 
     class Cut(Lexer):
         """The text is cut into tokens beforehand."""

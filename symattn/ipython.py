@@ -22,7 +22,7 @@ from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import report_of
+from symattn.worksheet.reports.single import report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 

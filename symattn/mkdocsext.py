@@ -65,7 +65,8 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                 if checked is not None:
                     wrong = [one for one in checked.findings if not one.passes]
                     complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in wrong]
-                    complaints += [f"{Path(name)}:{one.line}: {one.told}" for one in checked.links]
+                    signs = checked.links
+                    complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in signs]
                     complaints += checked.problems
                 filled = rendered(_plain(text), name)
         except BaseException as error:

@@ -91,7 +91,9 @@ class _Item(pytest.Item):
             for found in checked.findings
             if not found.passes
         ]
-        wrong += [f"{self.path}:{link.line}:{link.column}: {link.told}" for link in checked.links]
+        wrong += [
+            f"{self.path}:{link.line}:{link.column}: {link.message}" for link in checked.links
+        ]
         wrong += checked.problems
         if wrong:
             raise NumberWrong("\n".join(map(as_line, wrong)))

@@ -28,6 +28,7 @@ with needing("symattn.sphinxext", "Sphinx", "symattn[sphinx]"):
     from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from symattn import __version__
+from symattn.attention.vocabulary import Notation
 from symattn.budget import limited
 from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents.cost import admit_document
@@ -37,7 +38,6 @@ from symattn.documents.outline import VIEWS, Outline, Section, outline
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, shown
 from symattn.notation.latex import latex
-from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.printable import printable
@@ -48,7 +48,7 @@ from symattn.worksheet.reading.files import Site, read_text, site_file
 from symattn.worksheet.reading.naming import entry_name
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
-from symattn.worksheet.reports.report import true_text
+from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.reports.wording import WORDING, disagreement
 from symattn.worksheet.syntaxes import SYNTAXES
 from symattn.worksheet.syntaxes.page import anchor, holds_worksheet
@@ -411,7 +411,7 @@ def warn_of(sheet: Worksheet, location: Any) -> None:
                 _wrong(disagreement(name, entry.claimed.text, true, meaning), location)
     for link in marking.lines:
         if not marking.passes(link):
-            _wrong(link.told, location)
+            _wrong(link.message, location)
 
 
 def _limited(config: Any) -> AbstractContextManager[None]:
@@ -434,7 +434,7 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
             checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
         wrong = [found for found in checked.findings if not found.passes] if checked else []
         disagreements = [(found.line, found.message) for found in wrong]
-        disagreements += [(link.line, link.told) for link in checked.links] if checked else []
+        disagreements += [(link.line, link.message) for link in checked.links] if checked else []
         problems = checked.problems if checked else ()
     except BaseException as error:
         disagreements, problems = [], (failure(error).line,)

@@ -1,18 +1,18 @@
-"""`Step`: one line of a derivation, symbol = expression, with its reason and its rule."""
+"""`Input` and `Step`, the items of a derivation: what is given, and symbol = expression."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.arguments import instance, whole, word, wrong
-from symattn.errors import ShapeError
+from symattn.arguments import flag, instance, whole, word, wrong
+from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import as_scalar
 from symattn.nodes.base import Definition, definitions, shape_of
 from symattn.nodes.flip import flip
@@ -22,7 +22,7 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
-from symattn.notation.options import SIZES, Notation, notation_of
+from symattn.notation.options import Notation, notation_of
 from symattn.notation.prose import plain
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
@@ -37,21 +37,36 @@ HEAD_ROW, HEAD_COLUMN = sympy.Symbol("a", integer=True), sympy.Symbol("b", integ
 
 
 @dataclass(frozen=True)
-class Input:
-    """A matrix that is given: its name, its symbol and what it stands for."""
+class Item:
+    """A matrix of a derivation: its name, its symbol, and the facts that its numbers obey.
+
+    - `count`: how many there are of a matrix of each head (h heads, g groups of them); None for
+      one that all heads share.
+    - `logits`: its entries may be −∞, a score that is hidden.
+    - `boolean`: its entries are 0 and 1, false and true.
+    - `fixed`: it only says which; its gradient is found where it is asked for by name.
+    - `batch`: its axes before heads and rows are all that the calculation has.
+    """
 
     name: str
     symbol: MatrixExpr
-    meaning: str = ""
-    #: The size that counts the heads of a per-head matrix: h, or g for keys and values in groups.
-    group: str = field(default="h", kw_only=True)
+    count: sympy.Expr | None = field(default=None, kw_only=True)
+    logits: bool = field(default=False, kw_only=True)
+    boolean: bool = field(default=False, kw_only=True)
+    fixed: bool = field(default=False, kw_only=True)
+    batch: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        for said in ("name", "meaning", "group"):
-            word(getattr(self, said), said)
+        word(self.name, "name")
+        for fact in ("logits", "boolean", "fixed", "batch"):
+            flag(getattr(self, fact), f"{self.name}: {fact}")
         instance(self.symbol, MatrixExpr, f"{self.name}: symbol", "a MatrixSymbol")
         if not hasattr(self.symbol, "name"):
             raise wrong(self.symbol, f"{self.name}: symbol", "a MatrixSymbol")
+        if self.per_head or self.count is not None:
+            instance(self.count, sympy.Expr, f"{self.name}: count", "the number of its heads")
+        if self.count is not None and not self.per_head:
+            raise SymattnError(f"{self.name}: count: all heads share this matrix; leave it out")
 
     @property
     def letter(self) -> str:
@@ -68,9 +83,55 @@ class Input:
         """Rows and columns (of one head)."""
         return shape_of(self.symbol)
 
+    def heads(self, sizes: Mapping[sympy.Symbol, int]) -> int:
+        """How many matrices there are at these sizes: 1 of one that is shared, 0 if not known."""
+        if self.count is None:
+            return 1
+        count = self.count.subs(sizes)
+        return int(count) if count.is_Integer else 0
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All but its name, symbol and what a subclass adds."""
+        return {fact.name: getattr(self, fact.name) for fact in fields(Item) if fact.kw_only}
+
+    def subs(self, sizes: Mapping[Any, Any]) -> Self:
+        """The item with sizes put in."""
+        instance(sizes, Mapping, "sizes", "a table of sizes")
+        sizes = {
+            as_scalar(size, "sizes"): size_put_in(value, str(size)) for size, value in sizes.items()
+        }
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        return replace(
+            self,
+            **{
+                name: part.subs(sizes)
+                for name, part in parts.items()
+                if isinstance(part, sympy.Basic)
+            },
+        )
+
 
 @dataclass(frozen=True)
-class Step(Input):
+class Input(Item):
+    """A matrix that is given, and what it stands for."""
+
+    meaning: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        word(self.meaning, f"{self.name}: meaning")
+
+    @classmethod
+    def of(cls, item: Item) -> Input:
+        """An item with its facts, where it is given."""
+        if isinstance(item, Input):
+            return item
+        return cls(item.name, item.symbol, **item.facts)
+
+
+@dataclass(frozen=True)
+class Step(Item):
     """A named step: ``symbol = expr``, by which rule and why; its shape is checked.
 
     `because` is the reason with its mathematics in braces (see `symattn.notation.prose`).
@@ -78,7 +139,7 @@ class Step(Input):
     Raises `ShapeError` when the two sides, or the parts of a product, do not fit.
     """
 
-    expr: MatrixExpr = None
+    expr: MatrixExpr
     rule: str = ""
     because: str = ""
     source: str = ""
@@ -146,23 +207,6 @@ class Step(Input):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return bundle(str(self), latex(self.formula()))
 
-    def subs(self, sizes: Mapping[Any, Any]) -> Step:
-        """The step with sizes put in."""
-        instance(sizes, Mapping, "sizes", "a table of sizes")
-        sizes = {
-            as_scalar(size, "sizes"): size_put_in(value, str(size)) for size, value in sizes.items()
-        }
-        return Step(
-            self.name,
-            self.symbol.subs(sizes),
-            self.meaning,
-            self.expr.subs(sizes),
-            self.rule,
-            self.because,
-            self.source,
-            group=self.group,
-        )
-
 
 def stated(expr: MatrixExpr, i: Index, j: Index) -> tuple[Index, Index, Rule]:
     """Row, column and entry rule as a reader states them."""
@@ -177,10 +221,10 @@ def size_put_in(value: Any, name: str) -> sympy.Expr:
     return sympy.Integer(whole(value, name, 1, MOST_OF_A_SIZE))
 
 
-def listed_sizes(sizes: Mapping[sympy.Symbol, int]) -> dict[str, int]:
-    """Sizes by name, in the order in which people list them."""
+def listed_sizes(sizes: Mapping[sympy.Symbol, int], order: Sequence[str]) -> dict[str, int]:
+    """Sizes by name, in this order; those that it lacks come last."""
     named = {symbol.name: count for symbol, count in sizes.items()}
-    return {name: named[name] for name in SIZES if name in named}
+    return {name: named[name] for name in dict.fromkeys((*order, *named)) if name in named}
 
 
 def letter_of(symbol: MatrixExpr) -> str:

@@ -44,7 +44,7 @@ def random_inputs(derivation: Derivation, spec: Attention, seed: int = 0) -> dic
     known = {size: SIZES[size.name] for size in derivation.size_symbols if size.name in SIZES}
     for item in derivation.inputs:
         rows, columns = (int(size.subs(known).subs(derivation.sizes)) for size in item.shape)
-        heads = (derivation.known_sizes[item.group],) if item.per_head else ()
+        heads = (item.heads(derivation.sizes),) if item.per_head else ()
         value = np.round(rng.normal(size=(*heads, rows, columns)), 3)
         if spec.normaliser == "sum" and spec.feature_map is None:
             value = abs(value) + 0.5  # so that no row of scores sums to nearly 0

@@ -318,7 +318,7 @@ def inputs_of(spec: Mapping[str, Any], derivation: Derivation) -> dict[str, Any]
             int(size.subs({symbol: sizes[symbol.name] for symbol in size.free_symbols}))
             for size in item.shape
         )
-        count = sizes[item.group] if item.per_head else 1
+        count = sizes[str(item.count)] if item.per_head else 1
         matrices = [_matrix(item.name, rows, columns, positive, tame, rng) for _ in range(count)]
         out[item.name] = matrices if item.per_head else matrices[0]
     return out

@@ -18,8 +18,8 @@ from symattn.errors import SymattnError
 from symattn.notation.text import line
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import as_data, report_of
 from symattn.worksheet.reports.results import Marking
+from symattn.worksheet.reports.single import report_data, report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 from tests.checking import toml, verdicts
 from tests.shares import share
@@ -212,7 +212,7 @@ def test_the_places_of_items_count_from_0_and_the_names_as_the_sheet_does() -> N
     assert isinstance(marks, Marking)
     found = report_of(marks)
     assert found.steps[0].tables[0].caption == "batch 1"
-    assert as_data(marks)["first_wrong"]["index"] == [1, 0, 1]
+    assert report_data(report_of(marks))["first_wrong"]["index"] == [1, 0, 1]
 
 
 def test_columns_are_turned_in_every_item() -> None:
@@ -328,7 +328,7 @@ def test_the_report_says_which_item_and_head() -> None:
     for written in (markdown_report(found), html_report(found)):
         assert "batch 2, head 1" in written
         assert "scaled[2,1,2,3]" in written.replace("\\", "")
-    data = as_data(marking)
+    data = report_data(report_of(marking))
     assert data["first_wrong"]["index"] == [2, 1, 2, 3]
 
 

@@ -21,7 +21,7 @@ from symattn.arithmetic.by_hand import (
     Between,
     ByHand,
     Manner,
-    kept,
+    to_decimals,
 )
 
 WIDE = Context(prec=60)
@@ -118,7 +118,9 @@ def test_a_number_as_it_is_kept(
 ) -> None:
     offsets = np.array([ROUNDED, HALF_EVEN, CUT_OFF])
     with np.errstate(invalid="ignore"):  # of −∞
-        found = kept(np.full(3, float(x)), np.full(3, 10.0**decimals), offsets, np.array([1]))
+        found = to_decimals(
+            np.full(3, float(x)), np.full(3, 10.0**decimals), offsets, np.array([1])
+        )
     assert found.tolist() == [float(half_up), float(half_even), float(cut)]
 
 
@@ -129,7 +131,7 @@ def test_numbers_agree_with_decimals_and_their_shortest_digits() -> None:
         for decimals, (offset, mode) in product((0, 1, 2, 3, 4), MODES.items()):
             even = np.flatnonzero([offset == HALF_EVEN])
             one = np.array([float(text)])
-            (found,) = kept(one, np.full(1, 10.0**decimals), np.array([offset]), even)
+            (found,) = to_decimals(one, np.full(1, 10.0**decimals), np.array([offset]), even)
             wanted = Decimal(text).quantize(Decimal(1).scaleb(-decimals), mode)
             assert float(found) == float(wanted), (text, decimals, mode)
 

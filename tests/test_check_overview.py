@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 from symattn.cli import main
 from symattn.worksheet.reports.annotations import github_annotations
 from symattn.worksheet.reports.overview import FileReport, Overview
-from symattn.worksheet.reports.report import LineReport, report_of
 from symattn.worksheet.reports.results import Finding
+from symattn.worksheet.reports.single import LineReport, report_of
 from tests.checking import check, toml
 
 GIVEN = {"scores": [[0, 0, 0], [1, 2, 3]], "V": [[1], [2], [3]]}

@@ -12,10 +12,10 @@ import pytest
 
 import symattn
 from symattn.errors import SymattnError
+from symattn.worksheet.display import PageMarks
 from symattn.worksheet.marking.verdicts import EntryMark
-from symattn.worksheet.marks import PageMarks
-from symattn.worksheet.reports.report import report_of
 from symattn.worksheet.reports.results import Marking
+from symattn.worksheet.reports.single import report_of
 from symattn.worksheet.reports.writers import text_report
 
 SHEET = """

@@ -12,7 +12,7 @@ from xml.dom import minidom
 
 import pytest
 
-from symattn.notation.options import Notation
+from symattn.attention.vocabulary import Notation
 from symattn.notation.text import width
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
@@ -21,15 +21,15 @@ from symattn.worksheet.reading.claims import VERDICTS
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.annotations import github_annotations
 from symattn.worksheet.reports.overview import FileReport, Overview
-from symattn.worksheet.reports.report import (
+from symattn.worksheet.reports.results import Marking
+from symattn.worksheet.reports.single import (
     LineReport,
     Reason,
     Report,
-    as_data,
     conclusion,
+    report_data,
     report_of,
 )
-from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.wording import WORDING
 from symattn.worksheet.reports.writers import (
     html_report,
@@ -240,7 +240,7 @@ def test_json_says_what_the_report_says(wrong: Marking) -> None:
         "wrong",
     )
     assert first["worked"].startswith("a_21 = ")
-    assert as_data(wrong) == data
+    assert report_data(report_of(wrong)) == data
 
 
 # ---- sentences ---------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def with_numbers(derivation: Derivation, sizes: dict[str, int]) -> tuple[Derivat
     given = {}
     for item in derivation.inputs:
         shape = tuple(int(size.subs(known)) for size in item.shape)
-        shape = (told[item.group], *shape) if item.per_head else shape
+        shape = (told[str(item.count)], *shape) if item.per_head else shape
         if item.name == "one_hot":
             rows, columns = shape
             table = np.eye(rows, columns, dtype=int)
@@ -497,7 +497,7 @@ def of_each_entry(name: str, numbers: list[str]) -> tuple[Derivation, Evaluation
     """One step Y = f(X), and its numbers."""
     rows, columns = sympy.symbols("n m", integer=True, positive=True)
     X, Y = (sympy.MatrixSymbol(letter, rows, columns) for letter in "XY")
-    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, "", Entrywise(X, name)),))
+    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, Entrywise(X, name)),))
     return derivation, derivation.evaluate(X=[numbers])
 
 

@@ -52,7 +52,7 @@ def numbers(derivation: Derivation, sizes: dict[str, int]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for item in derivation.inputs:
         shape = tuple(int(size.subs(known)) for size in item.shape)
-        shape = (sizes[item.group], *shape) if item.per_head else shape
+        shape = (sizes[str(item.count)], *shape) if item.per_head else shape
         if item.name == "one_hot":
             rows, columns = shape
             out[item.name] = np.eye(rows, columns)

@@ -130,7 +130,7 @@ def numbers(spec: Attention, seed: int = 5) -> dict[str, Any]:
     for item in spec.derivation().inputs:
         shape = tuple(int(s.subs({x: SIZES[x.name] for x in s.free_symbols})) for s in item.shape)
         if item.per_head:
-            count = spec.kv_heads if item.group == "g" else spec.heads
+            count = spec.kv_heads if str(item.count) == "g" else spec.heads
             shape = (int(count or 1), *shape)
         value: Array = rng.integers(-2, 3, shape).astype(float)
         if item.name == "allowed":

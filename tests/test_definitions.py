@@ -17,6 +17,7 @@ import pytest
 import sympy
 
 from symattn import VARIANTS, Attention, Notation
+from symattn.attention.words import SIZES
 from symattn.derivation import Derivation
 from symattn.documents.data import json_document
 from symattn.documents.latex import latex_document
@@ -30,7 +31,6 @@ from symattn.nodes.masks import Documents
 from symattn.nodes.normalise import Hardmax, Sigmoid, Sparsemax
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.nodes.spell import Speller
-from symattn.notation.options import SIZES
 from symattn.notation.text import line
 from symattn.notation.tree import (
     APPLY,

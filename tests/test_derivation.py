@@ -9,9 +9,9 @@ import pytest
 import sympy
 
 from symattn import VARIANTS, Attention, Derivation, Notation, SymattnError, latex, text, variant
+from symattn.attention.vocabulary import SYMBOLS
 from symattn.derivation import Input, Step
 from symattn.errors import ShapeError
-from symattn.notation.options import SYMBOLS
 
 n, m = sympy.symbols("n m", integer=True, positive=True)
 
@@ -153,17 +153,17 @@ def test_the_column_convention_turns_everything_round() -> None:
 def test_shapes_are_checked_when_a_step_is_made() -> None:
     left, right = sympy.MatrixSymbol("Q", n, m), sympy.MatrixSymbol("K", m + 1, m)
     with pytest.raises(ShapeError, match=r"scores: Q \(n × m\) times K \(m \+ 1 × m\)"):
-        Step("scores", sympy.MatrixSymbol("S", n, m), "", sympy.MatMul(left, right))
+        Step("scores", sympy.MatrixSymbol("S", n, m), sympy.MatMul(left, right))
     with pytest.raises(ShapeError, match="declared m × m"):
-        Step("copy", sympy.MatrixSymbol("S", m, m), "", sympy.MatrixSymbol("Q", n, m))
+        Step("copy", sympy.MatrixSymbol("S", m, m), sympy.MatrixSymbol("Q", n, m))
     with pytest.raises(ShapeError, match="need the same shape"):
         added = sympy.MatAdd(left, right)
-        Step("sum", sympy.MatrixSymbol("S", n, m), "", added)
+        Step("sum", sympy.MatrixSymbol("S", n, m), added)
 
 
 def test_a_step_cannot_read_what_is_not_made_yet() -> None:
     q, a = sympy.MatrixSymbol("Q", n, m), sympy.MatrixSymbol("A", n, m)
-    step = Step("weights", a, "", 2 * q)
+    step = Step("weights", a, 2 * q)
     with pytest.raises(SymattnError, match="before any step makes it"):
         Derivation((), (step,))
     with pytest.raises(SymattnError, match="names another matrix"):

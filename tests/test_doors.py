@@ -73,7 +73,7 @@ COMMANDS = (
     ("symattn.worksheet.reports.writers.html_overview", "check {right} --format html"),
     ("symattn.worksheet.reports.results.CheckedFile.corrected", "check {right} --diff"),
     ("symattn.worksheet.render.rendered", "render {page}"),
-    ("symattn.algebra.identity.decide", "prove shift"),
+    ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
     ("symattn.cli.lists.print_lines", "variants"),

@@ -14,14 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn import VARIANTS, Attention, SymattnError, equal, variant
-from symattn.algebra.allsizes import proven_for_all_sizes
-from symattn.algebra.budget import Spent, within
-from symattn.algebra.entries import Entries
+from symattn.algebra.all_sizes import proven_for_all_sizes
+from symattn.algebra.effort import Spent, within
 from symattn.algebra.equality import stated
-from symattn.algebra.field import Ring, solved
+from symattn.algebra.field import Again, Known, Ring, solved
+from symattn.algebra.field_arithmetic import Entries
+from symattn.algebra.free_algebra import _spans, follows_in_words
 from symattn.algebra.functions import Functions
-from symattn.algebra.known import Again, Known
-from symattn.algebra.words import _spans, follows_in_words
 from symattn.errors import ShapeError
 from symattn.nodes import Softmax
 
@@ -252,7 +251,7 @@ def test_what_has_no_value_is_not_equal(statement: str) -> None:
 
 
 def test_where_a_value_may_be_missing_is_told() -> None:
-    assert equal("M M^-1 = I").told == "equal (for all sizes, where both sides are defined)"
+    assert equal("M M^-1 = I").summary == "equal (for all sizes, where both sides are defined)"
     assert equal("A / b = diag(b)^-1 A", shapes={"A": (2, 2), "b": (2, 1)}).partial
     assert not equal("softmax(S) 1 = 1").partial
 

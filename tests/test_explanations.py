@@ -15,8 +15,8 @@ from symattn.worksheet.misconceptions.evidence import LEAST_BITS, Candidates
 from symattn.worksheet.misconceptions.explanations import cannot_tell
 from symattn.worksheet.misconceptions.habits import HABITS
 from symattn.worksheet.reading.worksheet import worksheet_of
-from symattn.worksheet.reports.report import report_of
 from symattn.worksheet.reports.results import Marking
+from symattn.worksheet.reports.single import report_of
 from tests.benchmarks.explaining_rates import (
     explained,
     known,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from symattn.attention.vocabulary import WORDS
+
 ROOT = Path(__file__).parent.parent / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
@@ -174,3 +176,33 @@ def test_a_circle_is_caught() -> None:
     assert circles({"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []}) == []
     hidden = "def f():\n    from symattn.nodes import base\n    from symattn.nodes.base import Node"
     assert files_imported(hidden) == {"symattn.nodes.base"}
+
+
+#: The floors that serve any derivation: what they have to know of a matrix is a fact of its item.
+GENERIC = ("notation", "arithmetic", "nodes", "step", "evaluate", "derivatives", "derivation")
+
+#: Words that are a step's name, and something else where they stand.
+ELSEWHERE = {
+    "exp": "the function e^x, in tables of functions",
+    "bias": "how the node of a learned bias is written in formulas: bias(T)",
+}
+
+
+def names_of_attention(source: str) -> set[str]:
+    """The names of attention's steps and inputs that stand in the source as texts."""
+    texts = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+    return {name for name in WORDS if name in texts and name not in ELSEWHERE}
+
+
+@pytest.mark.parametrize("floor", GENERIC)
+def test_generic_floors_know_no_step_of_attention(floor: str) -> None:
+    paths = [path for path in MODULES if path.relative_to(ROOT).parts[0].partition(".")[0] == floor]
+    assert paths
+    assert {path: names_of_attention(path.read_text(encoding="utf-8")) for path in paths} == {
+        path: set() for path in paths
+    }
+
+
+def test_a_step_that_a_generic_floor_knows_is_caught() -> None:
+    assert names_of_attention('hidden = item.name in ("scores", "bias", "Q")') == {"scores", "Q"}
+    assert names_of_attention('"""The scores of Q and K."""\nscores = item.logits') == set()

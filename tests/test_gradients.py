@@ -28,6 +28,7 @@ from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.balls import Balls
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.functions import FUNCTIONS
+from symattn.attention.vocabulary import symbol_of
 from symattn.cli import main
 from symattn.derivatives import rules
 from symattn.documents.latex import latex_document
@@ -53,7 +54,7 @@ from symattn.nodes import (
     scores,
 )
 from symattn.nodes.entrywise import Entrywise
-from symattn.notation.options import prefixed, symbol_of
+from symattn.notation.options import prefixed
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
 from tests.combinations import AXES, refusal, spec_of
 from tests.extras import package
@@ -318,7 +319,7 @@ def node_gap(kind: type[Node], sample: Any = None) -> float:
     h = next(size for size in CONTRACT_SIZES if size.name == "h")
 
     def at(expr: Any, numbers: Any, per_head: bool = False) -> Any:
-        return program_of(expr, {h: 2}, per_head)(numbers.__getitem__, FLOAT64)
+        return program_of(expr, {h: 2}, h if per_head else None)(numbers.__getitem__, FLOAT64)
 
     upstream = sympy.MatrixSymbol("upstream", *node.shape)
     weights = rng.normal(size=at(node, values).shape[-2:])

@@ -20,7 +20,7 @@ from symattn.nodes.base import definitions
 from symattn.nodes.spell import Speller
 from symattn.worksheet import read_worksheet
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.reports.report import as_data
+from symattn.worksheet.reports.single import report_data, report_of
 
 for row in VARIANTS:
     derivation = row.spec.derivation()
@@ -45,7 +45,7 @@ for row in VARIANTS:
 for path in sorted(Path(sys.argv[1]).glob("*.toml")):
     sheet = read_worksheet(path)
     if sheet.claims:
-        print(as_data(check_worksheet(sheet)))
+        print(report_data(report_of(check_worksheet(sheet))))
 """
 
 

@@ -14,13 +14,11 @@ import sympy
 from click.testing import CliRunner
 
 from symattn import IDENTITIES, SymattnError, prove
-from symattn.algebra import printed
-from symattn.algebra.allsizes import proven_for_all_sizes
-from symattn.algebra.calculus import Rule, follows
+from symattn.algebra.all_sizes import proven_for_all_sizes
 from symattn.algebra.equality import stated
-from symattn.algebra.identities import identity
-from symattn.algebra.identity import Identity
-from symattn.algebra.rules import RULES, rule
+from symattn.algebra.identities import identity, reports
+from symattn.algebra.identities.proofs import Identity
+from symattn.algebra.rules import RULES, Rule, follows, rule
 from symattn.algebra.statement import readings
 from symattn.cli import main
 
@@ -149,14 +147,14 @@ def test_text_latex_mathml_and_json_say_the_same() -> None:
 
     for name in ("shift", "mask-zero", "rotary-relative", "gaussian-kernel"):
         proof = prove(identity(name))
-        text = "\n".join(words for _, words in printed.text_lines(proof))
+        text = "\n".join(words for _, words in reports.text_lines(proof))
         assert BY_NAME[name].statement in text
         assert proof.equality.verdict in text
-        ElementTree.fromstring(printed.mathml_lines(proof))
-        latex = printed.latex_lines(proof)
+        ElementTree.fromstring(reports.mathml_lines(proof))
+        latex = reports.latex_lines(proof)
         assert latex.count("{") == latex.count("}")
         assert "ᵀ" not in latex
-        found = json.loads(json.dumps(printed.data(proof)))
+        found = json.loads(json.dumps(reports.data(proof)))
         assert found["good"] is True
         assert len(found["proof"]) == len(proof.links)
 

@@ -152,9 +152,9 @@ def follows(mask: MatrixExpr, seen: Seen) -> None:
     assert mask.doit().as_explicit().tolist() == expected
     assert mask.T.as_explicit().T.tolist() == expected
     arrays = np.array(expected, dtype=object).astype(float)
-    np.testing.assert_array_equal(program_of(mask, {}, False)(nothing, FLOAT64), arrays)
+    np.testing.assert_array_equal(program_of(mask, {})(nothing, FLOAT64), arrays)
     np.testing.assert_array_equal(sympy.lambdify([], mask, "numpy")(), arrays)
-    balls = program_of(mask, {}, False)(nothing, BALLS)
+    balls = program_of(mask, {})(nothing, BALLS)
     np.testing.assert_array_equal([[float(x) for x in row] for row in balls], arrays)
     i, j = sympy.symbols("i j", integer=True)
     rule = rule_of(mask, i, j)
@@ -253,7 +253,7 @@ def test_a_union_takes_boolean_matrices() -> None:
     assert mask.doit() == sympy.zeros(2, 2)
     given = AnyOf(sympy.MatrixSymbol("M", 2, 2), Window(2, 2, 0))
     assert Speller().rule(rule_of(given, *sympy.symbols("i j", integer=True))) is not None
-    value = program_of(given, {}, False)(lambda _: np.array([[np.nan, 0], [-np.inf, 7]]), FLOAT64)
+    value = program_of(given, {})(lambda _: np.array([[np.nan, 0], [-np.inf, 7]]), FLOAT64)
     np.testing.assert_array_equal(value, [[0, 0], [-np.inf, 0]])
 
 

@@ -409,8 +409,11 @@ def evaluated(name: str, dtype: str = "float64") -> tuple[Evaluation, Step]:
     kind = NORMALISERS[name]
     sink = name == "softmax-sink"
     expr = kind(S, BETA) if sink else kind(S)
-    inputs = (Input("scores", S, "scores"), *([Input("sink", BETA, "the sink")] if sink else []))
-    step = Step("weights", A, "", expr, kind.rule_name, kind.reason, kind.source)
+    inputs = (
+        Input("scores", S, "scores", logits=True),
+        *([Input("sink", BETA, "the sink")] if sink else []),
+    )
+    step = Step("weights", A, expr, kind.rule_name, kind.reason, kind.source)
     told: dict[str, Any] = {"scores": GIVEN} | ({"sink": [["0.5"]]} if sink else {})
     return Derivation(inputs, (step,)).evaluate(dtype=dtype, **told), step
 
@@ -487,7 +490,7 @@ def test_hardmax_counts_from_the_index_base() -> None:
 
 def test_a_near_tie_is_shown_with_the_digits_that_tell() -> None:
     _, step = evaluated("hardmax")
-    derivation = Derivation((Input("scores", S, ""),), (step,))
+    derivation = Derivation((Input("scores", S, logits=True),), (step,))
     evaluation = derivation.evaluate(scores=[["0.20203", "0.2020301"]])
     text = line(worked(evaluation, step, 0, 1))
     assert text == "a_12 = 1 since argmax(0.20203, 0.2020301) = 2"

@@ -434,9 +434,13 @@ def evaluated(expr: Any, per_head: bool = False, **given: Any) -> Evaluation:
     """One step Y = expr over the matrices given."""
     symbols = sorted(expr.atoms(sympy.MatrixSymbol), key=str)
     heads = {part.args[0] for part in expr.atoms(Head)}
-    inputs = [Input(s.name, Head(s, HEAD) if s in heads else s) for s in symbols]
+    inputs = [
+        Input(s.name, Head(s, HEAD), count=h) if s in heads else Input(s.name, s) for s in symbols
+    ]
     symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
-    step = Step("y", Head(symbol, HEAD) if per_head else symbol, "", expr)
+    step = Step(
+        "y", Head(symbol, HEAD) if per_head else symbol, expr, count=h if per_head else None
+    )
     return Derivation(tuple(inputs), (step,)).evaluate(**given)
 
 
@@ -523,13 +527,15 @@ SPELLED = {
 def test_entries_are_spelled(name: str, index_base: Any) -> None:
     expr, _, per_head = STEPS[name]
     symbol: Any = sympy.MatrixSymbol("Y", *expr.shape)
-    step = Step("y", Head(symbol, HEAD) if per_head else symbol, "", expr)
+    step = Step(
+        "y", Head(symbol, HEAD) if per_head else symbol, expr, count=h if per_head else None
+    )
     said = line(step.entry(Notation(index_base=index_base))).partition(" = ")[2]
     assert said == SPELLED[name, index_base]
 
 
 def test_a_bias_of_each_head_is_called_by_its_head() -> None:
-    step = Step("y", Head(sympy.MatrixSymbol("Y", n, m), HEAD), "", ALiBi(n, m, 8, HEAD))
+    step = Step("y", Head(sympy.MatrixSymbol("Y", n, m), HEAD), ALiBi(n, m, 8, HEAD), count=h)
     assert line(step.entry()) == "y_ab⁽ⁱ⁾ = μ_i (b − a)"
     assert line(step.formula()) == "Y⁽ⁱ⁾ = alibi⁽ⁱ⁾(n, m)"
 

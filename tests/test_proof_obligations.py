@@ -15,10 +15,10 @@ import pytest
 import sympy
 
 from symattn import Attention, SymattnError, equal
-from symattn.algebra.allsizes import AllSizes, proven_for_all_sizes
-from symattn.algebra.budget import STEPS, Spent, within
+from symattn.algebra.all_sizes import AllSizes, proven_for_all_sizes
+from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.equality import stated
-from symattn.algebra.words import follows_in_words
+from symattn.algebra.free_algebra import follows_in_words
 from symattn.derivation import Derivation, Input
 from symattn.nodes import Hardmax
 from symattn.step import Step
@@ -260,7 +260,7 @@ def test_what_a_reader_expects_is_proven(text: str, options: dict[str, Any]) -> 
 @pytest.mark.parametrize("choice", [{"mask": "causal"}, {"source": "self", "cache": True}])
 def test_taking_the_row_maximum_off_is_proven_under_a_mask(choice: dict[str, Any]) -> None:
     plain, stable = (Attention(**choice, unfold=on).derivation() for on in (False, True))
-    assert equal(plain, stable).told == "equal (for all sizes)"
+    assert equal(plain, stable).summary == "equal (for all sizes)"
 
 
 # ---- where both sides are defined ----------------------------------------------------------

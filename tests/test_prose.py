@@ -62,7 +62,46 @@ REST = {
     "before a literal block": (":claim:`weights[1,1] = 0.21`::\n\n   x", ["0.21"]),
     "after stray quotes": ("a `` b\n\n:claim:`weights[1,1] = 0.21`", ["0.21"]),
     "an admonition called attention": (".. attention:: :claim:`weights[1,1] = 0.21`", ["0.21"]),
-    "in double quotes": ("`` :claim:`weights[1,1] = 0.99` ``", []),
+    "in double quotes": ("``:claim:`weights[1,1] = 0.99```", []),
+    "in double quotes that are none": ("`` :claim:`weights[1,1] = 0.21` ``", ["0.21"]),
+    "role behind": ("`weights[1,1] = 0.21`:claim:", ["0.21"]),
+    "in a title": (":claim:`weights[1,1] = 0.21`\n" + "=" * 30 + "\n\nA", ["0.21"]),
+    "in a substitution": (".. |x| replace:: :claim:`weights[1,1] = 0.21`", ["0.21"]),
+    "in a term": (
+        "a :claim:`weights[1,1] = 0.21`\n  :claim:`weights[1,2] = 0.22`",
+        ["0.21", "0.22"],
+    ),
+    "behind tabs": ("a\n\tb\t:claim:`weights[1,1] = 0.21`", ["0.21"]),
+    "in a table": (
+        "+-----------------------------+-----------------------------+\n"
+        "| :claim:`weights[1,1] = 0.1` | :claim:`weights[1,1] = 0.1` |\n"
+        "|                             | :claim:`weights[1,1] =      |\n"
+        "|                             | 0.21`                       |\n"
+        "+-----------------------------+-----------------------------+",
+        ["0.1", "0.1", "0.21"],
+    ),
+    "in a simple table": (
+        "===========================  ===========================\n"
+        ":claim:`weights[1,1] = 0.1`  :claim:`weights[1,1] = 0.1`\n"
+        "===========================  ===========================",
+        ["0.1", "0.1"],
+    ),
+    "in a directive in a directive": (
+        ".. note::\n\n   .. tip:: a\n\n      :claim:`weights[1,1] = 0.21`\n\n"
+        "   :claim:`weights[1,1] = 0.22`",
+        ["0.21", "0.22"],
+    ),
+    "in a directive that nobody knows": (
+        ".. wheighs:: a\n   :b: c\n\n   :claim:`weights[1,1] = 0.21`",
+        ["0.21"],
+    ),
+    "escaped": (":claim:\\`weights[1,1] = 0.99\\`", []),
+    "in words": ("a:claim:`weights[1,1] = 0.99`", []),
+    "in a formula": (".. math::\n\n   :claim:`weights[1,1] = 0.99`", []),
+    "in a comment behind others": (
+        '.. a\n\n..\n\n.. end of inclusion from "x"\n\n:claim:`weights[1,1] = 0.21`',
+        ["0.21"],
+    ),
     "in a literal block": ("a::\n\n  :claim:`weights[1,1] = 0.99`\n", []),
     "in a nested literal block": ("* a::\n\n     :claim:`weights[1,1] = 0.99`\n", []),
     "in code": (".. code-block:: rst\n\n   :claim:`weights[1,1] = 0.99`", []),
@@ -193,6 +232,15 @@ REFUSED = {
     "deep": ('{"symattn": ' + "[" * 100_000, ".ipynb", "page.ipynb:1: not a notebook"),
     "many lines": ("symattn" + "\n" * 50_001, ".md", "50,000 lines"),
     "many lines too": ("symattn::" + "\n" * 50_001, ".rst", "50,000 lines"),
+    "a long line": (RST + f":claim:`{'a' * 10_000}`", ".rst", "page.rst:9: more than 10,000"),
+    "a long paragraph": (RST + "a claim\n" * 3_000, ".rst", "page.rst:9: 23,999 characters"),
+    "many cells": (RST + "|a|b\n" * 20_001, ".rst", "20,000 cells"),
+    "deep blocks": (RST + "".join(" " * i + "a\n" for i in range(900)), ".rst", "too deep"),
+    "no worksheet in a directive": (
+        ".. symattn::\n   [given]\n   Q = [[1]]\n",
+        ".rst",
+        "page.rst:1:1: symattn: give a worksheet in the body, after a blank line",
+    ),
 }
 
 
@@ -241,6 +289,27 @@ def test_all_files_that_were_read_are_known(tmp_path: Path) -> None:
         path.resolve() for path in (page, tmp_path / "sheet.toml", tmp_path / "data" / "q.csv")
     }
     assert read_worksheet(tmp_path / "sheet.toml").files == ((tmp_path / "data/q.csv").resolve(),)
+
+
+def test_much_markup_beside_claims_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symattn.worksheet.syntaxes.structure._MAX_SEARCHED", 1_000)
+    assert check_text(f"{RST}:claim:`weights[1,3] = 0.58`\n", "page.rst") is not None
+    with pytest.raises(ReadError, match=r"page\.rst:9: so much markup"):
+        check_text(f"{RST}:claim:`weights[1,3] = 0.58`{' *a' * 30}\n", "page.rst")
+
+
+def test_nothing_is_run_or_read_by_docutils(tmp_path: Path) -> None:
+    (tmp_path / "part.rst").write_text(":claim:`weights[1,1] = 0.99`\n", "utf-8")
+    path = tmp_path / "page.rst"
+    path.write_text(
+        f"{RST}.. include:: part.rst\n\n.. raw:: html\n   :file: part.rst\n\n"
+        ".. csv-table::\n   :file: part.rst\n\n.. role:: raw-html(raw)\n   :format: html\n\n"
+        ":raw-html:`a` :claim:`weights[1,3] = 0.58`\n",
+        "utf-8",
+    )
+    checked = check_file(path)
+    assert checked is not None
+    assert ([f.claimed for f in checked.findings], checked.problems) == (["0.58"], ())
 
 
 LOST = {

@@ -171,7 +171,7 @@ def calls() -> dict[str, Call]:
             {"given": ["Q", "K", "V"], "sizes": {"n": 2}, "labels": {"n": ["a", "b"]}, "title": ""},
             seen,
         ),
-        "Attention.plan": Call(PLAIN.plan, {"given": ["Q"], "source": "given"}),
+        "Attention.settled": Call(PLAIN.settled, {"given": ["Q"], "source": "given"}),
         "Derivation": Call(
             symattn.Derivation,
             {
@@ -180,6 +180,7 @@ def calls() -> dict[str, Call]:
                 "sizes": {},
                 "labels": {},
                 "title": "",
+                "order": ("n", "m"),
             },
             seen,
         ),
@@ -208,12 +209,15 @@ def calls() -> dict[str, Call]:
             {
                 "name": "weights",
                 "symbol": STEP.symbol,
-                "meaning": "",
                 "expr": STEP.expr,
                 "rule": "",
                 "because": "",
                 "source": "",
-                "group": "h",
+                "count": None,
+                "logits": False,
+                "boolean": False,
+                "fixed": False,
+                "batch": False,
             },
             lambda s: (str(s), s.reason),
         ),
@@ -231,6 +235,7 @@ def calls() -> dict[str, Call]:
                 "sizes": {},
                 "labels": {},
                 "dtype": "float32",
+                "order": ("n", "m"),
             },
         ),
         "Evaluation[]": Call(VALUES.__getitem__, {"name": "weights"}, positional=True),
@@ -366,7 +371,7 @@ def calls() -> dict[str, Call]:
         "prove": Call(symattn.prove, {"statement": "shift", "effort": 1}),
         "check": Call(symattn.check, {"text_or_path": SHEET, "explain": False}, seen),
         "check_worksheet": Call(check_worksheet, {"sheet": WORKSHEET, "explain": False}),
-        "worksheet_of": Call(worksheet_of, {"source": SHEET, "name": "worksheet", "first_line": 1}),
+        "worksheet_of": Call(worksheet_of, {"text": SHEET, "name": "worksheet", "first_line": 1}),
         "read_worksheet": Call(read_worksheet, {"path": FILE}),
         "Worksheet.backward": Call(
             lambda wrt: WORKSHEET.backward(wrt).derivation(), {"wrt": ("Q",)}, seen

@@ -25,6 +25,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from symattn.attention.vocabulary import Notation
 from symattn.cli import main
 from symattn.documents.code.document import code_document
 from symattn.documents.data import json_document
@@ -38,7 +39,6 @@ from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
 from symattn.documents.tex import tex_document
 from symattn.documents.text import text_document
-from symattn.notation.options import Notation
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests.extras import package

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +14,7 @@ import numpy as np
 import pytest
 import sympy
 
-from symattn import Attention, Notation, SymattnError, latex, text
+from symattn import VARIANTS, Attention, Notation, SymattnError, Variant, latex, text
 from symattn.attention.example import small_example
 from symattn.attention.meaning import check_options
 from symattn.errors import ShapeError
@@ -272,7 +276,9 @@ def test_a_scale_on_both_gives_the_same_weights(more: dict[str, Any], width: int
     for item in one.inputs:
         rows, columns = (known.get(str(size), width) for size in item.shape)
         heads = (
-            [] if not item.per_head else [{"h": known["h"], "g": more.get("kv_heads")}[item.group]]
+            []
+            if not item.per_head
+            else [{"h": known["h"], "g": more.get("kv_heads")}[str(item.count)]]
         )
         given[item.name] = (RNG.integers(1, 4, (*heads, rows, columns))).tolist()
     single, double = one.evaluate(**given), both.evaluate(**given)
@@ -403,3 +409,73 @@ def test_masks_of_each_head_in_an_example(kind: str) -> None:
     assert values["weights"].shape == (2, 2, 2)
     assert values.check()
     assert derivation["masked"].per_head
+
+
+# ---- plans and rows ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
+def test_specs_and_their_plans_are_hashable(row: Variant) -> None:
+    again = replace(row.spec)
+    assert (again, hash(again)) == (row.spec, hash(row.spec))
+    assert hash(row.spec.settled(None)) == hash(again.settled(None))
+
+
+def test_lists_and_tables_of_a_spec_cannot_change_it() -> None:
+    window: list[int] = [1, 0]
+    masks: dict[str, Any] = {"any": [{"window": window}, "causal", {"all": ["causal"]}]}
+    spec = Attention(mask=masks, positions={"rotary": {"pairing": "half"}})
+    before, printed = hash(spec), str(spec.derivation())
+    window[0] = 5
+    masks.clear()
+    assert (hash(spec), str(spec.derivation())) == (before, printed)
+    assert spec == Attention(mask=spec.mask, positions=spec.positions)
+    assert "any(window(n, m, 1, 0), causal(n, m))" in printed
+
+
+NEW_SCORE = """
+from symattn.attention import scoring
+from symattn.attention.words import Parameter, Word
+
+
+def low_rank(b, query, key, weights):
+    narrow = b.step("Q_narrow", query * weights, "projection", "Why.", "Source.")
+    return b.step("scores", narrow * weights.T * key.T, "matrix product", "Why.", "Source.")
+
+
+rank = Parameter("W_L", "W_L", "score weights", lambda query, key: (query, 1))
+scoring.SCORES["low-rank"] = scoring.Score(low_rank, (rank,), (Word("Q_narrow", "Q_n"),))
+
+from symattn import Attention, Notation, text
+from symattn.worksheet.reading.worksheet import worksheet_of
+
+derivation = Attention(score="low-rank", heads=2).derivation()
+print(text(derivation["Q_narrow"].formula(Notation(symbols={"W_L": "L"}))))
+print([item.name for item in derivation.inputs], derivation.gradient("W_L").names[-1])
+one = "[[1], [2]]"
+sheet = worksheet_of(f'''
+attention = {{score = "low-rank", batch = 1, scale = false}}
+given = {{Q = [[[1, 0]]], K = [[[0, 1]]], V = [[[1]]], W_L = {one}}}
+claims = {{"Q_narrow[1,1]" = "1"}}
+''')
+print(sheet.evaluate()["scores"].exact)
+"""
+
+
+def test_a_new_score_is_one_row_with_its_weights() -> None:
+    """Its letter can be chosen, its weights are given in worksheets, shared by all of a batch."""
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    found = subprocess.run(
+        [sys.executable, "-c", NEW_SCORE],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=False,
+        timeout=60,
+    )
+    assert found.stderr == ""
+    assert found.stdout.splitlines() == [
+        "Q_n⁽ⁱ⁾ = Q⁽ⁱ⁾ L⁽ⁱ⁾",
+        "['Q', 'K', 'V', 'W_L'] dW_L",
+        "(Matrix([[2]]),)",
+    ]

@@ -20,7 +20,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symattn.algebra.equality import Equality
-from symattn.algebra.identity import Identity, Link, Proof
+from symattn.algebra.identities.proofs import Identity, Link, Proof
 from symattn.cli import COMMANDS, main
 from symattn.cli.marking import status_of as status_of_finding
 from symattn.cli.prove import status_of
@@ -441,7 +441,7 @@ PLANTS: tuple[tuple[str, str], ...] = (
     ("symattn.worksheet.prose.check_file", "check {right}"),
     ("symattn.worksheet.reports.overview.report_of", "check {right}"),
     ("symattn.worksheet.render.rendered", "render {page}"),
-    ("symattn.algebra.identity.decide", "prove shift"),
+    ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
     ("symattn.cli.lists.print_lines", "variants"),
@@ -663,7 +663,8 @@ def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    "at", ["symattn.worksheet.prose.check_file", "symattn.worksheet.prose.Finding.told"]
+    "at",
+    ["symattn.worksheet.prose.check_file", "symattn.worksheet.reports.results.Finding.message"],
 )
 def test_a_defect_in_pytest(
     at: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

@@ -16,11 +16,11 @@ from click.testing import CliRunner
 
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS, Variant
+from symattn.attention.vocabulary import Notation
 from symattn.cli import main
 from symattn.derivation import Evaluation, Step
 from symattn.documents.data import json_document
 from symattn.errors import ReadError, SymattnError
-from symattn.notation.options import Notation
 from symattn.notation.text import box, line
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.marking.lines import check_lines
@@ -31,8 +31,8 @@ from symattn.worksheet.reading.lines import Line, last_side, sides_of
 from symattn.worksheet.reading.naming import counted_place, entry_name
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.overview import Overview, file_report
-from symattn.worksheet.reports.report import report_of
 from symattn.worksheet.reports.results import CheckedFile, Marking
+from symattn.worksheet.reports.single import report_of
 from symattn.worksheet.reports.writers import text_overview
 from tests.checking import check, verdicts
 from tests.shares import share
@@ -138,7 +138,7 @@ def test_the_worked_lines_of_derive_hold(variant: Variant) -> None:
     for key, text in worked_lines(shown, notation):
         lines: list[Line] = []
         read_claims({key: text}, shown, None, lines)
-        assert [link.told for link in check_lines(lines, shown, {})] == []
+        assert [link.message for link in check_lines(lines, shown, {})] == []
 
 
 def test_a_changed_digit_in_a_worked_line_is_found() -> None:
@@ -332,7 +332,7 @@ def test_one_wrong_exponential_does_not_turn_the_others() -> None:
 
 def told(marking: Marking) -> list[str]:
     """What is said of the signs that do not hold."""
-    return [link.told for link in marking.lines]
+    return [link.message for link in marking.lines]
 
 
 HOLD = (
@@ -468,7 +468,7 @@ def test_worked_lines_in_pages(suffix: str, text: str, end: str) -> None:
     (finding,) = checked.findings
     assert (finding.entry, finding.claimed, finding.verdict) == ("scores[1,2]", "9", "wrong")
     (link,) = checked.links
-    assert link.told.endswith(" is 8, not 9")
+    assert link.message.endswith(" is 8, not 9")
     assert link.line in (finding.line, finding.line - 1)  # where it begins
     assert checked.corrected() == page[: finding.start] + "8" + page[finding.start + 1 :]
     again = check_text(checked.corrected(), f"page{suffix}", explain=False)
@@ -483,7 +483,7 @@ def test_worked_lines_in_notebooks(ascii_only: bool) -> None:
     text = json.dumps(cells, ensure_ascii=ascii_only)
     checked = check_text(text, "a.ipynb", explain=False)
     assert checked is not None
-    assert [link.told for link in checked.links] == [
+    assert [link.message for link in checked.links] == [
         "worked line of scores[1,2]: 1·0 + 2·4 is 8, not 9"
     ]
     assert json.loads(checked.corrected())["cells"][0]["source"][-1].endswith("= 8$\n")
@@ -647,7 +647,7 @@ def test_whatever_is_typed_is_marked_or_refused_in_one_line() -> None:
             marking = check(
                 GIVEN, {key.replace('"', ""): value}, decimal=chance.choice(["", ",", "."])
             )
-            assert all(link.told.isprintable() for link in marking.lines)
+            assert all(link.message.isprintable() for link in marking.lines)
         except SymattnError as error:
             refused += 1
             assert "\n" not in str(error)
@@ -689,7 +689,7 @@ def test_lines_of_the_unfolded_softmax(line_: str, attention: dict[str, Any], ve
 
 def test_the_largest_of_numbers_is_compared() -> None:
     found = check(TWO_KEYS, {"row_max[1,1]": "max(0.71, 0) = 0"}, {})
-    assert [link.told for link in found.lines] == [
+    assert [link.message for link in found.lines] == [
         "worked line of row_max[1,1]: max(0.71, 0) is 0.71, not 0"
     ]
 
@@ -745,7 +745,7 @@ def test_a_line_that_names_no_entry_is_checked(text: str, told: list[str]) -> No
     """And the page's other numbers are reported."""
     checked = check_text(f"{SCALED}{text}\n\nIt is {{claim}}`a_11 = 0.4`.\n", "a.md", explain=False)
     assert checked is not None
-    assert [link.told for link in checked.links] == told
+    assert [link.message for link in checked.links] == told
     assert [(one.entry, one.verdict) for one in checked.findings] == [("weights[1,1]", "wrong")]
     alone = check_text(f"{SCALED}{text}\n", "a.md", explain=False)
     assert alone is not None
@@ -766,7 +766,7 @@ def test_an_entry_that_is_claimed_twice_counts_twice() -> None:
     assert checked is not None
     found = file_report(checked)
     (only,) = found.reports
-    assert found.counts == only.counts == {"right": 2, "wrong": 1}
+    assert found.counts == {"right": 2, "wrong": 1}
     assert only.first is not None
     assert "you wrote 0.5" in only.first.sentence
     assert only.steps[0].tables[0].rows[0][1][0].text == "0.5"

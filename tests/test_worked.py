@@ -134,7 +134,7 @@ def test_text_is_read_as_it_is_meant(stage: str, value: Fraction) -> None:
 def test_a_function_of_each_entry_is_worked_out(name: str) -> None:
     n, m = sympy.symbols("n m", integer=True, positive=True)
     X, Y = (sympy.MatrixSymbol(letter, n, m) for letter in "XY")
-    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, "", Entrywise(X, name)),))
+    derivation = Derivation((Input("X", X, "numbers"),), (Step("y", Y, Entrywise(X, name)),))
     rows = derivation.evaluate(X=[["0", "-7/3", "√2"], ["0.001", "3", "12"]])["y"]
     lines = [text(rows.worked(i, j)) for i in (1, 2) for j in (1, 2, 3)]
     for line in lines:

@@ -2,11 +2,11 @@
 
 The answer is a decision, not a sample. Numbers are tried first: where Arb proves that the two
 sides differ, they are different. Otherwise both sides are brought to a normal form over symbolic
-indices (`allsizes.py`) or of words in matrices (`words.py`), which settles many identities for all
-sizes; or the entries are computed in an exact field of functions (`field.py`) at given sizes. What
-holds only at sizes that were chosen here is not called equal, and what nothing settles is
-"undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary Functions
-of a Real Variable* (1968), is why there has to be such an answer.
+indices (`all_sizes.py`) or of words in matrices (`free_algebra.py`), which settles many identities
+for all sizes; or the entries are computed in an exact field of functions (`field.py`) at given
+sizes. What holds only at sizes that were chosen here is not called equal, and what nothing settles
+is "undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary
+Functions of a Real Variable* (1968), is why there has to be such an answer.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from typing import Any, Literal
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.allsizes import AllSizes, proven_for_all_sizes
-from symattn.algebra.budget import STEPS, Spent, within
-from symattn.algebra.entries import Entries
-from symattn.algebra.field import Undefined
+from symattn.algebra.all_sizes import AllSizes, proven_for_all_sizes
+from symattn.algebra.counterexample import Counterexample, Side, broadcast
+from symattn.algebra.effort import STEPS, Spent, within
+from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
+from symattn.algebra.field_arithmetic import Entries
+from symattn.algebra.free_algebra import follows_in_words
 from symattn.algebra.functions import Functions
 from symattn.algebra.hypotheses import Statement, inputs
-from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 from symattn.algebra.refute import chosen_sizes, refuted, trial_sizes
 from symattn.algebra.shapes import SQUARE
 from symattn.algebra.statement import readings
-from symattn.algebra.witness import Counterexample, Side, broadcast
-from symattn.algebra.words import follows_in_words
 from symattn.arguments import instance, table, whole, words, wrong
 from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, ShapeError, SymattnError, shown
@@ -79,7 +78,7 @@ class Equality:
         return self.verdict == "equal"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The answer in a line: equal (for all sizes, where both sides are defined)."""
         where = [self.scope] if self.scope and self.verdict != "different" else []
         where += ["where both sides are defined"] if self.partial else []
@@ -92,7 +91,7 @@ class Equality:
 
     def __str__(self) -> str:
         why = self.counterexample if self.counterexample else self.reason
-        lines = [f"{self.told}: {why}", *([f"read as {self.read_as}"] if self.reading else [])]
+        lines = [f"{self.summary}: {why}", *([f"read as {self.read_as}"] if self.reading else [])]
         return "; ".join([*lines, *self.notes])
 
 
@@ -118,7 +117,7 @@ def equal(
 
     Raises `SymattnError` for what cannot be read and for shapes that do not fit.
 
-    >>> equal("softmax(S + c 1^T)", "softmax(S)").told
+    >>> equal("softmax(S + c 1^T)", "softmax(S)").summary
     'equal (for all sizes)'
     >>> answer = equal("Q K^T = K Q^T", shapes={"Q": (2, 1), "K": (2, 1)})
     >>> print(answer.verdict, answer.counterexample.left, answer.counterexample.right)
@@ -152,7 +151,7 @@ def answered(
         if {bool(found), bool(answer)} == {True, False} and found.verdict != "undecided":
             differing = [pair for pair in found.reading if pair not in answer.reading]
             told = ", ".join(f"{name} {shape}" for name, shape in differing)
-            notes.append(f"with {told} instead, the answer is: {found.told}")
+            notes.append(f"with {told} instead, the answer is: {found.summary}")
     return replace(answer, notes=tuple(notes))
 
 
@@ -328,9 +327,12 @@ def _known_shapes(pairs: list[list[Any]]) -> dict[str, tuple[Any, Any]]:
         for one in pair
         if not isinstance(one, str)
         for name, letter in Side(_meant(one)).letters().items()
-        if letter.group is None
+        if letter.count is None
     }
 
+
+#: The sizes of a statement in the order in which they are listed.
+_ORDER = ("n", "m", "p", "d_model", "d_k", "d_v", "h", "g", "k")
 
 # ---- deciding ------------------------------------------------------------------------------
 
@@ -378,14 +380,15 @@ def _check_room(statement: Statement, given: dict[sympy.Symbol, int]) -> None:
         raise SymattnError(f"sizes: keep to {_MOST_CELLS}, or leave the sizes open")
 
 
-def _at_given(sizes: Mapping[sympy.Symbol, int]) -> str:
-    return f"{AT_GIVEN}: {_told(sizes)}" if sizes else AT_GIVEN
+def _at_given(statement: Statement, sizes: Mapping[sympy.Symbol, int]) -> str:
+    return f"{AT_GIVEN}: {_sizes_text(statement, sizes)}" if sizes else AT_GIVEN
 
 
-def _told(sizes: Mapping[sympy.Symbol, int]) -> str:
-    listed = listed_sizes(dict(sizes)) or {s.name: k for s, k in sizes.items()}
-    rest = {s.name: k for s, k in sizes.items() if s.name not in listed}
-    return ", ".join(f"{name} = {count}" for name, count in {**listed, **rest}.items())
+def _sizes_text(statement: Statement, sizes: Mapping[sympy.Symbol, int]) -> str:
+    meant = (side.meaning for side in statement.all_sides)
+    orders = (one.order for one in meant if isinstance(one, Derivation))
+    listed = listed_sizes(sizes, next(orders, _ORDER))
+    return ", ".join(f"{name} = {count}" for name, count in listed.items())
 
 
 def _decided(
@@ -401,7 +404,7 @@ def _decided(
         found = refuted(statement, trial)
         if found.counterexample is not None:
             why = "Arb proves that the values differ"
-            return Equality("different", _told(trial), why, found.counterexample)
+            return Equality("different", _sizes_text(statement, trial), why, found.counterexample)
         defined = defined or found.defined
         one_sided = one_sided or found.one_sided
     if one_sided and defined:
@@ -416,7 +419,7 @@ def _decided(
     sizeless = not symbols and _is_of_numbers(statement)
     whole, reasons = _for_all_sizes(statement, steps)
     if whole is not None:
-        scope = _at_given(given) if fixed and not sizeless else FOR_ALL
+        scope = _at_given(statement, given) if fixed and not sizeless else FOR_ALL
         return Equality("equal", scope, whole.why, partial=whole.partial)
     chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
     try:
@@ -424,21 +427,23 @@ def _decided(
             partial = _equal_at(statement, chosen)
     except Spent as spent:
         why = f"not decided {spent}; allow more with effort=10 (--effort 10)"
-        return Equality("undecided", _told(chosen), why)
+        return Equality("undecided", _sizes_text(statement, chosen), why)
     except (TooHard, CannotSpell, Undefined) as trouble:
-        return Equality("undecided", _told(chosen), str(trouble))
+        return Equality("undecided", _sizes_text(statement, chosen), str(trouble))
     except _Open as trouble:
         found = refuted(statement, chosen, thorough=True)
         if found.counterexample is not None:
             why = "Arb proves that the values differ"
-            return Equality("different", _told(chosen), why, found.counterexample)
-        return Equality("undecided", _told(chosen), str(trouble))
+            return Equality("different", _sizes_text(statement, chosen), why, found.counterexample)
+        return Equality("undecided", _sizes_text(statement, chosen), str(trouble))
     if fixed:
         why = "every entry of the difference is the function 0"
-        scope = FOR_ALL if sizeless else _at_given(given)
+        scope = FOR_ALL if sizeless else _at_given(statement, given)
         return Equality("equal", scope, why, partial=partial)
     why = f"not shown for other sizes: {reasons}"
-    return Equality("holds at the sizes tried", _told(chosen), why, partial=partial)
+    return Equality(
+        "holds at the sizes tried", _sizes_text(statement, chosen), why, partial=partial
+    )
 
 
 def _is_of_numbers(statement: Statement) -> bool:
@@ -475,9 +480,8 @@ def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
         for letter in side.letters().values():
             for size in letter.shape:
                 found |= sympy.sympify(size, strict=True).free_symbols
-            if letter.group is not None:
-                group = sympy.Symbol(letter.group, integer=True, positive=True)
-                found |= {group} - set(getattr(side.meaning, "sizes", ()))
+            if letter.count is not None:
+                found |= letter.count.free_symbols - set(getattr(side.meaning, "sizes", ()))
         found |= {s for s in side.scalars() if s.is_integer and s.is_positive}
         if isinstance(side.meaning, MatrixExpr):
             for size in shape_of(side.meaning):
@@ -509,7 +513,7 @@ def _arranged(statement: Statement, sizes: dict[sympy.Symbol, int]) -> Iterator[
 
 
 def _equal_for(statement: Statement, sizes: dict[sympy.Symbol, int]) -> bool:
-    """Show that the sides agree, whatever the signs are that an entry depends on."""
+    """Whether the sides agree under every choice of the signs that an entry depends on."""
     try:
         same, functions = _round(statement, sizes, Known(opaque=True))
         if same:

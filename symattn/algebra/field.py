@@ -12,19 +12,55 @@ replaces a function by an equal one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from typing import Any
 
 import flint
 
-from symattn.algebra.budget import spend
-from symattn.algebra.known import TooHard
+from symattn.algebra.effort import spend
 from symattn.errors import SymattnError
 
 #: How many terms a numerator or denominator may have.
 _MOST_TERMS = 20_000
+
+
+class Again(Exception):
+    """Raised where a new scale or order is found: the computation starts again with it."""
+
+
+class NeedSign(Exception):
+    """Raised where the result depends on the sign of a polynomial: compute with both."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+class Empty(Exception):
+    """Raised where no input has the signs that are assumed."""
+
+
+class TooHard(SymattnError):
+    """Something that this decision does not cover; the message says what."""
+
+
+@dataclass
+class Known:
+    """Scales, orders and signs found in earlier rounds of a computation."""
+
+    scales: dict[str, list[Fraction]] = field(default_factory=dict)
+    orders: dict[str, int] = field(default_factory=dict)
+    signs: dict[str, int] = field(default_factory=dict)
+    #: Whether functions by cases are taken as they are; equal arguments then give equal values.
+    opaque: bool = False
+    #: Whether a sign was told by a root or logarithm that would have no value otherwise.
+    partial: bool = False
+
+    def assuming(self, key: str, sign: int) -> Known:
+        """The same, and the sign of one more polynomial."""
+        return Known(self.scales, self.orders, {**self.signs, key: sign}, partial=self.partial)
 
 
 class Undefined(SymattnError):
@@ -271,7 +307,7 @@ class Element:
             terms.append("*".join([str(coefficient), *used]))
         return " + ".join(terms) or "0"
 
-    def put(self, place: int, value: Element) -> Element:
+    def substitute(self, place: int, value: Element) -> Element:
         """This with an element put in for a generator."""
 
         def at(poly: Any) -> Element:

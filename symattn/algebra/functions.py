@@ -21,16 +21,20 @@ from typing import Any
 import flint
 
 from symattn.algebra.field import (
+    Again,
     Element,
+    Empty,
     Generator,
+    Known,
+    NeedSign,
     Ring,
+    TooHard,
     Undefined,
     fraction,
     never_zero,
     sign_by_terms,
     solved,
 )
-from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
 
 #: The largest multiple of an angle, and of an exponent, that is written in one generator.
 MOST_TURNS, MOST_POWER = 24, 10_000
@@ -165,10 +169,10 @@ class Functions:
             count.update(mine)
             if any(count[pole] == 1 for pole in mine):
                 return []
-            kept = [(y, name) for y, name in left if all(count[pole] > 1 for pole in poles[name])]
-            if len(kept) == len(left):
-                return kept
-            left = kept
+            others = [(y, name) for y, name in left if all(count[pole] > 1 for pole in poles[name])]
+            if len(others) == len(left):
+                return others
+            left = others
 
     def _poles(self, y: Element) -> set[str]:
         _, factors = y.parts()[1].factor()
@@ -177,7 +181,7 @@ class Functions:
         }
 
     def unknown(self, name: str, key: str) -> Element:
-        """The value of a function at an argument, of which nothing else is used."""
+        """f(x) as a new input: equal arguments give equal values, and nothing else is used of f."""
         return self._generator(Generator(f"{name}({_short(key)})", "function", False))
 
     # ---- logarithms and powers -------------------------------------------------------------
@@ -199,7 +203,7 @@ class Functions:
     def _positive_where_defined(
         self, content: Fraction, factors: list[tuple[Any, int]], root: bool
     ) -> None:
-        """What a logarithm is taken of is positive, of a root ≥ 0: that tells a last unknown sign.
+        """The argument of ln is positive, that of a root ≥ 0, which decides a last unknown sign.
 
         Of a root it does not where another factor may be 0: then it has a value all the same.
         """

@@ -15,12 +15,20 @@ from typing import Any
 import numpy as np
 import sympy
 
-from symattn.algebra.allsizes import definition, orthogonal
-from symattn.algebra.entries import Entries
-from symattn.algebra.field import Element, Undefined, never_zero
+from symattn.algebra.all_sizes import definition, orthogonal
+from symattn.algebra.counterexample import Letter, Side, broadcast, candidates
+from symattn.algebra.field import (
+    Again,
+    Element,
+    Empty,
+    Known,
+    NeedSign,
+    TooHard,
+    Undefined,
+    never_zero,
+)
+from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.functions import Functions
-from symattn.algebra.known import Again, Empty, Known, NeedSign, TooHard
-from symattn.algebra.witness import Letter, Side, broadcast, candidates
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import precision
@@ -62,13 +70,13 @@ class Statement:
                     raise SymattnError(
                         f"{name}: is {_dims(out[name])} in one place and {_dims(letter)} in another"
                     )
-                if name in out and out[name].group != letter.group:
+                if name in out and out[name].count != letter.count:
                     raise SymattnError(
                         f"{name}: is one for each head in one place and shared in another; "
                         "these are different inputs"
                     )
                 if name in out and out[name].heads != letter.heads:
-                    told = [str(one.heads or one.group) for one in (out[name], letter)]
+                    told = [str(one.heads or one.count) for one in (out[name], letter)]
                     raise SymattnError(
                         f"{name}: is one for each of {told[0]} heads in one place and of {told[1]} "
                         "in another; these are different inputs"
@@ -126,14 +134,14 @@ def _assume(one: Side, two: Side, given: dict[str, Array], entries: Entries, siz
         found = _solution(left.item(*place), right.item(*place), entries)
         if found is not None:
             for array in (left, right, *given.values()):
-                _put(array, *found)
+                _substitute(array, *found)
 
 
-def _put(array: Array, place: int, value: Element) -> None:
+def _substitute(array: Array, place: int, value: Element) -> None:
     if not array.flags.writeable:
         return
     for index in np.ndindex(*array.shape):
-        array[index] = array.item(*index).put(place, value)
+        array[index] = array.item(*index).substitute(place, value)
 
 
 def _rotation(name: str, size: int, entries: Entries) -> Array:
@@ -272,12 +280,12 @@ def _number(entry: Element, values: dict[int, Any]) -> Any:
     return out
 
 
-def _holds(pair: tuple[Side, Side], given: dict[str, Array], put: Any) -> bool:
+def _holds(pair: tuple[Side, Side], given: dict[str, Array], scalars: Any) -> bool:
     """Whether a hypothesis holds for these numbers, as far as 128 bits tell."""
     with precision(128), np.errstate(all="ignore"):
         arrays = {name: BALLS.array(array) for name, array in given.items()}
         try:
-            one, two = broadcast(*(side.value(arrays, BALLS, put) for side in pair))
+            one, two = broadcast(*(side.value(arrays, BALLS, scalars) for side in pair))
         except (SymattnError, ZeroDivisionError):
             return False
         return all(a.overlaps(b) for a, b in zip(one.ravel(), two.ravel(), strict=True))

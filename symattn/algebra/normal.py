@@ -19,7 +19,7 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.budget import spend
+from symattn.algebra.effort import spend
 
 Factor = tuple[Any, ...]
 Mono = frozenset[tuple[Factor, Fraction]]

@@ -20,11 +20,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.algebra.allsizes import definitions, orthogonal
-from symattn.algebra.budget import STEPS, Spent, within
-from symattn.algebra.hypotheses import Statement, examples
-from symattn.algebra.known import TooHard
-from symattn.algebra.witness import (
+from symattn.algebra.all_sizes import definitions, orthogonal
+from symattn.algebra.counterexample import (
     Compared,
     Counterexample,
     Side,
@@ -32,6 +29,9 @@ from symattn.algebra.witness import (
     evaluated,
     has_value,
 )
+from symattn.algebra.effort import STEPS, Spent, within
+from symattn.algebra.field import TooHard
+from symattn.algebra.hypotheses import Statement, examples
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
@@ -197,16 +197,16 @@ class _Sampler:
 
     def samples(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         """Numbers that satisfy what is assumed: the sizes and scalars, and the matrices."""
-        return self._made(range(_SPECIAL))
+        return self._matrices(range(_SPECIAL))
 
     def generic(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         """Numbers of all signs, none of them 0 or equal to another by chance."""
-        return self._made(range(-_GENERIC, 0))
+        return self._matrices(range(-_GENERIC, 0))
 
-    def _made(self, styles: range) -> Iterator[tuple[Sizes, dict[str, Array]]]:
+    def _matrices(self, styles: range) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         for style in styles:
             self.shared = self._random((4, 4), 1, False)
-            put: Any = {
+            scalars: Any = {
                 **self.sizes,
                 **{s: self._number(style, s.is_positive is True) for s in self.scalars},
             }
@@ -218,11 +218,11 @@ class _Sampler:
                 letters = sorted(self.assumed.special)
                 self.chance.shuffle(letters)
                 for name in letters[: 1 + style % 4]:  # one after the other
-                    self._solve(name, given, put)
-            if self._completed(given, put):
-                yield put, given
+                    self._solve(name, given, scalars)
+            if self._completed(given, scalars):
+                yield scalars, given
 
-    def _solve(self, name: str, given: dict[str, Array], put: Any) -> None:
+    def _solve(self, name: str, given: dict[str, Array], scalars: Any) -> None:
         """Change one matrix so that the hypotheses that are linear in it hold, if there is one."""
         bound = {*self.assumed.mirrored, *self.assumed.orthonormal, *self.statement.permutations}
         if name not in given or name in self.curved or name in bound:
@@ -240,7 +240,7 @@ class _Sampler:
             values = {**given, name: array.reshape(dims)}
             out: list[Any] = []
             for one, two in pairs:
-                left, right = _exact(one, values, put), _exact(two, values, put)
+                left, right = _exact(one, values, scalars), _exact(two, values, scalars)
                 if left is None or right is None:
                     return None
                 out += list(np.ravel(left - right))
@@ -272,22 +272,22 @@ class _Sampler:
             array[:] = list(map(_sympy, solved))
             given[name] = array.reshape(dims)
 
-    def _completed(self, given: dict[str, Array], put: Any) -> bool:
+    def _completed(self, given: dict[str, Array], scalars: Any) -> bool:
         """Fill in the scalars that are defined; whether all that is assumed holds."""
         for symbol, meaning in self.assumed.scalars.items():
             side = Side(meaning)
             if set(side.letters()) & set(self.assumed.defined):
                 continue
-            value = _exact(side, given, put)
+            value = _exact(side, given, scalars)
             if value is None or len({str(x) for x in value.ravel()}) != 1:
                 return False
-            put[symbol] = _sympy(value.ravel()[0])
-        arrays = evaluated(given, self.assumed.defined, put)
+            scalars[symbol] = _sympy(value.ravel()[0])
+        arrays = evaluated(given, self.assumed.defined, scalars)
         if arrays is None:
             return False
-        self.exact = all(_is_exact(one, two, arrays, put) for one, two in self.assumed.others)
+        self.exact = all(_is_exact(one, two, arrays, scalars) for one, two in self.assumed.others)
         return self.kinds_hold(arrays) and all(
-            compared(one, two, arrays, put).agree for one, two in self.statement.where
+            compared(one, two, arrays, scalars).agree for one, two in self.statement.where
         )
 
     def kinds_hold(self, arrays: Mapping[str, Array]) -> bool:
@@ -502,12 +502,12 @@ class _Rationals(Arithmetic):
 _RATIONALS = _Rationals()
 
 
-def _is_exact(one: Side, two: Side, given: Mapping[str, Array], put: Any) -> bool:
+def _is_exact(one: Side, two: Side, given: Mapping[str, Array], scalars: Any) -> bool:
     """Whether a hypothesis holds in rational numbers."""
     named = {*one.letters(), *two.letters()}
     if any(given[name].size and isinstance(given[name].flat[0], flint.arb) for name in named):
         return False
-    left, right = _exact(one, given, put), _exact(two, given, put)
+    left, right = _exact(one, given, scalars), _exact(two, given, scalars)
     return left is not None and right is not None and bool(np.all(left == right))
 
 
@@ -515,12 +515,12 @@ def _sympy(value: Any) -> sympy.Rational:
     return sympy.Rational(int(value.p), int(value.q))
 
 
-def _exact(side: Side, given: Mapping[str, Array], put: Any) -> Array | None:
+def _exact(side: Side, given: Mapping[str, Array], scalars: Any) -> Array | None:
     """The value of a side in rational numbers; None where it is not rational."""
     named = side.letters()
     try:
         return side.value(
-            {k: _RATIONALS.array(v) for k, v in given.items() if k in named}, _RATIONALS, put
+            {k: _RATIONALS.array(v) for k, v in given.items() if k in named}, _RATIONALS, scalars
         )
     except (SymattnError, ZeroDivisionError, NotImplementedError):
         return None
@@ -535,32 +535,34 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     wanted, defined = _ASSUMED if sampler.assumed.others else _SAMPLES, False
     wanted = max(wanted, _MORE) if thorough else wanted
     worlds: Iterator[tuple[Any, dict[str, Array]]] = islice(sampler.samples(), wanted)
-    for put, given in worlds:
-        answer = _tried(statement, sampler, given, put)
+    for scalars, given in worlds:
+        answer = _tried(statement, sampler, given, scalars)
         defined = defined or answer.agree
         if answer.place is not None and sampler.exact:
             if not statement.where:
-                answer = _simpler(statement, sampler, given, put, answer)
-            return Found(_counterexample(sampler, given, put, answer), True)
+                answer = _simpler(statement, sampler, given, scalars, answer)
+            return Found(_counterexample(sampler, given, scalars, answer), True)
     few = sum(map(prod, sampler.dims.values())) <= _FEW
     if statement.where and few and (thorough or not defined):
-        for put, given in islice(_solved(statement, sizes), wanted):
+        for scalars, given in islice(_solved(statement, sizes), wanted):
             if not sampler.kinds_hold(given):
                 continue
-            answer = compared(statement.left, statement.right, given, put)
+            answer = compared(statement.left, statement.right, given, scalars)
             defined = defined or answer.agree
             if answer.place is not None:
-                return Found(_counterexample(sampler, given, put, answer), True)
+                return Found(_counterexample(sampler, given, scalars, answer), True)
     return Found(None, defined, _one_sided(statement, sampler) if defined else "")
 
 
 def _one_sided(statement: Statement, sampler: _Sampler) -> str:
     """Which side alone has values on a whole region, as ln(x²) has where 2 ln x has none."""
-    for put, given in sampler.generic():
-        arrays = evaluated(given, sampler.assumed.defined, put)
+    for scalars, given in sampler.generic():
+        arrays = evaluated(given, sampler.assumed.defined, scalars)
         if arrays is None:
             continue
-        left, right = (has_value(side, arrays, put) for side in (statement.left, statement.right))
+        left, right = (
+            has_value(side, arrays, scalars) for side in (statement.left, statement.right)
+        )
         if left != right:
             return f"the {'left' if left else 'right'} side"
     return ""
@@ -575,15 +577,17 @@ def _solved(statement: Statement, sizes: Sizes) -> Iterator[tuple[Any, dict[str,
         return
 
 
-def _tried(statement: Statement, sampler: _Sampler, given: dict[str, Array], put: Any) -> Compared:
-    arrays = evaluated(given, sampler.assumed.defined, put)
+def _tried(
+    statement: Statement, sampler: _Sampler, given: dict[str, Array], scalars: Any
+) -> Compared:
+    arrays = evaluated(given, sampler.assumed.defined, scalars)
     if arrays is None:
         return Compared(False)
-    return compared(statement.left, statement.right, arrays, put)
+    return compared(statement.left, statement.right, arrays, scalars)
 
 
 def _simpler(
-    statement: Statement, sampler: _Sampler, given: dict[str, Array], put: Any, found: Compared
+    statement: Statement, sampler: _Sampler, given: dict[str, Array], scalars: Any, found: Compared
 ) -> Compared:
     """The numbers made 0 or 1 one by one, as long as the sides still differ; `given` changes."""
     left = _SIMPLER
@@ -598,7 +602,7 @@ def _simpler(
                     break
                 left -= 1
                 array[place] = number
-                still = _tried(statement, sampler, given, put)
+                still = _tried(statement, sampler, given, scalars)
                 if still.place is not None:
                     found = still
                     break
@@ -607,22 +611,22 @@ def _simpler(
 
 
 def _counterexample(
-    sampler: _Sampler, given: Mapping[str, Array], put: Any, found: Compared
+    sampler: _Sampler, given: Mapping[str, Array], scalars: Any, found: Compared
 ) -> Counterexample:
-    shown = [
+    values = [
         (name, _nested(array))
         for name, array in given.items()
         if name not in sampler.assumed.defined
     ]
-    shown += [(s.name, number) for s, number in put.items() if s not in sampler.sizes]
+    values += [(s.name, number) for s, number in scalars.items() if s not in sampler.sizes]
     plain = {side.meaning for side in (sampler.statement.left, sampler.statement.right)}
     for size, number in sampler.sizes.items():  # where no matrix tells how large it is
         if not given or any(
             size in getattr(one, "free_symbols", ()) and not hasattr(one, "shape") for one in plain
         ):
-            shown.append((size.name, number))
+            values.append((size.name, number))
     assert found.place is not None
-    return Counterexample(tuple(shown), found.place, found.left, found.right)
+    return Counterexample(tuple(values), found.place, found.left, found.right)
 
 
 def _nested(array: Array) -> Any:

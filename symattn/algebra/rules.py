@@ -1,10 +1,332 @@
-"""The rules of the calculus. Adding one is adding a row; a test proves each."""
+"""A calculus over matrix expressions: named rules, each proven, and where a rule applies.
+
+A rule is an equation between two expressions whose letters stand for any matrices that fit. It is
+proven by the same decision as everything else, with symbolic indices, so that it holds for all
+sizes. A link of a proof names the rule it uses; `follows` looks for a place where one side of the
+rule fits and the other side gives what the link claims. Associativity, commutativity of sums and
+(A B)ᵀ = Bᵀ Aᵀ are in the form in which expressions are compared.
+"""
 
 from __future__ import annotations
 
-from symattn.algebra.calculus import Rule
-from symattn.errors import SymattnError, nearest
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra.equality import Equality, decide, stated
+from symattn.algebra.hypotheses import Statement
+from symattn.errors import SymattnError, nearest
+from symattn.nodes import Node, Quotient
+from symattn.nodes.base import shape_of
+
+_MOST_FORMS, _MOST_STEPS = 3000, 3
+
+#: A matrix expression in the form in which expressions are compared: nested tuples.
+Form = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An equation that may be used in a proof, in either direction."""
+
+    name: str
+    statement: str
+    says: str
+    permuting: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
+
+    def stated(self) -> Statement:
+        """The rule as a statement."""
+        return next(stated(self.statement, permuting=self.permuting, positive=self.positive))
+
+    def decided(self) -> Equality:
+        """Whether the rule holds, and for which sizes."""
+        return decide(self.stated())
+
+
+# ---- forms ---------------------------------------------------------------------------------
+
+
+def form(expr: Any) -> Form:
+    """The form of a matrix expression: products flat, sums sorted, transposes on letters."""
+    match expr:
+        case sympy.MatrixSymbol():
+            return ("letter", expr.name)
+        case sympy.Transpose():
+            return transposed(form(expr.arg))
+        case sympy.MatMul():
+            coefficient, factors = expr.as_coeff_matrices()
+            return _mul(coefficient, [form(factor) for factor in factors])
+        case Quotient():
+            return _mul(1 / expr.args[1], [form(expr.args[0])])
+        case sympy.MatAdd():
+            return _add([form(term) for term in expr.args])
+        case sympy.HadamardProduct():
+            return ("∘", tuple(sorted((form(f) for f in expr.args), key=str)))
+        case sympy.OneMatrix() | sympy.ZeroMatrix() | sympy.Identity():
+            return (type(expr).__name__, *shape_of(expr))
+        case Node() | sympy.Inverse():
+            return (
+                type(expr).__name__,
+                *(form(arg) if isinstance(arg, MatrixExpr) else ("#", arg) for arg in expr.args),
+            )
+    return ("#", expr)
+
+
+def _mul(coefficient: Any, factors: list[Form]) -> Form:
+    flat: list[Form] = []
+    for factor in factors:
+        if factor[0] == "*":
+            coefficient *= factor[1]
+            flat += factor[2]
+        elif factor[0] != "Identity":
+            flat.append(factor)
+    if not flat:
+        return factors[0]
+    return flat[0] if len(flat) == 1 and coefficient == 1 else ("*", coefficient, tuple(flat))
+
+
+def _add(terms: list[Form]) -> Form:
+    flat = [part for term in terms for part in (term[1] if term[0] == "+" else (term,))]
+    return flat[0] if len(flat) == 1 else ("+", tuple(sorted(flat, key=str)))
+
+
+def transposed(one: Form) -> Form:
+    """The form of the transpose."""
+    match one[0]:
+        case "T":
+            return one[1]  # type: ignore[no-any-return]
+        case "*":
+            return _mul(one[1], [transposed(factor) for factor in reversed(one[2])])
+        case "+":
+            return _add([transposed(term) for term in one[1]])
+        case "OneMatrix" | "ZeroMatrix" | "Identity":
+            return (one[0], one[2], one[1])
+        case "Diagonal":
+            return one
+    return ("T", one)
+
+
+# ---- matching ------------------------------------------------------------------------------
+
+Bound = Mapping[str, Form]
+
+
+def _bind(bound: Bound, name: str, value: Any) -> Iterator[Bound]:
+    if name not in bound:
+        yield {**bound, name: value}
+    elif bound[name] == value:
+        yield bound
+
+
+def _match(pattern: Form, one: Form, bound: Bound) -> Iterator[Bound]:
+    """The ways in which letters of the pattern stand for parts of a form."""
+    match pattern[0]:
+        case "letter":
+            yield from _bind(bound, pattern[1], one)
+            return
+        case "T":
+            yield from _match(pattern[1], transposed(one), bound)
+            return
+        case "*":
+            coefficient, factors = (one[1], one[2]) if one[0] == "*" else (sympy.S.One, (one,))
+            for more in _match_number(pattern[1], coefficient, bound):
+                yield from _match_row(pattern[2], factors, more)
+            if pattern[1] == 1 != coefficient:  # the number goes to the first letter
+                yield from _match_row(pattern[2], factors, bound, coefficient)
+            return
+        case "+":
+            if one[0] == "+":
+                yield from _match_sum(pattern[1], one[1], bound)
+            return
+        case "∘":
+            if one[0] == "∘":
+                yield from _match_sum(pattern[1], one[1], bound)
+            return
+        case "#":
+            if one[0] == "#":
+                yield from _match_number(pattern[1], one[1], bound)
+            return
+        case "OneMatrix" | "ZeroMatrix" | "Identity":
+            if one[0] == pattern[0] and [size == 1 for size in one[1:]] == [
+                size == 1 for size in pattern[1:]
+            ]:
+                yield bound
+            return
+    if one[0] == pattern[0] and len(one) == len(pattern):
+        yield from _match_all(pattern[1:], one[1:], bound)
+
+
+def _match_all(patterns: Any, parts: Any, bound: Bound) -> Iterator[Bound]:
+    if not patterns:
+        yield bound
+        return
+    for more in _match(patterns[0], parts[0], bound):
+        yield from _match_all(patterns[1:], parts[1:], more)
+
+
+def _match_number(pattern: Any, value: Any, bound: Bound) -> Iterator[Bound]:
+    if pattern == value:
+        yield bound
+    elif isinstance(pattern, sympy.Symbol):
+        yield from _bind(bound, pattern.name, ("#", value))
+
+
+def _match_row(
+    patterns: Any, factors: Any, bound: Bound, number: Any = sympy.S.One
+) -> Iterator[Bound]:
+    """Patterns against factors in a row; a letter may stand for several."""
+    if not patterns:
+        if not factors:
+            yield bound
+        return
+    for taken in range(1, len(factors) - len(patterns) + 2):
+        part = _mul(number, list(factors[:taken]))
+        for more in _match(patterns[0], part, bound):
+            yield from _match_row(patterns[1:], factors[taken:], more)
+
+
+def _match_sum(patterns: Any, terms: Any, bound: Bound) -> Iterator[Bound]:
+    """Patterns against all terms of a sum, in any order; a last letter takes what is left."""
+    if len(patterns) == 1:
+        rest = terms[0] if len(terms) == 1 else ("+", tuple(terms))
+        if terms:
+            yield from _match(patterns[0], rest, bound)
+        return
+    hard = sorted(patterns, key=lambda pattern: pattern[0] == "letter")
+    for k, term in enumerate(terms):
+        for more in _match(hard[0], term, bound):
+            yield from _match_sum(tuple(hard[1:]), (*terms[:k], *terms[k + 1 :]), more)
+
+
+def _filled(pattern: Form, bound: Bound) -> Form:
+    """The pattern with its letters put in."""
+    match pattern[0]:
+        case "letter":
+            return bound.get(pattern[1], pattern)  # a letter that the other side lost stays
+        case "T":
+            return transposed(_filled(pattern[1], bound))
+        case "*":
+            return _mul(_number(pattern[1], bound), [_filled(f, bound) for f in pattern[2]])
+        case "+":
+            return _add([_filled(term, bound) for term in pattern[1]])
+        case "∘":
+            return ("∘", tuple(sorted((_filled(f, bound) for f in pattern[1]), key=str)))
+        case "#":
+            return ("#", _number(pattern[1], bound))
+        case "OneMatrix" | "ZeroMatrix" | "Identity":
+            return pattern
+    return (pattern[0], *(_filled(part, bound) for part in pattern[1:]))
+
+
+def _number(value: Any, bound: Bound) -> Any:
+    if isinstance(value, sympy.Symbol) and value.name in bound:
+        return bound[value.name][1]
+    return value
+
+
+# ---- applying ------------------------------------------------------------------------------
+
+
+def rewritten(one: Form, left: Form, right: Form, allowed: Any) -> Iterator[Form]:
+    """Everything that one use of left = right, anywhere inside, makes of a form."""
+    for bound in _match(left, one, {}):
+        if allowed(bound):
+            yield _filled(right, bound)
+    match one[0]:
+        case "*":
+            factors = one[2]
+            for start in range(len(factors)):
+                for end in range(start + 1, len(factors) + 1):
+                    if end - start == len(factors) and one[1] == 1:
+                        continue
+                    part = _mul(sympy.S.One, list(factors[start:end]))
+                    inner = (
+                        rewritten(part, left, right, allowed)
+                        if end == start + 1
+                        else _whole(part, left, right, allowed)
+                    )
+                    for new in inner:
+                        yield _mul(one[1], [*factors[:start], new, *factors[end:]])
+        case "+":
+            terms = one[1]
+            for k, term in enumerate(terms):
+                for new in rewritten(term, left, right, allowed):
+                    yield _add([*terms[:k], new, *terms[k + 1 :]])
+            if left[0] == "+" and len(terms) > len(left[1]):
+                for k, term in enumerate(terms):
+                    rest = ("+", (*terms[:k], *terms[k + 1 :]))
+                    for new in _whole(rest, left, right, allowed):
+                        yield _add([term, new])
+        case "∘":
+            for k, part in enumerate(one[1]):
+                for new in rewritten(part, left, right, allowed):
+                    yield ("∘", tuple(sorted((*one[1][:k], new, *one[1][k + 1 :]), key=str)))
+        case "letter" | "#" | "OneMatrix" | "ZeroMatrix" | "Identity":
+            return
+        case _:
+            for k, part in enumerate(one[1:], start=1):
+                if isinstance(part, tuple):
+                    for new in rewritten(part, left, right, allowed):
+                        yield (*one[:k], new, *one[k + 1 :])
+
+
+def _whole(one: Form, left: Form, right: Form, allowed: Any) -> Iterator[Form]:
+    for bound in _match(left, one, {}):
+        if allowed(bound):
+            yield _filled(right, bound)
+
+
+def _sizeless(one: Any) -> Any:
+    """A form without the sizes of its ones, zeros and identities, which the rest tells."""
+    if not isinstance(one, tuple):
+        return one
+    if one and one[0] in ("OneMatrix", "ZeroMatrix", "Identity"):
+        return (one[0], *(size == 1 for size in one[1:]))
+    return tuple(map(_sizeless, one))
+
+
+@cache
+def _sides(rule: Rule) -> tuple[Form, Form]:
+    statement = rule.stated()
+    return form(statement.left.meaning), form(statement.right.meaning)
+
+
+def follows(before: Any, after: Any, rule: Rule, permuting: frozenset[str]) -> bool:
+    """Whether a few uses of the rule, in either direction, lead from one expression to another."""
+    goal = _sizeless(form(after))
+    left, right = _sides(rule)
+
+    def allowed(bound: Bound) -> bool:
+        for name in rule.permuting:
+            value = bound.get(name, ("letter", ""))
+            value = value[1] if value[0] == "T" else value
+            if value[0] != "letter" or value[1] not in permuting:
+                return False
+        return True
+
+    for one, other in ((left, right), (right, left)):
+        wave, seen = [form(before)], set()
+        for _ in range(_MOST_STEPS + 1):
+            if any(_sizeless(each) == goal for each in wave):
+                return True
+            new: dict[str, Form] = {}
+            for each in wave:
+                for rewriting in rewritten(each, one, other, allowed):
+                    if str(rewriting) not in seen:
+                        new[str(rewriting)] = rewriting
+                        seen.add(str(rewriting))
+                    if len(seen) > _MOST_FORMS:
+                        return False
+            wave = list(new.values())
+    return False
+
+
+#: Adding a rule is adding a row; a test proves each.
 RULES: tuple[Rule, ...] = (
     Rule("ring", "A (B C) = (A B) C", "products are associative, sums commute, numbers move"),
     Rule("distribute", "A (B + C) = A B + A C", "a product from the left distributes"),

@@ -123,7 +123,9 @@ class Dims:
             for pair in zip(left.parts, right.parts, strict=True):
                 self.same(*pair)
         elif left != right:
-            raise Unfit(f"{self.told(a)} and {self.told(b)} would have to be the same size")
+            raise Unfit(
+                f"{self.size_text(a)} and {self.size_text(b)} would have to be the same size"
+            )
 
     def _merge(self, a: int, b: int) -> None:
         if self.given[b] or (not self.given[a] and not self.name[a]):
@@ -136,9 +138,9 @@ class Dims:
         if number and self.given[dim] and not self.loose:
             raise Unfit(f"{self.name[dim]} would have to be {value}")
         if number and value == 1 and not self.loose:
-            raise Unfit(f"the size {self.told(dim)} would have to be 1")
+            raise Unfit(f"the size {self.size_text(dim)} would have to be 1")
         if isinstance(value, Sum) and self._within(dim, value):
-            raise Unfit(f"{self.told(dim)} would have to be a part of itself")
+            raise Unfit(f"{self.size_text(dim)} would have to be a part of itself")
         self.value[dim] = value
 
     def _within(self, dim: int, value: Sum) -> bool:
@@ -157,11 +159,11 @@ class Dims:
                 return sympy.Add(*parts)
         return value
 
-    def told(self, dim: int) -> str:
+    def size_text(self, dim: int) -> str:
         """A size in a message."""
         value = self.known(dim)
         if isinstance(value, Sum):
-            return " + ".join(map(self.told, value.parts))
+            return " + ".join(map(self.size_text, value.parts))
         name = self.name[self.root(dim)].partition(SQUARE)[0]
         return str(value) if value is not None else name or "of a letter"
 

@@ -99,14 +99,16 @@ class _Reading(Shapes):
         """Name every size, and find those that a formula uses as numbers (1/√d_k)."""
         dims = self.dims
         open_roots = [root for root in dims.roots() if dims.value[root] is None]
-        self.named: dict[int, str] = {}
+        self.size_names: dict[int, str] = {}
         for given in (True, False):
             for root in open_roots:
                 wish = dims.name[root].partition(SQUARE)[0]
                 if wish and dims.given[root] is given:
                     free = (wish, *(f"{wish}_{k}" for k in range(2, 99)))
-                    self.named[root] = next(x for x in free if x not in self.named.values())
-        nameless = [root for root in open_roots if root not in self.named]
+                    self.size_names[root] = next(
+                        x for x in free if x not in self.size_names.values()
+                    )
+        nameless = [root for root in open_roots if root not in self.size_names]
         self.meant: dict[str, int] = {}
         for name in used:
             found = self._wished(name) or (self._wished("d_k") if name == "d" else [])
@@ -118,16 +120,16 @@ class _Reading(Shapes):
                 raise Unfit(f"it is not told which size {name} is")
             elif nameless:
                 self.meant[name] = nameless[0]
-                self.named[nameless.pop()] = name
+                self.size_names[nameless.pop()] = name
         spare = (f"{x}{k}" for k in ("", *range(1, 99)) for x in ("n", "m", "p", "r"))
         for root in nameless:
-            self.named[root] = next(
-                x for x in spare if x not in self.named.values() and x not in used
+            self.size_names[root] = next(
+                x for x in spare if x not in self.size_names.values() and x not in used
             )
 
     def _wished(self, name: str) -> list[int]:
         """The sizes that go by a name; those printed with it come first."""
-        printed = [root for root, word in self.named.items() if word == name]
+        printed = [root for root, word in self.size_names.items() if word == name]
         return printed or list(
             dict.fromkeys(
                 self.dims.root(dim) for dim, wish in enumerate(self.dims.name) if wish == name
@@ -142,9 +144,9 @@ class _Reading(Shapes):
             return sympy.Add(*(self.size(part) for part in value.parts))
         if value is not None:
             return sympy.sympify(value, strict=True)
-        return sympy.Symbol(self.named[root], integer=True, positive=True)
+        return sympy.Symbol(self.size_names[root], integer=True, positive=True)
 
-    def told(self) -> tuple[tuple[str, str], ...]:
+    def shapes_text(self) -> tuple[tuple[str, str], ...]:
         """Each letter with its shape: Q n × d_k, c a number."""
         out = []
         for name, shape in self.letters.items():
@@ -557,7 +559,7 @@ def readings(
         ]
         yield Built(
             tuple(tuple(value for value, _ in texts) for texts in pairs),
-            reading.told(),
+            reading.shapes_text(),
             tuple(tuple(needs for _, needs in texts) for texts in pairs),
         )
 
@@ -619,7 +621,7 @@ def _no_reading(
             continue
         ones = ", ".join(
             f"{name} {shape}"
-            for name, shape in reading.told()
+            for name, shape in reading.shapes_text()
             if name not in given and "1" in shape.split(" × ")
         )
         if not ones:

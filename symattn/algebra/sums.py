@@ -20,7 +20,7 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.budget import spend
+from symattn.algebra.effort import spend
 from symattn.algebra.normal import (
     Factor,
     Mono,
@@ -179,7 +179,7 @@ class Ranges:
         return single(("=", low, high))
 
     def solved(self, one: Any, other: Any, index: sympy.Symbol) -> Any:
-        """What the index is where one = other, through permutations; None if that is not told."""
+        """The index solved from one = other, through permutations; None if it cannot be."""
         for left, right in ((one, other), (other, one)):
             inner, value = left, right
             while isinstance(inner, Place):
@@ -232,15 +232,15 @@ class Sums:
 
     # ---- putting in ------------------------------------------------------------------------
 
-    def put(self, poly: Poly, places: Mapping[sympy.Symbol, Any]) -> Poly:
+    def substitute(self, poly: Poly, places: Mapping[sympy.Symbol, Any]) -> Poly:
         """The polynomial with indices put in."""
-        return plus(scaled(self.put_mono(mono, places), c) for mono, c in poly.items())
+        return plus(scaled(self.substitute_mono(mono, places), c) for mono, c in poly.items())
 
-    def put_mono(self, mono: Mono, places: Mapping[sympy.Symbol, Any]) -> Poly:
+    def substitute_mono(self, mono: Mono, places: Mapping[sympy.Symbol, Any]) -> Poly:
         """The monomial with indices put in."""
         if not mono_indices(mono) & set(places):
             return {mono: Fraction(1)}
-        return self.changed_mono(mono, lambda factor: self._put(factor, places))
+        return self.changed_mono(mono, lambda factor: self._substitute_factor(factor, places))
 
     def changed(self, poly: Poly, change: Callable[[Factor], Poly]) -> Poly:
         """The polynomial with every factor changed."""
@@ -260,11 +260,11 @@ class Sums:
                 return exp(self.changed_mono(factor[1], change))
             case "sum":
                 renamed, bound = self.renamed(factor[1], {})
-                body = self.changed(self.put_mono(factor[2], renamed), change)
+                body = self.changed(self.substitute_mono(factor[2], renamed), change)
                 return self.summed(body, bound)
             case "line":
                 renamed, ((index, size),) = self.renamed((factor[2],), {})
-                body = self.changed(self.put(dict(factor[3]), renamed), change)
+                body = self.changed(self.substitute(dict(factor[3]), renamed), change)
                 return self.line(factor[1], body, index, size)
             case "poly":
                 return self.changed(dict(factor[1]), change)
@@ -273,7 +273,7 @@ class Sums:
                 return single((*factor[:-1], frozenset(inner.items())))
         return single(factor)
 
-    def _put(self, factor: Factor, places: Mapping[sympy.Symbol, Any]) -> Poly:
+    def _substitute_factor(self, factor: Factor, places: Mapping[sympy.Symbol, Any]) -> Poly:
         if not indices(factor) & set(places):
             return single(factor)
         match factor[0]:
@@ -288,12 +288,12 @@ class Sums:
                 return self.ranges.equals(at(factor[1], places), at(factor[2], places))
             case "sum":
                 renamed, bound = self.renamed(factor[1], places)
-                return self.summed(self.put_mono(factor[2], {**places, **renamed}), bound)
+                return self.summed(self.substitute_mono(factor[2], {**places, **renamed}), bound)
             case "line":
                 renamed, ((index, size),) = self.renamed((factor[2],), places)
-                body = self.put(dict(factor[3]), {**places, **renamed})
+                body = self.substitute(dict(factor[3]), {**places, **renamed})
                 return self.line(factor[1], body, index, size)
-        return self.inside(factor, lambda part: self._put(part, places))
+        return self.inside(factor, lambda part: self._substitute_factor(part, places))
 
     def renamed(
         self, limits: Sequence[tuple[sympy.Symbol, Any]], places: Mapping[sympy.Symbol, Any]
@@ -329,7 +329,7 @@ class Sums:
                     if times_ == 1:
                         del factors[factor]
                     renamed, new = self.renamed(factor[1], {})
-                    opened = self.put_mono(factor[2], renamed)
+                    opened = self.substitute_mono(factor[2], renamed)
                     if len(opened) != 1:
                         raise NotHere("a sum that changes when it is opened")
                     ((mono, coefficient),) = opened.items()
@@ -361,7 +361,7 @@ class Sums:
                 return self._summed_again(found, rest)
             renamed_to = self._only_through(uses, index, size)
             if renamed_to is not None:  # Σ_l f(π(l)) is Σ_l f(l)
-                renamed = self.put_mono(frozenset(factors.items()), {index: renamed_to})
+                renamed = self.substitute_mono(frozenset(factors.items()), {index: renamed_to})
                 return self._summed_again(renamed, list(bound))
         return self._components(factors, bound)
 
@@ -389,13 +389,13 @@ class Sums:
             if self.ranges.within(other, size):
                 left = frozenset((f, p) for f, p in factors.items() if f != factor)
                 sized = [(inner, at(wide, {index: other})) for inner, wide in rest]
-                return self._summed_again(self.put_mono(left, {index: other}), sized)
+                return self._summed_again(self.substitute_mono(left, {index: other}), sized)
         return None
 
     def _met(
         self, factors: dict[Factor, Fraction], uses: list[Factor], index: sympy.Symbol, size: Any
     ) -> Poly | None:
-        """What the product of the factors is once it is summed over one index, if that is told."""
+        """Σ over one index of the product of the factors, where a rewriting gives it."""
         pair = uses * 2 if len(uses) == 1 and factors[uses[0]] == 2 else uses
         if len(pair) == 2 and (len(uses) == 1 or all(factors[factor] == 1 for factor in uses)):
             ends = self._unit_ends(pair, index, size)
@@ -407,7 +407,7 @@ class Sums:
         return None
 
     def _only_through(self, uses: list[Factor], index: sympy.Symbol, size: Any) -> Any:
-        """What to put for an index that occurs only within one permutation, to be rid of that."""
+        """The substitution i = π⁻¹(k) for an index that occurs only as π(i)."""
         wholes = {part for factor in uses for part in _places(factor, index)}
         if len(wholes) != 1:
             return None
@@ -485,7 +485,7 @@ class Sums:
             limits = tuple((names[old], at(size, names)) for old, size in order)
             renamed = rename_mono(mono, names)
             if deep > 1:  # sums inside may name their own indices otherwise now
-                again = self.put_mono(mono, names)
+                again = self.substitute_mono(mono, names)
                 renamed = next(iter(again)) if list(again.values()) == [1] else renamed
             text = f"{limits} {spelled(renamed)}"
             if best is None or text < best[0]:
@@ -496,7 +496,7 @@ class Sums:
     # ---- functions of a line ---------------------------------------------------------------
 
     def line(self, name: str, body: Poly, index: sympy.Symbol, size: Any) -> Poly:
-        """The largest entry of a line, or its threshold τ: what is added to all is added to it.
+        """The maximum of a line, or its threshold τ, with common terms and factors outside.
 
         max_l (k a_l + c) = k max_l a_l + c for k > 0, and τ(z + c) = τ(z) + c.
         """

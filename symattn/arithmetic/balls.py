@@ -44,7 +44,7 @@ class Balls(Arithmetic):
         return out
 
     def shift(self, x: Array) -> Array:
-        """Moved by an exact number near each row's maximum: no exponential overflows."""
+        """x_ij − t_i with t_i the largest midpoint of the row, exact, so that no e^x overflows."""
         out = np.empty(x.shape, dtype=object)
         for index in np.ndindex(*x.shape[:-1]):
             seen = [entry.mid() for entry in x[index] if not is_minus_infinity(entry)]
@@ -75,7 +75,7 @@ class Balls(Arithmetic):
         return best
 
     def _widen(self, x: Any, size: Any, roundings: int) -> Any:
-        """What rounding in floating point may add to x; here nothing."""
+        """X with an error bound of so many roundings of `size`; here x itself."""
         return x
 
     def first_largest(self, x: Array) -> Array:
@@ -101,7 +101,7 @@ class Balls(Arithmetic):
 
 
 def largest(row: Iterable[Any]) -> Any:
-    """A ball that holds the largest of the numbers in some balls, whichever it is; −∞ of none."""
+    """A ball that contains the maximum of the numbers in some balls; −∞ of none."""
     top = MINUS_INFINITY
     for entry in row:
         top = entry.max(top)

@@ -38,7 +38,7 @@ class Arithmetic:
         raise NotImplementedError
 
     def apply(self, name: str, x: Array) -> Array:
-        """A function of one number, elementwise, by its name in `exact.FUNCTIONS`: tanh, σ, √."""
+        """A function of one number, elementwise, by its name in `FUNCTIONS`: tanh, σ, √."""
         raise NotImplementedError
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
@@ -46,7 +46,7 @@ class Arithmetic:
         raise NotImplementedError
 
     def shift(self, x: Array) -> Array:
-        """Rows moved by a constant each, where the arithmetic needs it to stay in range.
+        """x_ij − c_i with some c_i for each row, where the arithmetic needs it to stay in range.
 
         Only for formulas that such a shift leaves unchanged (softmax).
         """
@@ -61,7 +61,7 @@ class Arithmetic:
         return x, None
 
     def lowered(self, x: Array) -> Array:
-        """Rows less their largest entry, where the arithmetic needs it to stay accurate."""
+        """x_ij − max_l x_il, where the arithmetic needs it to stay accurate; else x."""
         return x
 
     def threshold(self, x: Array) -> Array:
@@ -73,7 +73,7 @@ class Arithmetic:
         raise NotImplementedError
 
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
-        """Where an entry is 0, or cannot be told from 0."""
+        """Where an entry is 0, or a ball that contains 0."""
         return np.asarray(x == 0, dtype=bool)
 
     def matmul(self, a: Array, b: Array) -> Array:
@@ -134,7 +134,7 @@ class Arithmetic:
         return np.asarray(x.sum(axis=-1, keepdims=True))
 
     def where(self, condition: NDArray[np.bool_], a: Array | Any, b: Array | Any) -> Array:
-        """`a` where the condition holds, else `b`; what is not taken is never touched."""
+        """`a` where the condition holds, else `b`, whatever the other one is (NaN, ∞)."""
         return np.where(condition, a, b)
 
     def equals(self, x: Array, number: int) -> NDArray[np.bool_]:

@@ -43,7 +43,7 @@ MOST_TERMS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Between:
-    """To how many decimals each way keeps what is not written down; an entry for each way.
+    """The decimals to which intermediate numbers are rounded; one entry for each way.
 
     `sums`: exponentials and sums of rows; `terms`: products before they are added; `root`:
     irrational factors; `steps`: whatever is given to `ByHand.between`. `significant`: whether
@@ -59,7 +59,7 @@ class Between:
 
 @dataclass(frozen=True, eq=False)
 class Manner:
-    """How each way computes where there are two; an entry for each way.
+    """Which of two equal formulas is calculated; one entry for each way.
 
     `shifted`: e^(z − max) for e^z; `inverse`: times 1/√d_k for over √d_k.
     """
@@ -69,7 +69,7 @@ class Manner:
 
 
 class _Keeper:
-    """One part of what comes in between, as each way keeps it; made once for many arrays."""
+    """The rounding of one kind of intermediate number in each way, for many arrays."""
 
     def __init__(self, decimals: Array, offsets: Array, significant: Array) -> None:
         self.rows = np.flatnonzero(decimals < UNROUNDED)  # the ways that round it at all
@@ -84,14 +84,16 @@ class _Keeper:
             return x
         some = x if self.every else x[self.rows]
         along = (-1, *(1,) * (x.ndim - 1))
-        short = kept(some, self.powers.reshape(along), self.offsets.reshape(along), self.even)
+        short = to_decimals(
+            some, self.powers.reshape(along), self.offsets.reshape(along), self.even
+        )
         if self.significant.size:
             rows = self.significant
             few = some[rows]
             size = np.abs(np.where(np.isfinite(few) & (few != 0), few, 1.0))
             places = self.decimals[rows].reshape(along) - 1 - np.floor(np.log10(size))
             even = np.flatnonzero(self.offsets[rows] == HALF_EVEN)
-            short[rows] = kept(few, 10.0**places, self.offsets[rows].reshape(along), even)
+            short[rows] = to_decimals(few, 10.0**places, self.offsets[rows].reshape(along), even)
         if self.every:
             return short
         out = np.array(x)
@@ -100,7 +102,7 @@ class _Keeper:
 
 
 class ByHand(Arrays):
-    """float64, with what comes in between kept to a few decimals, each way its own.
+    """float64 with intermediate numbers rounded to a few decimals, several ways at once.
 
     `offsets[w]` is `ROUNDED`, `HALF_EVEN` or `CUT_OFF`. No other axis may be as long as the first.
     """
@@ -120,21 +122,21 @@ class ByHand(Arrays):
 
     @cached_property
     def without_between(self) -> ByHand:
-        """The same ways with nothing rounded in between."""
+        """The same ways without rounding of intermediate numbers."""
         none = np.full(self.ways, UNROUNDED, float)
         significant = np.zeros(self.ways, dtype=bool)
         return ByHand(Between(none, none, none, none, significant), self.offsets, self.manner)
 
     def between(self, x: Array) -> Array:
-        """Numbers as they are kept; those that are the same in every way are left alone."""
-        return self._kept(x, self._steps)
+        """Intermediate numbers, rounded; those that are the same in every way stay."""
+        return self._in_decimals(x, self._steps)
 
-    def _kept(self, x: Array, keeper: _Keeper) -> Array:
+    def _in_decimals(self, x: Array, keeper: _Keeper) -> Array:
         return keeper(x) if x.ndim >= 3 and x.shape[0] == self.ways else x
 
     def sums(self, x: Array) -> Array:
-        """Exponentials and sums of rows as they are kept."""
-        return self._kept(x, self._sums)
+        """Exponentials and row sums, rounded."""
+        return self._in_decimals(x, self._sums)
 
     def exp(self, x: Array) -> Array:
         whole = np.exp(x)
@@ -158,7 +160,7 @@ class ByHand(Arrays):
         if not self._terms.rows.size or count > MOST_TERMS:
             return super().matmul(a, b)
         products = a[..., :, :, None] * b[..., None, :, :]
-        return np.asarray(self._kept(products, self._terms).sum(axis=-2))
+        return np.asarray(self._in_decimals(products, self._terms).sum(axis=-2))
 
     def scaled(self, x: Array, factor: sympy.Expr) -> Array:
         self._keeps_minus_infinity(x, factor)
@@ -177,7 +179,7 @@ class ByHand(Arrays):
         if value.is_Rational or x.ndim < 3 or x.shape[0] != self.ways:
             return number
         shape = (self.ways, *(1,) * (x.ndim - 1))
-        return self._kept(np.full(shape, number), self._root)
+        return self._in_decimals(np.full(shape, number), self._root)
 
     def _each(self, chosen: Array, x: Array) -> Array | None:
         """A choice for each way, along the first axis of `x`; None where no way makes it."""
@@ -200,7 +202,7 @@ class ByHand(Arrays):
         return np.zeros(x.shape, dtype=bool)
 
 
-def kept(x: Array, powers: Array, offsets: Array, even: Array) -> Array:
+def to_decimals(x: Array, powers: Array, offsets: Array, even: Array) -> Array:
     """Numbers with as many decimals as their power of ten has, rounded or cut off.
 
     `even`: the places on the first axis where ties are rounded to an even digit.

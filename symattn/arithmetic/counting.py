@@ -73,10 +73,10 @@ class Counting(Arithmetic):
 
     def matmul(self, a: Array, b: Array) -> Array:
         lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        return self._made((*lead, a.shape[-2], b.shape[-1]), a.shape[-1], a, b)
+        return self._result((*lead, a.shape[-2], b.shape[-1]), a.shape[-1], a, b)
 
     def inverse(self, x: Array) -> Array:
-        return self._made(x.shape, x.shape[-1], x)
+        return self._result(x.shape, x.shape[-1], x)
 
     def add(self, a: Array, b: Array) -> Array:
         return self._together(a, b)
@@ -89,24 +89,24 @@ class Counting(Arithmetic):
 
     def where(self, condition: NDArray[np.bool_], a: Array | Any, b: Array | Any) -> Array:
         shape = np.broadcast_shapes(condition.shape, np.shape(a), np.shape(b))
-        return self._made(shape, 1, a, b)
+        return self._result(shape, 1, a, b)
 
     def _keeps_minus_infinity(self, x: Array, factor: sympy.Expr) -> None:
         """Nothing is known of the numbers."""
 
     def _each(self, x: Array, least: Kind = Kind.RATIONAL) -> Array:
-        return self._made(x.shape, 1, x, least=least)
+        return self._result(x.shape, 1, x, least=least)
 
     def _rows(self, x: Array) -> Array:
-        return self._made((*x.shape[:-1], 1), x.shape[-1], x)
+        return self._result((*x.shape[:-1], 1), x.shape[-1], x)
 
     def _together(self, a: Array | Any, b: Array | Any) -> Array:
-        return self._made(np.broadcast_shapes(np.shape(a), np.shape(b)), 1, a, b)
+        return self._result(np.broadcast_shapes(np.shape(a), np.shape(b)), 1, a, b)
 
-    def _made(
+    def _result(
         self, shape: tuple[int, ...], terms: int, *operands: Any, least: Kind = Kind.RATIONAL
     ) -> Array:
-        """What comes of these operands, each of its entries in so many operations."""
+        """An array of this shape made of `operands`, in `terms` operations an entry."""
         kind = max(least, *map(kind_of, operands))
         self.operations[kind] += prod(shape) * terms
         self.longest = max(self.longest, terms)

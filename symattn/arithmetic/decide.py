@@ -80,7 +80,7 @@ def decide(
 
 
 class _Exact:
-    """What is known of the exact value; nothing is asked twice."""
+    """The exact value, computed once, when it is asked for."""
 
     def __init__(self, value: Callable[[], sympy.Expr | None]) -> None:
         self._value, self.deep = value, False

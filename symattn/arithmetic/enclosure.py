@@ -128,8 +128,8 @@ def _reduced(x: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     if x.is_finite():
         return restored, (_whole(x.mid()), _whole(x.rad()))
     infinite = (arb.neg_inf, arb.pos_inf)
-    made = next((one for one in infinite if x == one()), arb.nan if x.is_nan() else None)
-    return (made, ()) if made is not None else (arb, (0, float("inf")))
+    infinity = next((one for one in infinite if x == one()), arb.nan if x.is_nan() else None)
+    return (infinity, ()) if infinity is not None else (arb, (0, float("inf")))
 
 
 def restored(middle: tuple[int, int], radius: tuple[int, int]) -> Any:

@@ -114,7 +114,7 @@ def exact_above(x: sympy.Expr, bound: int = 0) -> sympy.Expr:
 
 
 def _ball_above0(x: Any) -> Any:
-    """[0, 1] where the ball does not tell."""
+    """1 if x > 0, 0 if x ≤ 0, [0, 1] for a ball with both."""
     return arb(1) if x > 0 else arb(0) if x <= 0 else arb(0.5, 0.5)
 
 

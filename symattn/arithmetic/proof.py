@@ -115,7 +115,7 @@ def sign(value: sympy.Expr, deep: bool = True) -> int | None:
 
 
 def _forms(value: sympy.Expr) -> Iterator[sympy.Expr]:
-    """The value written ever more explicitly."""
+    """The value, then without cos and sin, without nested roots, then with names opened."""
     while True:
         yield value
         for explicit in (_of_exponentials(value), _denested(value)):

@@ -213,7 +213,7 @@ def _applied(name: str, argument: sympy.Expr) -> sympy.Expr:
 
 
 def _bounded(value: sympy.Expr) -> None:
-    """Refuse a part that is infinite or astronomically large before it is used further."""
+    """Raise `ReadError` for a part that is infinite or astronomically large."""
     if value.has(sympy.oo, sympy.zoo, sympy.nan):
         raise ReadError("infinity stands alone")
     with precision(64):

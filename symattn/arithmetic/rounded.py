@@ -66,11 +66,11 @@ class Rounded(Balls):
     def _stored(self, x: Any) -> Any:
         """A number as the dtype stores it: widened unless it is there exactly."""
         with np.errstate(over="ignore"):
-            kept = float(self.dtype.type(nearest(x)))
-        if self.digits is not None and np.isfinite(kept):
-            fraction, exponent = np.frexp(kept)
-            kept = float(np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits))
-        return x if x == arb(kept) else self._widen(x, x, 2)
+            near = float(self.dtype.type(nearest(x)))
+        if self.digits is not None and np.isfinite(near):
+            fraction, exponent = np.frexp(near)
+            near = float(np.ldexp(np.rint(np.ldexp(fraction, self.digits)), exponent - self.digits))
+        return x if x == arb(near) else self._widen(x, x, 2)
 
     def exp(self, x: Array) -> Array:
         return self._widened(super().exp(x), FUNCTIONS["exp"].roundings)
@@ -98,7 +98,7 @@ class Rounded(Balls):
         return product if product.is_zero() else product + arb(0, self.tiny)
 
     def lowered(self, x: Array) -> Array:
-        """Less the row maximum, whichever entry it is: a ball that holds the largest."""
+        """x_ij − max_l x_il, with a ball that contains the maximum of any numbers in the row."""
         out = np.empty(x.shape, dtype=object)
         for index in np.ndindex(*x.shape[:-1]):
             top = largest(x[index])
@@ -106,7 +106,7 @@ class Rounded(Balls):
         return self._widened(out)
 
     def shift(self, x: Array) -> Array:
-        """The row maximum is subtracted as floating point does it; which one it is may differ."""
+        """The shift of balls and two roundings; floating point may take another c_i."""
         return self._widened(super().shift(x), 2)
 
     def add(self, a: Array, b: Array) -> Array:

@@ -63,7 +63,7 @@ class Quantity:
         raise Undecided(f"undecided at {self.most_bits:,} bits")
 
     def same(self, other: sympy.Expr) -> bool:
-        """Whether x is exactly `other`. Raises `Undecided` where that cannot be told."""
+        """Whether x is exactly `other`. Raises `Undecided` where no proof is found."""
         if isinstance(other, sympy.Rational):
             return self.side(fmpq(int(other.p), int(other.q))) == 0
         for bits in BITS[:3]:

@@ -14,6 +14,8 @@ from symattn.attention.outputs import output
 from symattn.attention.plan import Plan
 from symattn.attention.scoring import weights
 from symattn.attention.sources import sources
+from symattn.attention.vocabulary import WORDS
+from symattn.attention.words import SIZES
 from symattn.derivation import Derivation
 
 
@@ -24,8 +26,10 @@ def build(
     title: str,
 ) -> Derivation:
     """The whole derivation of a plan, with symbolic sizes."""
-    builder = Builder(plan)
+    builder = Builder(plan, WORDS)
     sources(builder)
     weights(builder)
     output(builder)
-    return Derivation(tuple(builder.inputs), tuple(builder.steps), sizes, labels, title)
+    return Derivation(
+        tuple(builder.inputs), tuple(builder.steps), sizes, labels, title, order=SIZES
+    )

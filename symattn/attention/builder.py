@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,9 +10,9 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.plan import Plan, g, h, m, n, p
+from symattn.attention.words import Parameter, Word
 from symattn.derivation import Input, Step
 from symattn.nodes.heads import Head
-from symattn.notation.options import SYMBOLS
 from symattn.step import HEAD
 
 PAPER = "Vaswani et al. 2017, section "
@@ -20,11 +21,31 @@ PAPER = "Vaswani et al. 2017, section "
 SHARED, QUERY, GROUP = "shared", "query", "group"
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A row of an axis: the steps it takes, and the words of what it reads and makes.
+
+    `steps` is given the builder, what its axis says, and the symbols of the `parameters`; `makes`
+    are the steps that no other row makes. `options` may be said of it besides its name.
+    """
+
+    steps: Callable[..., Any]
+    parameters: tuple[Parameter, ...] = ()
+    makes: tuple[Word, ...] = ()
+    options: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """All words that the row brings."""
+        return (*self.parameters, *self.makes)
+
+
 @dataclass
 class Builder:
     """Collects inputs and steps in order; `made` finds the symbol of a name."""
 
     plan: Plan
+    words: Mapping[str, Word]
     inputs: list[Input] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
 
@@ -63,23 +84,32 @@ class Builder:
 
     def symbol(self, name: str, rows: Any, columns: Any, kind: str) -> MatrixExpr:
         """The symbol of a step or an input, one for each head or group where there are heads."""
-        matrix = sympy.MatrixSymbol(SYMBOLS[name], rows, columns)
+        matrix = sympy.MatrixSymbol(self.words[name].letter, rows, columns)
         single = self.plan.heads is None or kind == SHARED
         if kind == GROUP and self.plan.kv_heads == 1:
             single = True
         return matrix if single else Head(matrix, HEAD)
 
-    def group(self, kind: str) -> str:
-        """The size that counts the matrices of this kind."""
-        return "g" if kind == GROUP and self.plan.kv_heads is not None else "h"
+    def facts(self, name: str, symbol: MatrixExpr, kind: str) -> dict[str, Any]:
+        """What is known of a matrix of this name and kind."""
+        grouped = kind == GROUP and self.plan.kv_heads is not None
+        count = (g if grouped else h) if isinstance(symbol, Head) else None
+        return {"count": count, **self.words[name].facts}
 
     def given(
         self, name: str, rows: Any, columns: Any, meaning: str, kind: str = SHARED
     ) -> MatrixExpr:
         """A new input."""
         symbol = self.symbol(name, rows, columns, kind)
-        self.inputs.append(Input(name, symbol, meaning, group=self.group(kind)))
+        self.inputs.append(Input(name, symbol, meaning, **self.facts(name, symbol, kind)))
         return symbol
+
+    def parameters(self, wanted: Iterable[Parameter], *sizes: Any) -> tuple[MatrixExpr, ...]:
+        """New inputs for the parameters of a row, whose shapes follow from these sizes."""
+        return tuple(
+            self.given(one.name, *one.shape(*sizes), one.meaning, SHARED if one.shared else QUERY)
+            for one in wanted
+        )
 
     def step(
         self, name: str, expr: MatrixExpr, rule: str, because: str, source: str, kind: str = QUERY
@@ -87,8 +117,8 @@ class Builder:
         """A new step; its symbol takes the shape of its expression."""
         rows, columns = expr.shape
         symbol = self.symbol(name, rows, columns, kind)
-        group = self.group(kind)
-        self.steps.append(Step(name, symbol, "", expr, rule, because, source, group=group))
+        facts = self.facts(name, symbol, kind)
+        self.steps.append(Step(name, symbol, expr, rule, because, source, **facts))
         return symbol
 
     def made(self, *names: str) -> MatrixExpr:

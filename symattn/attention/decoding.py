@@ -85,7 +85,7 @@ def decode(
     word(title, "title")
     if not PASTS & set(given):
         spec = replace(spec, cache=False)  # the first token starts the cache
-    plan = spec.plan(given)
+    plan = spec.settled(given)
     if plan.source == "cross":
         raise SymattnError(
             "chunks: the keys of cross-attention come from another sequence, which is there from "

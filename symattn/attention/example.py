@@ -101,8 +101,7 @@ def small_inputs(
             ]
             given[item.name] = [one] * made.known_sizes["h"] if item.per_head else one
         elif item.per_head:
-            count_of = made.known_sizes[item.group]
-            given[item.name] = [matrix(rows, columns) for _ in range(count_of)]
+            given[item.name] = [matrix(rows, columns) for _ in range(item.heads(made.sizes))]
         else:
             given[item.name] = matrix(rows, columns)
     return spec, given

@@ -24,11 +24,13 @@ from symattn.arithmetic.enclosure import ball, precision
 from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.reading import read_number
 from symattn.attention.plan import m
+from symattn.attention.vocabulary import WORDS
+from symattn.attention.words import SIZES
 from symattn.derivation import Derivation, Input, Step
 from symattn.errors import SymattnError, counted
 from symattn.nodes.entrywise import Diagonal, Exponential
 from symattn.nodes.lines import LineQuotient, LineSum
-from symattn.notation.options import MAX_DIGITS, SYMBOLS
+from symattn.notation.options import MAX_DIGITS
 
 _PAPER = "Vaswani et al. 2017, section 3.2.1"
 _BACKWARD = "Dao et al. 2022, appendix B.2"
@@ -56,13 +58,13 @@ def softmax_jacobian() -> Derivation:
     """
 
     def symbol(name: str, rows: Any, columns: Any) -> sympy.MatrixSymbol:
-        return sympy.MatrixSymbol(SYMBOLS[name], rows, columns)
+        return sympy.MatrixSymbol(WORDS[name].letter, rows, columns)
 
     steps: list[Step] = []
 
     def step(name: str, expr: Any, rule: str, because: str, source: str) -> sympy.MatrixSymbol:
         made = symbol(name, *expr.shape)
-        steps.append(Step(name, made, "", expr, rule, because, source))
+        steps.append(Step(name, made, expr, rule, because, source, **WORDS[name].facts))
         return made
 
     logits = symbol("scaled", 1, m)
@@ -117,8 +119,8 @@ def softmax_jacobian() -> Derivation:
         "Raising all logits by the same changes nothing, so that each row sums to 0.",
         _BACKWARD,
     )
-    given = Input("scaled", logits, "one query's logits")
-    return Derivation((given,), tuple(steps), title="The Jacobian of the softmax")
+    given = Input("scaled", logits, "one query's logits", **WORDS["scaled"].facts)
+    return Derivation((given,), tuple(steps), title="The Jacobian of the softmax", order=SIZES)
 
 
 @dataclass(frozen=True)

@@ -8,27 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from symattn.attention.plan import Plan
+from symattn.attention.builder import Choice
+from symattn.attention.plan import PER_HEAD, Plan
+from symattn.attention.scoring import BIASES, SCORES
+from symattn.attention.sources import POSITIONS
 from symattn.errors import SymattnError, counted, nearest, shown
 from symattn.nodes.normalise import NORMALISERS
 
-#: The parameter of a mask that is a matrix: one for all heads, or one for each.
-PER_HEAD = "head"
-
-#: What may be said of a scheme besides its name.
-_OPTIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("positions", "sinusoidal"): ("base", "start"),
-    ("positions", "learned"): (),
-    ("positions", "rotary"): ("pairing", "base", "dims", "start", "decoupled"),
-    ("bias", "given"): (),
-    ("bias", "alibi"): ("symmetric",),
-    ("bias", "relative"): ("buckets", "max_distance", "bidirectional", "clip"),
-}
+#: The axes whose choices have options.
+AXES: Mapping[str, Mapping[str, Choice]] = {"positions": POSITIONS, "bias": BIASES}
 
 
 def check_options(axis: str, name: str, options: Mapping[str, Any]) -> None:
     """Refuse an option that the scheme does not have, and one that another makes idle."""
-    known = _OPTIONS[axis, name]
+    known = AXES[axis][name].options
     for option in options:
         if option not in known:
             hint = nearest(str(option), known) or "; leave it out"
@@ -41,10 +34,10 @@ def check_options(axis: str, name: str, options: Mapping[str, Any]) -> None:
 
 def check_meaning(plan: Plan) -> None:
     """Refuse choices that have no meaning together, and say why."""
-    source, masks = plan.source, plan.masks
-    rules: tuple[tuple[bool, str], ...] = (
+    source, masks = plan.source, plan.mask
+    rules: tuple[tuple[bool | None, str], ...] = (
         (
-            plan.unfold != "" and plan.normaliser != "softmax",
+            bool(plan.unfold) and plan.normaliser != "softmax",
             f'unfold: only a softmax has exponentials, not "{plan.normaliser}"',
         ),
         (
@@ -75,18 +68,8 @@ def check_meaning(plan: Plan) -> None:
             "output_form: the sum form is a sum of projections; it needs W_O",
         ),
         (
-            plan.scales_both and plan.score == "cosine",
-            "scale: a cosine does not see how long queries and keys are; scale the scores",
-        ),
-        (
-            plan.scales_both and plan.score == "additive",
-            "scale: an additive score is no product of query and key, so that scaling both is not "
-            "scaling it; scale the scores",
-        ),
-        (
-            plan.scales_both and plan.score in ("shaw", "transformer-xl"),
-            "scale: distances have keys of their own, which scaling both would not reach; "
-            "scale the scores",
+            plan.scales_both and SCORES[plan.score].unscaled != "",
+            f"scale: {SCORES[plan.score].unscaled}; scale the scores",
         ),
         (
             plan.tie == "query-key" and plan.cache and bool(plan.latent),

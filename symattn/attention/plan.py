@@ -1,4 +1,4 @@
-"""`Plan`: a spec with nothing left open, and the size symbols that all steps share."""
+"""`Plan`: the choice on each axis, and the size symbols that all steps share."""
 
 from __future__ import annotations
 
@@ -26,31 +26,38 @@ BOTH_SCALE = d_k ** sympy.Rational(-1, 4)
 #: How a softmax is taken apart: e^z as by hand, or e^(z − row maximum) as in floating point.
 PLAIN, SHIFTED = "plain", "shifted"
 
+#: The parameter of a mask that is a matrix: one for all heads, or one for each.
+PER_HEAD = "head"
+
 
 @dataclass(frozen=True)
 class Plan:
-    """The choice on each axis; see `symattn.attention.spec.Attention` for what they mean."""
+    """The choice on each axis; see `symattn.attention.spec.Attention` for what they mean.
 
-    source: str
-    embedded: bool
-    tie: str | None
-    latent: bool | str
-    query_latent: bool
-    projection_bias: bool
-    positions: tuple[str, dict[str, Any]] | None
-    cache: bool
-    score: str
-    feature_map: str | None
-    scale: sympy.Expr | None
-    soft_cap: sympy.Expr | None
-    bias: tuple[str, dict[str, Any]] | None
-    masks: tuple[tuple[str, Any], ...]
-    normaliser: str
-    unfold: str
-    heads: int | str | None
-    kv_heads: int | str | None
-    output_projection: bool
-    output_form: str
+    Steps are taken by a plan that `Attention.settled` has left nothing open in. `positions` and
+    `bias` are a name with its options, `mask` is names with their parameters, in tuples all.
+    """
+
+    source: str | None = None
+    embedded: bool = False
+    tie: str | None = None
+    latent: bool | str = False
+    query_latent: bool = False
+    projection_bias: bool | None = None
+    positions: Any = None
+    cache: bool = False
+    score: str = "dot"
+    feature_map: str | None = None
+    scale: Any = DEFAULT_SCALE
+    soft_cap: Any = None
+    bias: Any = None
+    mask: Any = None
+    normaliser: str = "softmax"
+    unfold: bool | str = False
+    heads: int | str | None = None
+    kv_heads: int | str | None = None
+    output_projection: bool | None = None
+    output_form: str = "concat"
 
     @property
     def absorbed(self) -> bool:
@@ -62,12 +69,12 @@ class Plan:
         """The options of the rotation, where there is one; `decoupled` is not among them."""
         if self.positions is None or self.positions[0] != "rotary":
             return None
-        return {name: x for name, x in self.positions[1].items() if name != "decoupled"}
+        return {name: value for name, value in self.positions[1] if name != "decoupled"}
 
     @property
     def decoupled(self) -> bool:
         """Whether only a part of its own of each query and key is turned."""
-        return self.rotary is not None and bool(self.positions[1].get("decoupled"))  # type: ignore[index]
+        return self.rotary is not None and bool(dict(self.positions[1]).get("decoupled"))
 
     @property
     def width(self) -> sympy.Expr:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
-from symattn.attention.meaning import PER_HEAD
-from symattn.attention.plan import SHIFTED, d_a, d_model, k
+from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder, Choice
+from symattn.attention.plan import PER_HEAD, SHIFTED, d_a, d_model, k
+from symattn.attention.words import Parameter, Word
+from symattn.nodes.arguments import Learned
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, PlusVector, UnitVectors
 from symattn.nodes.masks import Allowed, Masked, VisibleScores, mask_of, reason_of
-from symattn.nodes.normalise import NORMALISERS, RowMax
+from symattn.nodes.normalise import NORMALISERS, Normaliser, RowMax
 from symattn.nodes.scale import PowerTimes, Quotient
 from symattn.nodes.scores import Additive, Distance
 from symattn.step import HEAD
@@ -23,7 +25,10 @@ from symattn.step import HEAD
 
 def weights(b: Builder) -> None:
     """All steps from the compared vectors to the weights, in the settled order."""
-    logits = SCORES[b.plan.score](b, *_compared(b))
+    query, key = _compared(b)
+    score = SCORES[b.plan.score]
+    weights = b.parameters(score.parameters, query.shape[1], key.shape[1])
+    logits = score.steps(b, query, key, *weights)
     for stage in (_scaled, _capped, _biased, _masked):
         logits = stage(b, logits)
     _normalised(b, logits)
@@ -107,18 +112,21 @@ def _cosine(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     return b.step("scores", one * other.T, "matrix product", why, UnitVectors.source)
 
 
-def _general(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
-    table = b.given("W_S", query.shape[1], key.shape[1], "score weights", QUERY)
+def _general(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> MatrixExpr:
     why = "A matrix says how much each feature of a query counts for each feature of a key."
     source = "Luong, Pham, Manning 2015, section 3.1 (general)"
     return b.step("scores", query * table * key.T, "matrix product", why, source)
 
 
-def _additive(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+def _additive(
+    b: Builder,
+    query: MatrixExpr,
+    key: MatrixExpr,
+    left: MatrixExpr,
+    right: MatrixExpr,
+    vector: MatrixExpr,
+) -> MatrixExpr:
     why = "The queries are brought to the hidden width at which they meet the keys."
-    left = b.given("W_a", query.shape[1], d_a, "weights on queries", QUERY)
-    right = b.given("U_a", key.shape[1], d_a, "weights on keys", QUERY)
-    vector = b.given("v_a", d_a, 1, "what the hidden units count for", QUERY)
     one = b.step("Q_hidden", query * left, "projection", why, Additive.source)
     why = "The keys are brought to that width too."
     other = b.step("K_hidden", key * right, "projection", why, Additive.source)
@@ -131,18 +139,24 @@ def _distance(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
     return b.step("scores", Distance(query, key), "squared distance", why, Distance.source)
 
 
-def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+def _shaw(b: Builder, query: MatrixExpr, key: MatrixExpr, table: MatrixExpr) -> MatrixExpr:
     """A learned key for each distance up to k: q_i · (k_j + a_ij), Shaw et al. 2018, section 3."""
     from symattn.nodes.relative import ClippedShift
 
-    table = b.given("distance_keys", 2 * k + 1, query.shape[1], "a key for each distance", QUERY)
     content, distance = _two_terms(b, query, key, table, ClippedShift.source)
     why = "To the score by content comes that of the distance; those beyond {k} count as {k}."
     placed = ClippedShift(distance, key.shape[0], b.start)
     return b.step("scores", sympy.MatAdd(content, placed), "sum", why, ClippedShift.source)
 
 
-def _transformer_xl(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExpr:
+def _transformer_xl(
+    b: Builder,
+    query: MatrixExpr,
+    key: MatrixExpr,
+    wide: MatrixExpr,
+    of_words: MatrixExpr,
+    of_distances: MatrixExpr,
+) -> MatrixExpr:
     """q_i·k_j + q_i·r_{i−j} + u·k_j + v·r_{i−j}, Dai et al. 2019, section 3.3, terms (a) to (d)."""
     from symattn.nodes.positions import Sinusoidal
     from symattn.nodes.relative import RelativeShift
@@ -153,15 +167,14 @@ def _transformer_xl(b: Builder, query: MatrixExpr, key: MatrixExpr) -> MatrixExp
     why = "Each distance back to a key has a row of sines and cosines; below 0 the key is ahead."
     table = b.step("distances", waves, "position encoding", why, source, SHARED)
     why = "Weights apart from those of the words make a key of each distance."
-    wide = b.given("W_R", d_model, query.shape[1], "key weights for distances", QUERY)
     far = b.step("distance_keys", table * wide, "projection", why, source)
     content, distance = _two_terms(b, query, key, far, source)
     why = "Some words matter to every query."
-    everyone = b.given("u_c", 1, query.shape[1], "what every query asks of the words", QUERY)
-    word = b.step("content_bias", everyone * key.T, "matrix product", why, f"{source}, term (c)")
+    word = b.step("content_bias", of_words * key.T, "matrix product", why, f"{source}, term (c)")
     why = "Some distances matter to every query."
-    everyone = b.given("v_d", 1, query.shape[1], "what every query asks of the distances", QUERY)
-    place = b.step("distance_bias", everyone * far.T, "matrix product", why, f"{source}, term (d)")
+    place = b.step(
+        "distance_bias", of_distances * far.T, "matrix product", why, f"{source}, term (d)"
+    )
     why = "The four terms add up, each distance at the key that is so far from the query."
     shifted = RelativeShift(PlusVector(distance, place), columns)
     terms = sympy.MatAdd(PlusVector(content, word), shifted)
@@ -177,15 +190,83 @@ def _two_terms(
     return content, b.step("by_distance", query * far.T, "matrix product", why, source)
 
 
+@dataclass(frozen=True)
+class Score(Choice):
+    """A row of the score axis: its steps are given queries and keys, a parameter their widths.
+
+    `unscaled` is why scaling queries and keys would not scale the scores; empty where it does.
+    """
+
+    unscaled: str = ""
+
+
+_BY_TERMS = (Word("by_content", "S_a"), Word("by_distance", "S_b"))
+_KEYS_OF_DISTANCES = "distances have keys of their own, which scaling both would not reach"
+
 #: The choices of the score axis.
-SCORES: Mapping[str, Callable[[Builder, MatrixExpr, MatrixExpr], MatrixExpr]] = {
-    "dot": _dot,
-    "cosine": _cosine,
-    "general": _general,
-    "additive": _additive,
-    "distance": _distance,
-    "shaw": _shaw,
-    "transformer-xl": _transformer_xl,
+SCORES: Mapping[str, Score] = {
+    "dot": Score(_dot),
+    "cosine": Score(
+        _cosine,
+        makes=(Word("Q_unit", "Q_u"), Word("K_unit", "K_u")),
+        unscaled="a cosine does not see how long queries and keys are",
+    ),
+    "general": Score(
+        _general,
+        (Parameter("W_S", "W_S", "score weights", lambda query, key: (query, key)),),
+    ),
+    "additive": Score(
+        _additive,
+        (
+            Parameter("W_a", "W_a", "weights on queries", lambda query, key: (query, d_a)),
+            Parameter("U_a", "U_a", "weights on keys", lambda query, key: (key, d_a)),
+            Parameter("v_a", "v_a", "what the hidden units count for", lambda *_: (d_a, 1)),
+        ),
+        (Word("Q_hidden", "Q_a"), Word("K_hidden", "K_a")),
+        unscaled=(
+            "an additive score is no product of query and key, so that scaling both is not "
+            "scaling it"
+        ),
+    ),
+    "distance": Score(_distance),
+    "shaw": Score(
+        _shaw,
+        (
+            Parameter(
+                "distance_keys",
+                "K_d",
+                "a key for each distance",
+                lambda query, key: (2 * k + 1, query),
+            ),
+        ),
+        _BY_TERMS,
+        unscaled=_KEYS_OF_DISTANCES,
+    ),
+    "transformer-xl": Score(
+        _transformer_xl,
+        (
+            Parameter(
+                "W_R", "W_R", "key weights for distances", lambda query, key: (d_model, query)
+            ),
+            Parameter(
+                "u_c", "u_c", "what every query asks of the words", lambda query, key: (1, query)
+            ),
+            Parameter(
+                "v_d",
+                "v_d",
+                "what every query asks of the distances",
+                lambda query, key: (1, query),
+            ),
+        ),
+        (
+            Word("distances", "R_d", learned=True, shared=True),
+            Word("distance_keys", "K_d", learned=True),
+            *_BY_TERMS,
+            Word("content_bias", "S_c"),
+            Word("distance_bias", "S_d"),
+        ),
+        unscaled=_KEYS_OF_DISTANCES,
+    ),
 }
 
 
@@ -219,15 +300,18 @@ def _capped(b: Builder, logits: MatrixExpr) -> MatrixExpr:
 def _biased(b: Builder, logits: MatrixExpr) -> MatrixExpr:
     if b.plan.bias is None:
         return logits
-    name, options = b.plan.bias
-    rows, columns = logits.shape
-    if name == "given":
-        bias = b.given("bias", rows, columns, "added to the scores", QUERY)
-        source = "ONNX, operator Attention, input attn_mask"
-    else:
-        bias, source = BIASES[name](b, rows, columns, dict(options))
+    name, options = b.plan.bias[0], dict(b.plan.bias[1])
+    row = BIASES[name]
+    bias, source = row.steps(b, *logits.shape, options, *b.parameters(row.parameters, options))
     why = "A number that depends on the positions is added to each score."
     return b.step("biased", sympy.MatAdd(logits, bias), "sum", why, source)
+
+
+def _given_bias(
+    b: Builder, rows: Any, columns: Any, options: dict[str, Any]
+) -> tuple[MatrixExpr, str]:
+    bias = b.given("bias", rows, columns, "added to the scores", QUERY)
+    return bias, "ONNX, operator Attention, input attn_mask"
 
 
 def _alibi(b: Builder, rows: Any, columns: Any, options: dict[str, Any]) -> tuple[MatrixExpr, str]:
@@ -239,32 +323,40 @@ def _alibi(b: Builder, rows: Any, columns: Any, options: dict[str, Any]) -> tupl
 
 
 def _relative(
-    b: Builder, rows: Any, columns: Any, options: dict[str, Any]
+    b: Builder, rows: Any, columns: Any, options: dict[str, Any], table: MatrixExpr
 ) -> tuple[MatrixExpr, str]:
     from symattn.nodes.biases import RelativeBias
 
-    clip = options.get("clip")
-    size = options.get("buckets", 32) if clip is None else 2 * clip + 1
-    table = b.given("table", size, 1, "a number for each bucket of distances", QUERY)
     node = RelativeBias(rows, columns, table, start=b.start, **options)
     why, source = RelativeBias.reason, RelativeBias.source
     return b.step("bias", node, "relative bias", why, source), source
 
 
-#: The choices of the bias axis beside a given matrix.
-BIASES: Mapping[str, Callable[..., tuple[MatrixExpr, str]]] = {
-    "alibi": _alibi,
-    "relative": _relative,
+def _buckets(options: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The shape of the table of T5's buckets, or of one number for each distance."""
+    clip = options.get("clip")
+    return options.get("buckets", 32) if clip is None else 2 * clip + 1, 1
+
+
+#: The choices of the bias axis; steps and parameters are given the options.
+BIASES: Mapping[str, Choice] = {
+    "given": Choice(_given_bias),
+    "alibi": Choice(_alibi, options=("symmetric",)),
+    "relative": Choice(
+        _relative,
+        (Parameter("table", "gamma", "a number for each bucket of distances", _buckets),),
+        options=("buckets", "max_distance", "bidirectional", "clip"),
+    ),
 }
 
 
 def _masked(b: Builder, logits: MatrixExpr) -> MatrixExpr:
-    if not b.plan.masks:
+    if not b.plan.mask:
         return logits
     additive = NORMALISERS[b.plan.normaliser].additive_mask
-    parts = [_mask(b, logits, name, value) for name, value in b.plan.masks]
+    parts = [_mask(b, logits, name, value) for name, value in b.plan.mask]
     total = parts[0] if len(parts) == 1 else sympy.MatAdd(*parts)
-    if not any(name == "additive" for name, _ in b.plan.masks):
+    if not any(name == "additive" for name, _ in b.plan.mask):
         source = next((getattr(part, "source", "") for part in parts), "")
         kind = QUERY if total.has(Head) else SHARED
         total = b.step("mask", total, "mask", reason_of(total), source or f"{PAPER}3.2.3", kind)
@@ -296,11 +388,15 @@ def _normalised(b: Builder, logits: MatrixExpr) -> None:
         why = "Dividing by the sum makes each query's weights sum to 1."
         b.step("weights", LineQuotient(powers, sums), "row quotient", why, f"{PAPER}3.2.1")
         return
-    extra = []
-    if b.plan.normaliser == "softmax-sink":
-        extra.append(b.given("sink", 1, 1, "the sink's logit", QUERY))
-    node = normaliser(logits, *extra)
+    node = normaliser(logits, *b.parameters(parameters_of(normaliser)))
     b.step("weights", node, normaliser.rule_name, normaliser.reason, normaliser.source)
+
+
+def parameters_of(normaliser: type[Normaliser]) -> Iterable[Parameter]:
+    """What is learned of a normaliser: the arguments that its node declares so."""
+    for one in normaliser.arguments:
+        if isinstance(one, Learned):
+            yield Parameter(one.name, one.letter, one.meaning, lambda shape=one.shape: shape)
 
 
 def _shifted(b: Builder, logits: MatrixExpr) -> MatrixExpr:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder
+from symattn.attention.builder import GROUP, PAPER, QUERY, SHARED, Builder, Choice
 from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_r, d_v, m, n, n_vocab, p
+from symattn.attention.words import Word
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import PlusVector
 
@@ -35,7 +37,7 @@ def sources(b: Builder) -> None:
         if b.plan.tie != "key-value":
             _cached(b, "V", d_v)
     if b.plan.rotary is not None:
-        _rotated(b)
+        POSITIONS["rotary"].steps(b, b.plan.rotary)
     if b.plan.decoupled:
         _joined(b)
 
@@ -130,17 +132,23 @@ def _placed(b: Builder, x: MatrixExpr) -> MatrixExpr:
     if b.plan.positions is None or b.plan.positions[0] == "rotary":
         return x
     name, options = b.plan.positions[0], dict(b.plan.positions[1])
-    if name == "learned":
-        encoding = b.given("positions", n, d_model, "position vectors, learned like the words'")
-    else:
-        from symattn.nodes.positions import Sinusoidal
-
-        why = "Sines and cosines of many wavelengths tell the positions apart."
-        start = options.pop("start", 0) + b.start
-        node = Sinusoidal(n, d_model, start=start, **options)
-        encoding = b.step("positions", node, "position encoding", why, f"{PAPER}3.5", SHARED)
+    row = POSITIONS[name]
+    encoding = row.steps(b, options, *b.parameters(row.parameters))
     why = "Without positions, the order of the tokens would make no difference."
     return b.step("placed", sympy.MatAdd(x, encoding), "sum", why, f"{PAPER}3.5", SHARED)
+
+
+def _sinusoidal(b: Builder, options: dict[str, Any]) -> MatrixExpr:
+    from symattn.nodes.positions import Sinusoidal
+
+    why = "Sines and cosines of many wavelengths tell the positions apart."
+    start = options.pop("start", 0) + b.start
+    node = Sinusoidal(n, d_model, start=start, **options)
+    return b.step("positions", node, "position encoding", why, f"{PAPER}3.5", SHARED)
+
+
+def _learned(b: Builder, options: dict[str, Any]) -> MatrixExpr:
+    return b.given("positions", n, d_model, "position vectors, learned like the words'")
 
 
 def _project(b: Builder, name: str, x: MatrixExpr, rows: Any, columns: Any, kind: str) -> None:
@@ -176,11 +184,10 @@ def _cached(b: Builder, name: str, columns: Any) -> MatrixExpr:
     )
 
 
-def _rotated(b: Builder) -> None:
+def _rotary(b: Builder, options: dict[str, Any]) -> None:
     """Queries and keys turned by their positions."""
     from symattn.nodes.positions import Rotary
 
-    options = dict(b.plan.rotary or {})
     why = "Each pair of columns is turned by its own angle {theta_t}, once for every position."
     source = Rotary.source
     starts = options.pop("start", 0)
@@ -191,3 +198,16 @@ def _rotated(b: Builder) -> None:
     if keys != queries:
         why = "The keys are turned as the queries are, so that equal distances turn alike."
         b.step("K_rotated", Rotary(keys, start=starts, **options), "rotation", why, source, kind)
+
+
+#: The choices of the positions axis; steps are given the options. Rotary positions turn queries
+#: and keys; what the others make is added to the token vectors.
+POSITIONS: Mapping[str, Choice] = {
+    "sinusoidal": Choice(_sinusoidal, options=("base", "start")),
+    "learned": Choice(_learned),
+    "rotary": Choice(
+        _rotary,
+        makes=(Word("Q_rotated", "Q_r"), Word("K_rotated", "K_r")),
+        options=("pairing", "base", "dims", "start", "decoupled"),
+    ),
+}

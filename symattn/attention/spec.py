@@ -11,10 +11,11 @@ import sympy
 from symattn.arguments import table, whole, words, wrong
 from symattn.arithmetic.reading import read_number
 from symattn.attention.build import build
-from symattn.attention.meaning import PER_HEAD, check_meaning, check_options
+from symattn.attention.meaning import AXES, check_meaning, check_options
 from symattn.attention.plan import (
     BOTH_SCALE,
     DEFAULT_SCALE,
+    PER_HEAD,
     PLAIN,
     SHIFTED,
     Plan,
@@ -25,13 +26,13 @@ from symattn.attention.plan import (
     p,
     size,
 )
-from symattn.attention.scoring import BIASES, SCORES
+from symattn.attention.scoring import SCORES
+from symattn.attention.words import SIZES
 from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, SymattnError, nearest, shown
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
-from symattn.notation.options import SIZES
 from symattn.step import MOST_OF_A_SIZE
 
 Source: TypeAlias = Literal["given", "self", "cross", "bare"]
@@ -41,7 +42,6 @@ MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
 
 _SOURCES = ("given", "self", "cross", "bare")
 _TIES = ("query-key", "key-value")
-_POSITIONS = ("sinusoidal", "learned", "rotary")
 _FLAGS = ("embedded", "cache", "query_latent")
 _OPTIONAL_FLAGS = ("output_projection", "projection_bias")
 _BIASES = {"b_Q", "b_K", "b_V", "b_O"}
@@ -56,7 +56,7 @@ _SCALES = {
 
 
 @dataclass(frozen=True)
-class Attention:
+class Attention(Plan):
     """The choice on each axis of attention.
 
     - `source`: where Q, K, V come from: ``given``; ``self`` (projected from X); ``cross``
@@ -106,27 +106,6 @@ class Attention:
     output   O = A V
     """
 
-    source: Source | None = None
-    embedded: bool = False
-    tie: str | None = None
-    latent: bool | str = False
-    query_latent: bool = False
-    projection_bias: bool | None = None
-    positions: Any = None
-    cache: bool = False
-    score: str = "dot"
-    feature_map: str | None = None
-    scale: Any = DEFAULT_SCALE
-    soft_cap: Any = None
-    bias: Any = None
-    mask: Any = None
-    normaliser: str = "softmax"
-    unfold: bool | str = False
-    heads: int | str | None = None
-    kv_heads: int | str | None = None
-    output_projection: bool | None = None
-    output_form: str = "concat"
-
     def __post_init__(self) -> None:
         _check_flags(self)
         if not isinstance(self.unfold, bool):
@@ -139,16 +118,16 @@ class Attention:
         _choice("feature_map", self.feature_map, (None, *FEATURE_MAPS))
         _choice("normaliser", self.normaliser, tuple(NORMALISERS))
         _choice("output_form", self.output_form, ("concat", "sum"))
-        settled = {
+        read = {
             "scale": _scale(self.scale),
             "soft_cap": _soft_cap(self.soft_cap),
-            "positions": _named("positions", self.positions, _POSITIONS),
-            "bias": _named("bias", self.bias, ("given", *BIASES)),
+            "positions": _named("positions", self.positions),
+            "bias": _named("bias", self.bias),
             "mask": _masks(self.mask),
             "heads": _heads("heads", self.heads, "h"),
             "kv_heads": _heads("kv_heads", self.kv_heads, "g"),
         }
-        for name, value in settled.items():
+        for name, value in read.items():
             object.__setattr__(self, name, value)
         self._check_somewhere()
 
@@ -156,7 +135,7 @@ class Attention:
         """Refuse choices that have no meaning whatever is given later."""
         refusals = []
         for source in _SOURCES if self.source is None else (self.source,):
-            plan = self.plan(None, source)
+            plan = self.settled(None, source)
             plan = replace(plan, output_projection=self.output_projection is not False)
             try:
                 return check_meaning(plan)
@@ -182,7 +161,7 @@ class Attention:
         weights  A = softmax(Z)
         """
         given = None if given is None else words(given, "given")
-        plan = self.plan(given)
+        plan = self.settled(given)
         check_meaning(plan)
         known = {_size(name): _count(name, count) for name, count in table(sizes, "sizes").items()}
         if plan.source == "bare" and d_k in known and d_model not in known:
@@ -222,45 +201,35 @@ class Attention:
         if self.output_projection and "W_O" not in names:
             raise SymattnError("output_projection: W_O is not given; give it or leave this out")
 
-    def plan(self, given: Collection[str] | None, source: str | None = None) -> Plan:
-        """The choices with what is left open settled by what is given, or by this source."""
+    def settled(self, given: Collection[str] | None, source: str | None = None) -> Plan:
+        """The choices with what is left open decided by what is given, or by this source."""
         names = set(() if given is None else words(given, "given"))
         _choice("source", source, (None, *_SOURCES))
         embedded = self.embedded or "E" in names
-        masks = self.mask
-        if "masked" in names and not masks:
-            masks = (("causal", True),)  # any mask: what leads to `masked` is cut off
-        kept, biased = self.output_projection, self.projection_bias
-        if kept is None:
-            kept = "W_O" in names if given is not None else self.output_form == "sum"
         latent, query_latent = self.latent or "W_D" in names, self.query_latent or "W_DQ" in names
         projected = bool(latent) or query_latent or self.tie == "query-key" or _needs_x(self)
-        source = source or self.source or inferred_source(names, embedded, projected)
-        scale = DEFAULT_SCALE if "scaled" in names and self.scale is None else self.scale
-        plan = Plan(
-            source=source,
-            embedded=embedded,
-            tie=self.tie,
-            latent=latent,
-            query_latent=query_latent,
-            projection_bias=bool(names & _BIASES) if biased is None else biased,
-            positions=self.positions,
-            cache=self.cache or bool(names & PASTS),
-            score=self.score,
-            feature_map=self.feature_map,
-            scale=scale,
-            soft_cap=self.soft_cap,
-            bias=self.bias if self.bias is not None or "bias" not in names else ("given", {}),
-            masks=masks,
-            normaliser=self.normaliser,
-            unfold=_unfolding(self.unfold or bool({"row_max", "exp", "exp_sum"} & names)),
-            heads=self.heads,
-            kv_heads=self.kv_heads,
-            output_projection=kept,
-            output_form=self.output_form,
-        )
-        if scale is not None and (source == "bare" or scale in (DEFAULT_SCALE, BOTH_SCALE)):
-            return replace(plan, scale=scale.subs(d_k, plan.width))
+        projection, biased = self.output_projection, self.projection_bias
+        if projection is None:
+            projection = "W_O" in names if given is not None else self.output_form == "sum"
+        decided: dict[str, Any] = {
+            "source": source or self.source or inferred_source(names, embedded, projected),
+            "embedded": embedded,
+            "latent": latent,
+            "query_latent": query_latent,
+            "projection_bias": bool(names & _BIASES) if biased is None else biased,
+            "cache": self.cache or bool(names & PASTS),
+            "unfold": _unfolding(self.unfold or bool({"row_max", "exp", "exp_sum"} & names)),
+            "output_projection": projection,
+        }
+        if "bias" in names and self.bias is None:
+            decided["bias"] = ("given", ())
+        if "masked" in names and not self.mask:
+            decided["mask"] = (("causal", True),)  # any mask: what leads to `masked` is cut off
+        if "scaled" in names and self.scale is None:
+            decided["scale"] = DEFAULT_SCALE
+        plan = Plan(**{**vars(self), **decided})
+        if plan.scale in (DEFAULT_SCALE, BOTH_SCALE) or (plan.scale and plan.source == "bare"):
+            return replace(plan, scale=plan.scale.subs(d_k, plan.width))
         return plan
 
 
@@ -281,7 +250,7 @@ def _needs_x(spec: Attention) -> bool:
     """Whether the positions are added to X, or projected from it."""
     if spec.positions is None:
         return False
-    return spec.positions[0] != "rotary" or bool(spec.positions[1].get("decoupled"))
+    return spec.rotary is None or spec.decoupled
 
 
 def _check_flags(spec: Attention) -> None:
@@ -334,12 +303,13 @@ def _soft_cap(value: Any) -> sympy.Expr | None:
     return cap
 
 
-def _named(name: str, value: Any, known: tuple[str, ...]) -> tuple[str, dict[str, Any]] | None:
+def _named(name: str, value: Any) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
     """A choice with options: a name, or a table of one name with its options."""
+    known = tuple(AXES[name])
     if value is None or value is False:
         return None
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict):
-        value = {value[0]: value[1]}
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict | tuple):
+        value = {value[0]: dict(value[1])}
     options: Any = {}
     choice = value
     if isinstance(value, Mapping):
@@ -351,7 +321,7 @@ def _named(name: str, value: Any, known: tuple[str, ...]) -> tuple[str, dict[str
     if not isinstance(options, Mapping):
         raise SymattnError(f"{name}: the options of {choice} have to be a table")
     check_options(name, choice, options)
-    return choice, dict(options)
+    return choice, tuple((option, _frozen(held)) for option, held in options.items())
 
 
 def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
@@ -385,8 +355,15 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
             )
         if name in MATRIX_MASKS and name in (earlier for earlier, _ in out):
             raise SymattnError(f'mask: "{name}" is named twice; there is one {MATRIX_MASKS[name]}')
-        out.append((name, parameter))
+        out.append((name, _frozen(parameter)))
     return tuple(out)
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, and a table of one mask as a pair, so that a spec can be hashed."""
+    if isinstance(value, Mapping):
+        return next((name, _frozen(held)) for name, held in value.items())
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
 def _mask_names() -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES
-from symattn.attention.meaning import PER_HEAD
+from symattn.attention.plan import PER_HEAD
 from symattn.attention.spec import Attention
 from symattn.capturing.call import Call
 from symattn.errors import SymattnError

@@ -31,9 +31,9 @@ from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
+    from symattn.attention.vocabulary import Notation
     from symattn.derivation import Check
     from symattn.documents.outline import Outline
-    from symattn.notation.options import Notation
     from symattn.worksheet import Worksheet
 
 
@@ -172,8 +172,8 @@ def _jobs(
     source: str, form: str, symbolic: bool, options: dict[str, Any], destination: Destination
 ) -> tuple[list[Job], Callable[[], AbstractContextManager[None]]]:
     """The derivations to show, and the context that names the file in what is refused later."""
+    from symattn.attention.vocabulary import Notation
     from symattn.errors import SymattnError
-    from symattn.notation.options import Notation
 
     changes: dict[str, Any] = {"exact": options["exact"]}
     if options["digits"] is not None:

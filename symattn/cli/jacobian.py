@@ -21,7 +21,7 @@ from symattn.writing import Destination
 def jacobian(logits: str, form: str, exact: bool, output: str | None) -> Status:
     """Derive the softmax's Jacobian for a row of LOGITS, and show how it fades as they grow."""
     from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
-    from symattn.notation.options import Notation
+    from symattn.attention.vocabulary import Notation
 
     destination = Destination.of(output)
     row = read_row(logits.split(","))

@@ -116,7 +116,7 @@ def _mending(one: CheckedFile) -> Mending:
 def _left(one: CheckedFile) -> Iterator[str]:
     """What is said of each number and sign that stays as it is."""
     for link in one.uncorrected_links:
-        yield as_line(f"{one.name}:{link.line}:{link.column}: {link.told}") + "\n"
+        yield as_line(f"{one.name}:{link.line}:{link.column}: {link.message}") + "\n"
     for found in one.findings:
         if not found.passes and found.correction is None:
             line = (

@@ -14,7 +14,7 @@ from symattn.status import Status, worst
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
-    from symattn.algebra.identity import Identity, Proof
+    from symattn.algebra.identities.proofs import Identity, Proof
 
 Made = TypeVar("Made")
 
@@ -136,7 +136,7 @@ def _own(
 
     Raises `SymattnError` for what is no equation.
     """
-    from symattn.algebra.identity import Identity
+    from symattn.algebra.identities.proofs import Identity
 
     return Identity(
         "",
@@ -193,22 +193,22 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
 
 
 def _show(proofs: list[Any], form: str, destination: Destination, everything: bool) -> None:
-    from symattn.algebra import printed
+    from symattn.algebra.identities import reports
     from symattn.cli.screen import can_show_unicode, print_lines
     from symattn.documents.data import written
 
     if form == "json":
-        rows = [printed.data(proof) for proof in proofs]
+        rows = [reports.data(proof) for proof in proofs]
         destination.write(f"{written(rows if everything else rows[0])}\n")
     elif form in ("latex", "mathml"):
-        one = printed.latex_lines if form == "latex" else printed.mathml_lines
+        one = reports.latex_lines if form == "latex" else reports.mathml_lines
         destination.write("\n".join(map(one, proofs)))
     else:
         charset: Any = "unicode" if not destination.is_screen or can_show_unicode() else "ascii"
         lines = (
-            list(printed.table(proofs))
+            list(reports.table(proofs))
             if everything
-            else [pair for proof in proofs for pair in printed.text_lines(proof, charset)]
+            else [pair for proof in proofs for pair in reports.text_lines(proof, charset)]
         )
         if destination.is_screen:
             print_lines(lines)

@@ -18,17 +18,14 @@ from symattn.derivatives.rules import Share, change, shares, summed
 from symattn.errors import SymattnError, nearest, shown
 from symattn.nodes.heads import GroupSum, Head, HeadSum
 from symattn.nodes.lines import Filled
-from symattn.notation.options import CHANGE, GRADIENT, prefixed, symbol_of
-from symattn.step import HEAD, Input, Step, letter_of
+from symattn.notation.options import CHANGE, GRADIENT, derived_from, prefixed
+from symattn.step import HEAD, Input, Item, Step, letter_of
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
 _FORWARD = "Griewank and Walther 2008, section 3.1"
 
 #: The letter that runs through the heads of a group.
 _MEMBER = sympy.Symbol("s", integer=True)
-
-#: Inputs that only say which; nobody asks for their gradients unless by name.
-_FIXED = ("allowed", "one_hot", "mask")
 
 
 @dataclass
@@ -38,12 +35,12 @@ class Graph:
     inputs: Sequence[Input]
     steps: Sequence[Step]
     sizes: Mapping[sympy.Symbol, int]
-    items: dict[str, Input] = field(init=False)
+    items: dict[str, Item] = field(init=False)
 
     def __post_init__(self) -> None:
         self.items = {item.letter: item for item in (*self.inputs, *self.steps)}
 
-    def found(self, name: Any, role: str) -> Input:
+    def found(self, name: Any, role: str) -> Item:
         """The input or step of this name or letter."""
         for item in self.items.values():
             if isinstance(name, str) and name in (item.name, item.letter):
@@ -80,12 +77,9 @@ class Graph:
             depths[step.letter] = 1 + max((depths.get(x, 0) for x in step.operands), default=0)
         return depths.get(letter, 0)
 
-    def count(self, group: str) -> sympy.Expr:
-        """How many heads or groups there are: a number, or the symbol h or g."""
-        for size, number in self.sizes.items():
-            if size.name == group:
-                return sympy.Integer(number)
-        return sympy.Symbol(group, integer=True, positive=True)
+    def count(self, item: Item) -> sympy.Expr:
+        """How many matrices of each head or group there are: a number, or a size."""
+        return sympy.S.One if item.count is None else item.count.subs(self.sizes)
 
 
 def backward(
@@ -107,27 +101,27 @@ def backward(
         raise SymattnError(f'upstream = {shown(upstream)}: give "ones", or leave it out')
     made: list[Step] = []
     name, symbol = prefixed(GRADIENT, target.name), _symbol(GRADIENT, target.symbol)
-    source = Input(name, symbol, _meaning(target), group=target.group)
+    start = Input(name, symbol, meaning=_meaning(target), count=target.count)
     if upstream == "ones":
         why = f"The loss is the sum of all entries of {{{target.letter}}}: each has gradient 1."
         ones = Filled(*target.shape, 1)
         made.append(
-            Step(name, symbol, "", ones, "upstream gradient", why, _REVERSE, group=target.group)
+            Step(name, symbol, ones, "upstream gradient", why, _REVERSE, count=target.count)
         )
     made += _Reverse(graph, active, letters).walk(target)
     wanted = graph.behind([target.letter])
     before = tuple(step for step in graph.steps if step.letter in wanted)
     read = {letter for step in (*(before if forward else ()), *made) for letter in step.operands}
     given = [
-        Input(item.name, item.symbol, item.meaning, group=item.group)
+        Input.of(item)
         for item in graph.items.values()
         if item.letter in read and (not forward or not isinstance(item, Step))
     ]
-    start = [] if upstream == "ones" else [source]
-    return (*given, *start), (*(before if forward else ()), *made)
+    given += [] if upstream == "ones" else [start]
+    return tuple(given), (*(before if forward else ()), *made)
 
 
-def _meaning(target: Input) -> str:
+def _meaning(target: Item) -> str:
     return f"gradient of the loss with respect to {{{target.letter}}}, where the way back starts"
 
 
@@ -146,7 +140,7 @@ def _wanted(graph: Graph, target: Step, wrt: Collection[str] | str | None) -> li
     """The letters of what is asked for, in the order of the derivation."""
     behind = graph.behind([target.letter])
     if wrt is None:
-        items = [item for item in graph.inputs if item.name not in _FIXED]
+        items = [item for item in graph.inputs if not item.fixed]
         return [item.letter for item in items if item.letter in behind]
     names = words(wrt, "wrt")
     if not names:
@@ -204,7 +198,7 @@ class _Reverse:
         for share in shares(step.expr, upstream, self.active, step.symbol):
             self.gathered.setdefault(letter_of(share.leaf), []).append((share, step))
 
-    def _gradient(self, item: Input) -> Step:
+    def _gradient(self, item: Item) -> Step:
         """The sum of what all readers pass back."""
         found = self.gathered.get(item.letter, [])
         if not found:
@@ -234,16 +228,15 @@ class _Reverse:
         return Step(
             prefixed(GRADIENT, item.name),
             _symbol(GRADIENT, item.symbol),
-            "",
             summed([*alone, *heads]),
             rule,
             " ".join(because) or _PASSED,
             source,
-            group=item.group,
+            count=item.count,
         )
 
     def _over_heads(
-        self, share: Share, step: Step, item: Input
+        self, share: Share, step: Step, item: Item
     ) -> tuple[sympy.Expr | None, MatrixExpr]:
         """The heads that a contribution is to be added over (None for none), and it itself."""
         leaf, gradient = share.leaf, share.gradient
@@ -252,14 +245,14 @@ class _Reverse:
             leaf, gradient = leaf.xreplace({index: HEAD}), gradient.xreplace({index: HEAD})
             count = share.binder.args[2]
         else:
-            count = self.graph.count(step.group)
+            count = self.graph.count(step)
         if share.binder is None and not step.per_head:
             return None, gradient
         if not isinstance(leaf, Head):
             return count, gradient
         if leaf.head == HEAD:
             return None, gradient
-        groups = self.graph.count(item.group)
+        groups = self.graph.count(item)
         return None, GroupSum(gradient.xreplace({HEAD: _MEMBER}), _MEMBER, count, groups, HEAD)
 
 
@@ -290,7 +283,7 @@ def onward(
     """
     graph = Graph(inputs, steps, sizes)
     if along is None:
-        names = [item.name for item in inputs if item.name not in _FIXED and _is_plain(item)]
+        names = [item.name for item in inputs if not (item.fixed or _is_gradient(item))]
     else:
         names = [*words(along, "along")]
     moved = [graph.found(name, "along") for name in names]
@@ -317,12 +310,11 @@ def onward(
             Step(
                 prefixed(CHANGE, step.name),
                 _symbol(CHANGE, step.symbol),
-                "",
                 expr,
                 f"derivative of {step.name}",
                 why,
                 _FORWARD,
-                group=step.group,
+                count=step.count,
             )
         )
     if not made:
@@ -331,8 +323,8 @@ def onward(
         Input(
             prefixed(CHANGE, item.name),
             _symbol(CHANGE, item.symbol),
-            f"the direction in which {{{item.letter}}} changes",
-            group=item.group,
+            meaning=f"the direction in which {{{item.letter}}} changes",
+            count=item.count,
         )
         for item in moved
     ]
@@ -344,9 +336,10 @@ def onward(
     return (*kept, *start), tuple(step for step in whole.steps if step.letter in needed)
 
 
-def _is_plain(item: Input) -> bool:
-    """Whether it is a matrix of the forward pass."""
-    return symbol_of(item.name) == item.letter and not item.letter.startswith(GRADIENT)
+def _is_gradient(item: Item) -> bool:
+    """Whether it is a matrix of the backward pass."""
+    origin = derived_from(item.letter)
+    return origin is not None and origin[0] == GRADIENT
 
 
 def hessian_vector(

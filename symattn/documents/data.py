@@ -12,7 +12,7 @@ import numpy as np
 from sympy.printing.str import StrPrinter
 
 from symattn.arithmetic.base import Array, elementwise
-from symattn.derivation import Check, Derivation, Evaluation, Input, Step, defined_numbers
+from symattn.derivation import Check, Derivation, Evaluation, Input, Item, Step, defined_numbers
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
@@ -163,7 +163,7 @@ def _spelled(tree: Tree) -> dict[str, str]:
     return {"text": line(tree), "latex": latex(tree), "mathml": mathml(tree)}
 
 
-def _value(item: Input, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
+def _value(item: Item, evaluation: Evaluation | None, notation: Notation) -> dict[str, Any]:
     """Shape and, where there are numbers, the values; three levels are [head][row][column]."""
     if evaluation is None:
         shape = [str(size) for size in item.shape]

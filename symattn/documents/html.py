@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from symattn.derivation import Check, Derivation, Evaluation, Input, Step, worked
+from symattn.derivation import Check, Derivation, Evaluation, Item, Step, worked
 from symattn.documents.outline import VIEWS, Outline, Section, View, outline
 from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, clean, el, formula, prose
@@ -149,7 +149,7 @@ class _Page:
 
     def written(self) -> str:
         """The page."""
-        by_name: dict[str, Input] = {
+        by_name: dict[str, Item] = {
             item.name: item for item in (*self.derivation.inputs, *self.derivation.steps)
         }
         given = el(
@@ -177,7 +177,7 @@ class _Page:
             tempered=live.tempered,
         )
 
-    def input(self, section: Section, item: Input) -> Markup:
+    def input(self, section: Section, item: Item) -> Markup:
         """A matrix that is given, or one for each head."""
         shown = self.shown[item.letter]
         figures = [shown.figure(head, home=True) for head in shown.heads]

@@ -15,6 +15,7 @@ from symattn.derivation import (
     Derivation,
     Evaluation,
     Input,
+    Item,
     Place,
     Step,
     defined_numbers,
@@ -183,12 +184,12 @@ class _Writer:
             if self.evaluation is not None:
                 yield from defined_numbers(self.evaluation, definition, self.notation)
 
-    def _heads(self, item: Input) -> Sequence[int | None]:
+    def _heads(self, item: Item) -> Sequence[int | None]:
         if not item.per_head or self.evaluation is None:
             return (None,)
         return range(self.evaluation.array(item.letter).shape[-3])
 
-    def _values(self, item: Input) -> Iterator[Tree]:
+    def _values(self, item: Item) -> Iterator[Tree]:
         assert self.evaluation is not None
         for head in self._heads(item):
             entry = self.entries.get(item.name)
@@ -221,7 +222,7 @@ class _Writer:
                 for j in range(columns):
                     yield worked(self.evaluation, step, i, j, head, self.notation)
 
-    def _shape(self, item: Input) -> Prose:
+    def _shape(self, item: Item) -> Prose:
         """3 × 4; for several heads, 2 heads, each 3 × 4."""
         sizes = {} if self.evaluation is None else self.evaluation.sizes
         spelled = (Speller(self.notation).scalar(size.subs(sizes)) for size in item.shape)

@@ -15,7 +15,7 @@ from symattn.notation.numbers import number
 from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
-from symattn.step import Input
+from symattn.step import Item
 
 #: Rows or columns in order, with None where some are left out.
 Kept: TypeAlias = Sequence[int | None]
@@ -46,7 +46,7 @@ class Cells:
     """
 
     evaluation: Values
-    item: Input
+    item: Item
     head: int | None
     notation: Notation
     turned: bool = False

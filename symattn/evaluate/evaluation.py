@@ -24,7 +24,7 @@ from symattn.notation.mime import bundle
 from symattn.notation.options import MAX_DIGITS, Notation, notation_of
 from symattn.notation.text import box
 from symattn.notation.tree import Tree
-from symattn.step import Input, Step
+from symattn.step import Item, Step
 
 
 class Evaluation(Values):
@@ -106,9 +106,9 @@ class Evaluation(Values):
 class StepValue:
     """The value of one step: `exact`, `balls`, `array`, and decimals that are proven."""
 
-    def __init__(self, evaluation: Evaluation, step: Input) -> None:
+    def __init__(self, evaluation: Evaluation, step: Item) -> None:
         instance(evaluation, Evaluation, "evaluation", "an Evaluation")
-        instance(step, Input, "step", "a Step or an Input")
+        instance(step, Item, "step", "a Step or an Input")
         self.evaluation, self.step = evaluation, step
 
     @property

@@ -12,15 +12,13 @@ from symattn.evaluate.values import Values
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
 from symattn.notation.options import Notation
-from symattn.step import HEAD, Input
+from symattn.step import HEAD, Item
 
 #: A ground darker than this luminance is written on in white.
 _DARK = 0.18
 
 
-def plotted(
-    evaluation: Values, item: Input, head: int | None, axes: Any, notation: Notation
-) -> Any:
+def plotted(evaluation: Values, item: Item, head: int | None, axes: Any, notation: Notation) -> Any:
     """The matrix drawn into `axes` (new ones if None), every cell with its proven digits.
 
     Shapes: n × m, of one head (from 0) where there are heads. Raises `SymattnError` where

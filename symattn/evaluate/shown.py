@@ -12,12 +12,12 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.tree import Tree
-from symattn.step import HEAD, Input, Step
+from symattn.step import HEAD, Item, Step
 
 
 def value_view(
     evaluation: Values,
-    item: Input,
+    item: Item,
     head: int | None = None,
     notation: Notation | None = None,
     entry: Place | None = None,
@@ -29,7 +29,7 @@ def value_view(
     array, is boxed. Raises `SymattnError` where there are more axes than heads, rows and columns.
     """
     instance(evaluation, Values, "evaluation", "an Evaluation")
-    instance(item, Input, "item", "a Step or an Input")
+    instance(item, Item, "item", "a Step or an Input")
     if entry is not None:
         evaluation.within(item.letter, entry)
     if head is not None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import sympy
 
-from symattn.arguments import instance, whole, wrong
+from symattn.arguments import instance, whole, words, wrong
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS
@@ -23,12 +23,9 @@ from symattn.arithmetic.rounded import Rounded
 from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, shown
 from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
+from symattn.nodes.heads import Head
 from symattn.notation.options import Notation, notation_of
-from symattn.step import HEAD, MOST_OF_A_SIZE, Input, Step, listed_sizes
-
-#: What a matrix of logits may hold besides numbers.
-_INFINITE = ("scores", "scaled", "capped", "biased", "masked", "mask", "bias")
-_BOOLEAN = ("allowed",)
+from symattn.step import HEAD, MOST_OF_A_SIZE, Input, Item, Step, listed_sizes
 
 #: An index into a step's value: (…, row, column), counted from 0.
 Place = tuple[int, ...]
@@ -45,6 +42,7 @@ class Values:
         sizes: Mapping[sympy.Symbol, int],
         labels: Mapping[sympy.Expr, tuple[str, ...]],
         dtype: Any = "float64",
+        order: Sequence[str] = (),
     ) -> None:
         for name, held, kind in (("inputs", inputs, Input), ("steps", steps, Step)):
             for item in instance(held, (tuple, list), name, "a tuple of them"):
@@ -56,11 +54,12 @@ class Values:
         for size, count in instance(sizes, Mapping, "sizes", "a table of sizes").items():
             instance(size, sympy.Symbol, "sizes", "a table of numbers by their symbols")
             whole(count, f"sizes: {size}", 1, MOST_OF_A_SIZE)
-        self._by_name = {item.name: item for item in (*self.inputs, *self.steps)}
+        self.order = words(order, "order")
+        self._by_name: dict[str, Item] = {item.name: item for item in (*self.inputs, *self.steps)}
         self._names = {item.letter: item.name for item in self._by_name.values()}
         self._steps = {step.letter: step for step in self.steps}
         self.given = _read(self.inputs, given, sizes)
-        self.sizes = _bound(self.inputs, self.given, sizes)
+        self.sizes = self._bound(sizes)
         _check_batches(self.inputs, self.given)
         self._values: dict[object, dict[str, Array]] = {}
         self._abbreviations = Abbreviations()
@@ -71,6 +70,55 @@ class Values:
         self._item: Place = ()
         self._batched: frozenset[str] = frozenset()
         self._check_labels()
+
+    def _bound(self, sizes: Mapping[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
+        """Every size that the shapes of the given matrices tell; two that disagree are an error."""
+        known = dict(sizes)
+        told_by = dict.fromkeys(known, "what you said")
+        for item in self.inputs:
+            array = self.given[item.letter]
+            sides = item.shape if item.count is None else (item.count, *item.shape)
+            axes = [*zip(sides, array.shape[-len(sides) :], strict=True)]
+            for size, count in (*axes[-2:], *axes[:-2]):
+                expected = size.subs(known)
+                unknown = expected.free_symbols
+                if len(unknown) > 1:
+                    continue
+                if unknown:
+                    (symbol,) = unknown
+                    factor, more = expected.coeff(symbol), int(expected.subs(symbol, 0))
+                    share, rest = divmod(count - more, int(factor))
+                    if rest or share < 1:
+                        needed = f"{expected}" if more else f"a multiple of {factor}"
+                        raise ShapeError(f"{item.name}: {count} rows or columns are not {needed}")
+                    known[symbol] = share
+                    told_by[symbol] = item.name
+                elif int(expected) != count:
+                    other = told_by.get(size, "the rest")
+                    needed = " × ".join(str(side.subs(known)) for side in sides)
+                    found = " × ".join(map(str, array.shape[-len(sides) :]))
+                    raise ShapeError(
+                        f"{item.name}: is {found}; because of {other} it has to be {needed} "
+                        f"({size} = {expected})"
+                    )
+        self._check_groups(known, told_by)
+        return known
+
+    def _check_groups(
+        self, known: Mapping[sympy.Symbol, int], told_by: Mapping[sympy.Symbol, str]
+    ) -> None:
+        """Every group of keys and values serves equally many heads."""
+        for step in self.steps:
+            for item in (self._by_name[self._names[letter]] for letter in step.operands):
+                if item.count in (None, step.count) or not _is_shared(item, step):
+                    continue
+                heads, groups = step.heads(known), item.heads(known)
+                if heads and groups and heads % groups:
+                    first, last = (told_by.get(one.count, "the rest") for one in (step, item))
+                    raise ShapeError(
+                        f"kv_heads: {counted(heads, 'head')} (because of {first}) cannot be shared "
+                        f"evenly by {groups} (because of {last})"
+                    )
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle and copies keep: all but what is computed again when it is asked for."""
@@ -89,9 +137,9 @@ class Values:
     @property
     def known_sizes(self) -> dict[str, int]:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
-        return listed_sizes(self.sizes)
+        return listed_sizes(self.sizes, self.order)
 
-    def item(self, letter: str) -> Input:
+    def item(self, letter: str) -> Item:
         """The input or the step that this letter stands for."""
         return self._by_name[self._names[self._letter(letter)]]
 
@@ -119,7 +167,7 @@ class Values:
         return self._item
 
     @staticmethod
-    def _leads(item: Input, shape: tuple[int, ...]) -> tuple[int, ...]:
+    def _leads(item: Item, shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape[: len(shape) - 2 - item.per_head]
 
     def within(self, letter: str, place: Place) -> tuple[Place, Place]:
@@ -246,8 +294,7 @@ class Values:
         if ("size", step.letter) in self._known:
             return
         rows, columns = (size.subs(self.sizes) for size in step.shape)
-        count = rows * columns * (_count(self.sizes, step.group) if step.per_head else 1)
-        count *= int(np.prod(self.batch))
+        count = rows * columns * step.heads(self.sizes) * int(np.prod(self.batch))
         if count.is_Integer and count > 4 * MAX_ENTRIES:
             raise ShapeError(
                 f"{step.name}: would have {count} entries, too many to derive step by step; "
@@ -385,12 +432,12 @@ class Values:
 def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
     """How the value of a step, for all heads, is found from those of its operands."""
     headed = HEAD in step.expr.atoms(sympy.Symbol)
-    run = program_of(step.expr, sizes, step.per_head and headed)
+    run = program_of(step.expr, sizes, step.count if step.per_head and headed else None)
     if not step.per_head or headed:
         return run
-    heads = _count(sizes, step.group)
+    heads = step.heads(sizes)
     if not heads:
-        raise size_error(step.name, [step.group])
+        raise size_error(step.name, [str(step.count)])
 
     def shared(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         value = run(values, arithmetic)  # the same for every head
@@ -422,17 +469,17 @@ def _read(
         if is_array(value):
             value = plain_array(value, item.name)
         if isinstance(value, np.ndarray) and value.size > MAX_ENTRIES and value.ndim >= 2:
-            array: Array = _large(value, item.name)
+            array: Array = _large(value, item)
         else:
             array = read_array(
                 value,
                 item.name,
                 levels=(2, 3, 4),
-                infinite=item.name in _INFINITE,
-                boolean=item.name in _BOOLEAN,
+                infinite=item.logits,
+                boolean=item.boolean,
             )
         if item.per_head and array.ndim == 2:
-            count = _count(sizes, item.group)
+            count = item.heads(sizes)
             if not count:
                 raise SymattnError(f"{item.name}: give one matrix for each head: [[[…]], [[…]]]")
             array = split_heads(array, count, item.name)
@@ -440,20 +487,22 @@ def _read(
     return out
 
 
-def _large(value: Array, name: str) -> Array:
+def _large(value: Array, item: Item) -> Array:
     """A matrix too large for exact entries, as floats; what has no meaning is still refused."""
     if value.dtype.kind in "OU":
         raise SymattnError(
-            f"{name}: {value.size} entries are too many to read as texts and objects; give an "
+            f"{item.name}: {value.size} entries are too many to read as texts and objects; give an "
             "array of floats"
         )
     array = np.asarray(value, dtype=float)
-    allowed = np.isfinite(array) | (np.isneginf(array) if name in _INFINITE else False)
-    if name in _BOOLEAN:
+    allowed = np.isfinite(array) | (np.isneginf(array) & item.logits)
+    if item.boolean:
         allowed = (array == 0) | (array == 1)
     if not allowed.all():
         place = ",".join(str(i + 1) for i in np.argwhere(~allowed)[0])
-        raise SymattnError(f"{name}[{place}]: this value has no meaning here; give a finite number")
+        raise SymattnError(
+            f"{item.name}[{place}]: this value has no meaning here; give a finite number"
+        )
     return array
 
 
@@ -474,66 +523,17 @@ def _check_batches(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
 
 
 def _check_shared(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
-    """Beside queries of each head, what the heads share has no axis that could be one of heads."""
-    batches = [given[item.letter].ndim - 3 for item in inputs if item.name == "Q" and item.per_head]
-    for item in inputs:
-        if batches and not item.per_head and given[item.letter].ndim - 2 > batches[0]:
-            raise ShapeError(
-                f"{item.name}: all heads share it; leave the axis of the heads out, or give Q as "
-                "many leading axes"
-            )
-
-
-def _count(sizes: Mapping[sympy.Symbol, int], name: str) -> int:
-    """How many heads (h) or groups (g) there are; 0 while that is not known."""
-    return next((count for size, count in sizes.items() if size.name == name), 0)
-
-
-def _bound(
-    inputs: Sequence[Input], given: Mapping[str, Array], sizes: Mapping[sympy.Symbol, int]
-) -> dict[sympy.Symbol, int]:
-    """Every size that the shapes of the given matrices tell; two that disagree are an error."""
-    known = dict(sizes)
-    told_by = dict.fromkeys(known, "what you said")
-    for item in inputs:
-        heads = sympy.Symbol(item.group, integer=True, positive=True)
-        array = given[item.letter]
-        axes = [(size, array.shape[axis]) for size, axis in zip(item.shape, (-2, -1), strict=True)]
-        if item.per_head:
-            axes.append((heads, array.shape[-3]))
-        for size, count in axes:
-            expected = size.subs(known)
-            unknown = expected.free_symbols
-            if len(unknown) > 1:
-                continue
-            if unknown:
-                (symbol,) = unknown
-                factor, more = expected.coeff(symbol), int(expected.subs(symbol, 0))
-                share, rest = divmod(count - more, int(factor))
-                if rest or share < 1:
-                    needed = f"{expected}" if more else f"a multiple of {factor}"
-                    raise ShapeError(f"{item.name}: {count} rows or columns are not {needed}")
-                known[symbol] = share
-                told_by[symbol] = item.name
-            elif int(expected) != count:
-                other = told_by.get(size, "the rest")
-                sides = (heads, *item.shape) if item.per_head else item.shape
-                needed = " × ".join(str(side.subs(known)) for side in sides)
-                found = " × ".join(map(str, array.shape[-len(sides) :]))
+    """Beside a batch for each head, what the heads share has no axis that could be one of heads."""
+    for first in (item for item in inputs if item.batch and item.per_head):
+        for item in inputs:
+            if not item.per_head and given[item.letter].ndim - 2 > given[first.letter].ndim - 3:
                 raise ShapeError(
-                    f"{item.name}: is {found}; because of {other} it has to be {needed} "
-                    f"({size} = {expected})"
+                    f"{item.name}: all heads share it; leave the axis of the heads out, or give "
+                    f"{first.name} as many leading axes"
                 )
-    _check_groups(known, told_by)
-    return known
 
 
-def _check_groups(known: Mapping[sympy.Symbol, int], told_by: Mapping[sympy.Symbol, str]) -> None:
-    """Every group of keys and values serves equally many heads."""
-    heads, groups = _count(known, "h"), _count(known, "g")
-    if heads and groups and heads % groups:
-        names = {size.name: name for size, name in told_by.items()}
-        raise ShapeError(
-            f"kv_heads: {counted(heads, 'head')} (because of {names['h']}) cannot be shared evenly "
-            f"by {groups} (because of {names['g']})"
-        )
+def _is_shared(item: Item, step: Step) -> bool:
+    """Whether the heads of a step take turns at the matrices of this one: head i takes ⌊i g/h⌋."""
+    used = (part for part in step.expr.atoms(Head) if part.name == item.letter)
+    return any(not isinstance(part.head, sympy.Symbol) for part in used)

@@ -12,41 +12,43 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import CannotSpell, SymattnError, counted
+from symattn.nodes.arguments import Bound
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head, Split
-from symattn.step import HEAD
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
 Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
 
 
-def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bool) -> Program:
+def program_of(
+    expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], heads: sympy.Expr | None = None
+) -> Program:
     """How the value of `expr` is found at these sizes: made once, run in any arithmetic.
 
     The value of a matrix is (…, rows, columns) or, one for each head, (…, heads, rows, columns).
-    In a per-head step, shared matrices get an axis for the heads.
+    In a step of so many `heads`, shared matrices get an axis for them.
     """
 
-    def made(part: MatrixExpr, per_head: bool) -> Program:
+    def made(part: MatrixExpr, heads: sympy.Expr | None) -> Program:
         match part:
             case Head():
-                return _of_heads(part.name, part.head, sizes)
+                return _of_heads(part.name, part.head, heads, sizes)
             case sympy.MatrixSymbol():
-                return _named(part.name, per_head)
+                return _named(part.name, heads is not None)
             case Split():
-                return _node(Split, part.args, False)  # of a shared matrix: the heads come of it
+                return _node(Split, part.args, None)  # of a shared matrix: the heads come of it
             case Node():
-                return _node(type(part), part.args, per_head or _binds_heads(part))
+                return _node(type(part), part.args, part.heads if _binds_heads(part) else heads)
             case sympy.Transpose():
-                inner = made(part.arg, per_head)
+                inner = made(part.arg, heads)
                 return lambda values, arithmetic: arithmetic.transpose(inner(values, arithmetic))
             case sympy.MatAdd():
-                return _folded(Arithmetic.add, [made(term, per_head) for term in part.args])
+                return _folded(Arithmetic.add, [made(term, heads) for term in part.args])
             case sympy.HadamardProduct():
-                return _folded(Arithmetic.multiply, [made(f, per_head) for f in part.args])
+                return _folded(Arithmetic.multiply, [made(f, heads) for f in part.args])
             case sympy.MatMul():
                 coefficient, factors = part.as_coeff_matrices()
-                product = _folded(Arithmetic.matmul, [made(f, per_head) for f in factors])
+                product = _folded(Arithmetic.matmul, [made(f, heads) for f in factors])
                 if coefficient == 1:
                     return product
                 factor = at_size(coefficient)
@@ -54,22 +56,22 @@ def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bo
                     product(values, arithmetic), factor
                 )
             case sympy.HadamardPower(base=base, exp=sympy.Integer() as power) if power > 0:
-                factor_ = made(base, per_head)
+                factor_ = made(base, heads)
                 return _folded(Arithmetic.multiply, [factor_] * int(power))
             case sympy.MatPow(base=base, exp=sympy.Integer() as power) if power > 0:
-                factor_ = made(base, per_head)
+                factor_ = made(base, heads)
                 return _folded(Arithmetic.matmul, [factor_] * int(power))
             case sympy.Inverse():
-                turned = made(part.arg, per_head)
+                turned = made(part.arg, heads)
                 return lambda values, arithmetic: arithmetic.inverse(turned(values, arithmetic))
             case sympy.Identity() | sympy.OneMatrix() | sympy.ZeroMatrix():
-                return made(part.subs(sizes).as_explicit(), per_head)
+                return made(part.subs(sizes).as_explicit(), heads)
             case sympy.MatrixBase():
                 entries = filled(part.shape, list(part))
                 return lambda values, arithmetic: arithmetic.array(entries)
         raise CannotSpell(f"{type(part).__name__} cannot be evaluated here")
 
-    def _node(kind: type[Node], args: tuple[Any, ...], inside: bool) -> Program:
+    def _node(kind: type[Node], args: tuple[Any, ...], inside: sympy.Expr | None) -> Program:
         parts = [made(arg, inside) if isinstance(arg, MatrixExpr) else None for arg in args]
         scalars = [None if isinstance(arg, MatrixExpr) else at_size(arg) for arg in args]
         pairs = list(zip(parts, scalars, strict=True))
@@ -81,13 +83,12 @@ def program_of(expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], per_head: bo
     def at_size(value: sympy.Basic) -> Any:
         return value if isinstance(value, sympy.Integer) else value.subs(sizes)
 
-    return made(expr, per_head)
+    return made(expr, heads)
 
 
 def _binds_heads(node: Node) -> bool:
     """Whether an argument of a node is made for each head, and the node itself for all of them."""
-    free = {s for arg in node.args for s in getattr(arg, "free_symbols", ()) if s == HEAD}
-    return bool(free) and HEAD not in node.free_symbols
+    return any(isinstance(argument, Bound) for argument in node.arguments)
 
 
 def _named(letter: str, per_head: bool) -> Program:
@@ -98,13 +99,18 @@ def _named(letter: str, per_head: bool) -> Program:
     return run
 
 
-def _of_heads(letter: str, index: sympy.Expr, sizes: Mapping[sympy.Symbol, int]) -> Program:
-    """The matrices that the query heads use: their own, or those of the group they belong to."""
+def _of_heads(
+    letter: str,
+    index: sympy.Expr,
+    count: sympy.Expr | None,
+    sizes: Mapping[sympy.Symbol, int],
+) -> Program:
+    """The matrices that so many heads use: their own, or those of the group they belong to."""
     if isinstance(index, sympy.Symbol):
         return lambda values, arithmetic: values(letter)
     (symbol,) = (s for s in index.free_symbols if s.is_positive is not True)
-    heads = next(count for size, count in sizes.items() if size.name == "h")
-    used = [int(index.subs(symbol, head).subs(sizes)) for head in range(heads)]
+    heads = range(int(sympy.S.Zero if count is None else count.subs(sizes)))
+    used = [int(index.subs(symbol, head).subs(sizes)) for head in heads]
     return lambda values, arithmetic: np.take(values(letter), used, axis=-3)
 
 

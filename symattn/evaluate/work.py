@@ -15,7 +15,7 @@ from symattn.arithmetic.functions import Kind
 from symattn.budget import admit, is_limited
 from symattn.errors import CannotSpell, SymattnError
 from symattn.evaluate.values import Values
-from symattn.step import Input, Step
+from symattn.step import Item, Step
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Work:
     `longest` is how many terms the longest sum on the way to an entry has.
     """
 
-    item: Input
+    item: Item
     shape: tuple[int, ...]
     operations: Counter[Kind]
     kind: Kind
@@ -69,7 +69,7 @@ def work_of(values: Values) -> tuple[Work, ...]:
     return tuple(found)
 
 
-def _work(item: Input, value: Array, counting: Counting) -> Work:
+def _work(item: Item, value: Array, counting: Counting) -> Work:
     return Work(item, value.shape, counting.operations, kind_of(value), counting.longest)
 
 

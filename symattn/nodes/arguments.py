@@ -1,4 +1,4 @@
-"""What a node is made of: the arguments that its class names, read and checked when it is made.
+"""The arguments of a node, which its class declares; each is read and checked by its kind.
 
 ``matrix, sums, axis = Matrix(), Matrix(), Axis()`` in the body of a node's class says what its
 constructor takes, in this order; on the node itself each is the value that was given.
@@ -26,7 +26,7 @@ class Argument:
     it, and is then asked for None too.
     """
 
-    #: Whether it has letters that something may be put in for.
+    #: Whether its letters are letters of the node, for which `subs` puts in values.
     has_letters: ClassVar[bool] = True
 
     def __init__(self, default: Any = NEEDED, otherwise: Callable[..., Any] | None = None) -> None:
@@ -38,15 +38,15 @@ class Argument:
         self.name = name
 
     def __get__(self, node: Any, owner: Any = None) -> Any:
-        """What was given for it; of the class, the argument itself."""
+        """Its value in a node; of the class, the argument itself."""
         return self if node is None else node.args[owner.places[self.name]]
 
     def read(self, value: Any, owner: str) -> sympy.Basic:
-        """What is given as the node keeps it. Raises `SymattnError`, naming the node."""
+        """The value as an entry of `args`. Raises `SymattnError`, naming the node."""
         raise NotImplementedError
 
     def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
-        """What it becomes in the transposed node: a matrix is transposed, an axis is the other."""
+        """The argument of the transposed node: a matrix transposed, the other axis."""
         return value
 
 
@@ -58,6 +58,14 @@ class Matrix(Argument):
 
     def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
         return flip(value)
+
+
+class Learned(Matrix):
+    """A matrix of numbers that are learned: the letter it goes by, what it is, and its shape."""
+
+    def __init__(self, letter: str, meaning: str, shape: tuple[Any, Any] = (1, 1)) -> None:
+        super().__init__()
+        self.letter, self.meaning, self.shape = letter, meaning, shape
 
 
 class Scalar(Argument):
@@ -72,7 +80,7 @@ class Size(Scalar):
 
 
 class Bound(Scalar):
-    """The index of a head that the node runs through: nothing is put in for it from outside."""
+    """A bound index: the head i in Σ_i O⁽ⁱ⁾, which is no letter of the node."""
 
     has_letters = False
 
@@ -98,7 +106,7 @@ class Flag(Argument):
 
 
 class Fixed(Argument):
-    """What is always the same, whatever is given."""
+    """Always the default, whatever is given."""
 
     def read(self, value: Any, owner: str) -> sympy.Basic:
         return sympy.sympify(self.default, strict=True)

@@ -80,21 +80,21 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         own = [value for value in vars(cls).values() if isinstance(value, Argument)]
-        kept = [argument for argument in cls.arguments if argument.name not in vars(cls)]
-        needed = [argument for argument in kept if argument.default is NEEDED]
-        others = [argument for argument in kept if argument.default is not NEEDED]
+        inherited = [argument for argument in cls.arguments if argument.name not in vars(cls)]
+        needed = [argument for argument in inherited if argument.default is NEEDED]
+        others = [argument for argument in inherited if argument.default is not NEEDED]
         every = sorted([*needed, *own, *others], key=lambda one: one.default is not NEEDED)
         cls.arguments = tuple(every)
         cls.places = {argument.name: place for place, argument in enumerate(every)}
         cls.transposes = cls.transposes or any(isinstance(one, Axis) for one in every)
 
-    def __new__(cls, *given: Any, **named: Any) -> Self:
+    def __new__(cls, *given: Any, **keywords: Any) -> Self:
         """The node of these arguments. Raises `SymattnError` for what it cannot be made of."""
         owner, values = cls._owner(), list[sympy.Basic]()
         if not cls.arguments:
             values = [as_matrix(value, owner) for value in given]
-        elif named or len(given) != len(cls.arguments):
-            given = cls._bound(given, named)
+        elif keywords or len(given) != len(cls.arguments):
+            given = cls._bound(given, keywords)
         for argument, value in zip(cls.arguments, given, strict=bool(cls.arguments)):
             default = argument.otherwise if value is None else None
             values.append(argument.read(value if default is None else default(*values), owner))
@@ -104,11 +104,11 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     @classmethod
     def _owner(cls) -> str:
-        """What messages call it."""
+        """The name of the node in messages."""
         return cls.__name__
 
     @classmethod
-    def _bound(cls, given: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _bound(cls, given: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
         """All arguments in order, as Python itself binds them: TypeError for a wrong call."""
         kind = Parameter.POSITIONAL_OR_KEYWORD
         parameters = [
@@ -117,7 +117,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
             )
             for one in cls.arguments
         ]
-        bound = Signature(parameters).bind(*given, **named)
+        bound = Signature(parameters).bind(*given, **keywords)
         bound.apply_defaults()
         return bound.args
 
@@ -147,7 +147,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return set[sympy.Basic]().union(*found) - own
 
     def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
-        """Nothing is put in from outside for the index of a head that it runs over."""
+        """`subs` leaves the node as it is where `old` is its bound index."""
         bound = (self.args[place] for place in self._places_of(Bound))
         return self if old in bound else None
 
@@ -235,7 +235,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     @property
     def precedence(self) -> int:
-        """How tightly SymPy's printers should take the node to hold together."""
+        """The precedence that SymPy's printers use to set brackets."""
         level = {t.ADDITIVE: "Add", t.MULTIPLICATIVE: "Mul"}.get(t.holds(self._tree()), "Atom")
         return int(PRECEDENCE[level])
 
@@ -246,7 +246,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return text.line(self._tree())
 
     def _pretty(self, printer: Any) -> Any:
-        from sympy.printing.pretty.stringpict import prettyForm
+        from sympy.printing.pretty.stringpict import prettyForm  # start-up time
 
         charset: text.Charset = "unicode" if printer._use_unicode else "ascii"
         box = text.box(self._tree(), charset)
@@ -255,7 +255,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         return prettyForm("\n".join(box.lines), box.baseline, binding)
 
     def _mathml_presentation(self, printer: Any) -> Any:
-        from xml.dom.minidom import parseString
+        from xml.dom.minidom import parseString  # start-up time
 
         return parseString(mathml(self._tree())).documentElement  # noqa: S318  our own MathML
 
@@ -358,9 +358,9 @@ def _no_derivative(node: Node) -> SymattnError:
 
 @array_derive.register(Node)  # type: ignore[untyped-decorator]  # SymPy has no types
 def _refused(node: Node, by: Any) -> NoReturn:
-    """Inside a larger expression SymPy asks here, and without an answer would ask for ever.
+    """The derivative of a node inside a larger expression, where SymPy would recurse for ever.
 
-    It takes what it is told of a scalar for a derivative by a matrix, and turns it round wrongly.
+    SymPy would take the answer for a scalar for a derivative by a matrix, wrongly transposed.
     """
     raise _no_derivative(node)
 
@@ -376,7 +376,7 @@ def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:
 
 
 def settings(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:
-    """The settings that are not what one would expect: base = 500, start = p."""
+    """The settings that differ from their usual values: base = 500, start = p."""
     return [
         t.equation(t.Ident(name, roman=True), (t.EQUALS, speller.scalar(value)))
         for name, value, usual in settings

@@ -323,7 +323,7 @@ class RelativeBias(Placed):
 
 
 def distances(rows: Any, columns: Any, start: Any) -> tuple[range, Array]:
-    """All distances j − i − start from the least to the greatest, and where each entry's stands."""
+    """The range of the distances j − i − start, and the n × m matrix of their places in it."""
     n, m, p = int(rows), int(columns), int(start)
     return range(1 - n - p, m - p), np.arange(m)[None, :] - np.arange(n)[:, None] + n - 1
 

@@ -54,16 +54,16 @@ class Entrywise(Node):
     )
 
     @classmethod
-    def _named(cls, function: Any = "") -> str:
+    def _function_name(cls, function: Any = "") -> str:
         """The name of the function in `FUNCTIONS`, from the argument that says which it is."""
         return str(function)
 
     @property
     def _row(self) -> Function:
-        return FUNCTIONS[self._named(*self.args[1:])]
+        return FUNCTIONS[self._function_name(*self.args[1:])]
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        name, entry = self._named(*self.args[1:]), rule_of(self.matrix, i, j)
+        name, entry = self._function_name(*self.args[1:]), rule_of(self.matrix, i, j)
         return Exp(entry) if name == "exp" else Apply(name, entry)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
@@ -88,7 +88,7 @@ class Entrywise(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         matrix, *function = args
-        name = cls._named(*function)
+        name = cls._function_name(*function)
         return arithmetic.exp(matrix) if name == "exp" else arithmetic.apply(name, matrix)
 
 
@@ -108,7 +108,7 @@ class Exponential(Entrywise):
     )
 
     @classmethod
-    def _named(cls, function: Any = "") -> str:
+    def _function_name(cls, function: Any = "") -> str:
         return "exp"
 
 
@@ -131,7 +131,7 @@ class Features(Entrywise):
     )
 
     @classmethod
-    def _named(cls, function: Any = "") -> str:
+    def _function_name(cls, function: Any = "") -> str:
         return FEATURE_MAPS[str(function)]
 
     def _spell(self, speller: Speller) -> Tree:
@@ -146,8 +146,8 @@ class _Entries:
 
     def __call__(self, name: str) -> _Entries:
         """Another function of the entries."""
-        made = Exponential(self.matrix) if name == "exp" else Entrywise(self.matrix, name)
-        return _Entries(made)
+        node = Exponential(self.matrix) if name == "exp" else Entrywise(self.matrix, name)
+        return _Entries(node)
 
     def __neg__(self) -> _Entries:
         return -1 * self

@@ -1,7 +1,7 @@
-"""Several heads, and matrices put together and taken apart.
+"""Several heads, and matrices made of blocks.
 
-A matrix of head i, stated once; the heads side by side, or added; one head's columns of a matrix;
-one matrix below another, and some of its rows.
+`Head` is the matrix of head i, stated once; `Concat` sets heads side by side, `HeadSum` and
+`GroupSum` add them, `Split` is one head's columns; `Stacked` is two blocks, `Slice` one of them.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ class Concat(Node):
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
         few = isinstance(count, sympy.Integer) and count <= 3
-        shown = list(range(int(count))) if few else [0, None, count - 1]
+        heads = list(range(int(count))) if few else [0, None, count - 1]
         dots = t.DOTS if axis == 1 else t.VDOTS
-        cells = [dots if k is None else speller.matrix(body.subs(index, k)) for k in shown]
+        cells = [dots if k is None else speller.matrix(body.subs(index, k)) for k in heads]
         return speller.bracketed_grid([cells] if axis == 1 else [[cell] for cell in cells])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
@@ -153,13 +153,13 @@ def stacked_up(heads: Array) -> Array:
 
 
 class Split(Node):
-    """One head's columns of a matrix, what `Concat` had put there: c_ab = m_{a, (i−1)d + b}.
+    """The columns of head i of a concatenation: c_ab = m_{a, (i−1)d + b}, indices from 1.
 
     `index` is the head, a number from 0 or a symbol for any; all heads are then evaluated at once.
     With `axis` 0 one head's rows.
 
     Shapes: n × h·d becomes n × d. Raises `SymattnError` if its argument is no matrix.
-    Source: Vaswani et al. 2017, section 3.2.2, read backwards.
+    Source: Vaswani et al. 2017, section 3.2.2: the inverse of concatenation.
 
     >>> print(Split(sympy.Matrix([[1, 2, 3, 4]]), 1, 2).doit())
     Matrix([[3, 4]])
@@ -224,12 +224,12 @@ def split_apart(matrix: Array, count: int, axis: int) -> Array:
 
 
 class Slice(Node):
-    """Some of the rows: c_ij = m_{first + i, j}; columns with `axis` 1.
+    """Consecutive rows of a matrix: c_ij = m_{first + i, j}; columns with `axis` 1.
 
-    What `Stacked` had put below one another is taken apart again; rows count from 0.
+    The gradient of one part of `Stacked` is such a slice. `first` counts from 0.
 
     Shapes: n × d becomes count × d. Raises `ShapeError` if there are not so many rows.
-    Source: Shazeer 2019, section 2.4, read backwards.
+    Source: Shazeer 2019, section 2.4: the inverse of appending keys.
 
     >>> print(Slice(sympy.Matrix([[1], [2], [3]]), 1, 2).doit())
     Matrix([[2], [3]])

@@ -1,7 +1,7 @@
 """Lines of a matrix, which are its rows (or its columns), and a number or a vector for all of them.
 
-Sums of lines, lines less, over or times a number of their own, a vector added to every line, and
-what these are differentiated to: a number spread along its line, lengths, matrices of one number.
+Row sums Σ_l a_il; rows minus, over or times a number r_i; a vector added to every row; and what
+their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matrices of one number.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SHIFTED = "Blanchard, Higham, Higham 2021, equation 1.3"
 
 
 class OfLines(Node):
-    """A node that does the same to each line of a matrix: rows with `axis` 1, columns with 0."""
+    """A function of each line of a matrix alone: of its rows with `axis` 1, its columns with 0."""
 
     matrix, axis = Matrix(), Axis()
 
@@ -61,7 +61,7 @@ class OfLines(Node):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
-        """The value where lines are rows, each on its own."""
+        """The value where the lines are the rows of `matrix`."""
         raise NotImplementedError
 
 
@@ -110,7 +110,7 @@ class Filled(Node):
 
 
 class Spread(Node):
-    """A column's numbers, each along its whole row: c_ij = r_i, R = r 1ᵀ; a row's with `axis` 0.
+    """A column repeated: C = r 1ᵀ, c_ij = r_i; with `axis` 0 a row, C = 1 r, c_ij = r_j.
 
     Shapes: n × 1 becomes n × size (with `axis` 0: 1 × m becomes size × m). Raises `ShapeError` if
     the vector is not that. Source: Griewank and Walther 2008, section 3.2: what a row sum's
@@ -428,8 +428,8 @@ class LineQuotient(Node):
         _, sums, axis = self.args
         if place == 0:
             return LineQuotient(upstream, sums, axis)
-        told = LineSum(sympy.HadamardProduct(value, upstream), axis)
-        return sympy.MatMul(-1, LineQuotient(told, sums, axis))
+        weighted_sum = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        return sympy.MatMul(-1, LineQuotient(weighted_sum, sums, axis))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:

@@ -69,7 +69,7 @@ class Tokens(Counts):
 
 
 class Width(Argument):
-    """How far a window reaches; −1 and ∞ are no limit."""
+    """The number of keys on one side of a window; −1 and ∞ are no limit."""
 
     def read(self, value: Any, owner: str) -> sympy.Basic:
         unlimited = isinstance(value, int | sympy.Expr) and value in (-1, sympy.oo)
@@ -80,7 +80,7 @@ class Tokenwise(Size):
     """How many queries, or keys."""
 
     def read(self, value: Any, owner: str) -> sympy.Basic:
-        return as_scalar(value, "mask")
+        return as_scalar(value, owner)
 
 
 class Mask(Node):
@@ -665,15 +665,15 @@ class Masked(Node):
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         scores, mask = args
         hidden = arithmetic.hidden(mask)
-        kept = arithmetic.where(hidden, arithmetic.zero, scores)
+        finite = arithmetic.where(hidden, arithmetic.zero, scores)
         added = arithmetic.where(hidden, arithmetic.zero, mask)
-        return arithmetic.where(hidden, arithmetic.minus_infinity, arithmetic.add(kept, added))
+        return arithmetic.where(hidden, arithmetic.minus_infinity, arithmetic.add(finite, added))
 
 
 class VisibleScores(Node):
     """Scores where a mask hides nothing, and 0 elsewhere: g_ij = s_ij if m_ij > −∞, else 0.
 
-    For weights without exponentials, where −∞ would not become 0. What is not kept never leaks,
+    For weights without exponentials, where −∞ would not become 0. A masked s_ij has no influence,
     NaN and infinities included.
 
     Shapes: both n × m. Raises `SymattnError` if an argument is no matrix or they differ in size.
@@ -698,7 +698,7 @@ class VisibleScores(Node):
         mask = _pruned(_mask_rule(self.mask, i, j), {})
         seen = rule_of(self.scores, i, j)
         if _is_decision(mask):
-            return _put(mask, seen, SEEN)
+            return _decision(mask, seen, SEEN)
         return Cases(mask, "=", HIDDEN, SEEN, seen)
 
     def _spell(self, speller: Speller) -> Tree:
@@ -731,7 +731,7 @@ def mask_of(
     """
     left = iter(range(_MOST_JOINED))
 
-    def made(name: Any, parameter: Any) -> MatrixExpr:
+    def joined(name: Any, parameter: Any) -> MatrixExpr:
         if isinstance(name, str) and name in MASKS:
             if next(left, None) is None:
                 raise SymattnError(f"mask: more than {_MOST_JOINED} masks are joined; give fewer")
@@ -746,7 +746,7 @@ def mask_of(
             )
         parts: list[MatrixExpr] = []
         for part in parameter:
-            mask = made(*_named(part, name))
+            mask = joined(*_name_and_parameter(part, name))
             if mask not in parts:
                 parts.append(mask)
         if len(parts) == 1:
@@ -754,7 +754,7 @@ def mask_of(
         return AnyOf(*parts) if name == "any" else sympy.MatAdd(*parts)
 
     try:
-        return made(name, parameter)
+        return joined(name, parameter)
     except RecursionError:
         raise SymattnError("mask: masks are nested too deeply; give fewer levels") from None
 
@@ -766,7 +766,7 @@ def part_of(name: str, parameter: Any, before: int, keys: int) -> Any:
     ['causal', {'documents': [1, 1, 2]}]
     """
     if name in COMBINED:
-        parts = [(part, _named(part, name)) for part in parameter]
+        parts = [(part, _name_and_parameter(part, name)) for part in parameter]
         return [
             part if isinstance(part, str) else {own: part_of(own, value, before, keys)}
             for part, (own, value) in parts
@@ -788,12 +788,14 @@ def reason_of(mask: MatrixExpr) -> str:
     return ""
 
 
-def _named(part: Any, owner: str) -> tuple[Any, Any]:
+def _name_and_parameter(part: Any, owner: str) -> tuple[Any, Any]:
     """One mask of a list, as its name and parameter."""
     if isinstance(part, str):
         return part, True
     if isinstance(part, Mapping) and len(part) == 1:
         return next(iter(part.items()))
+    if isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str):
+        return part
     raise SymattnError(
         f'mask "{owner}": {shown(part)} is not one mask; give a name or a table of one key'
     )
@@ -807,23 +809,23 @@ def _same_shape(owner: str, one: MatrixExpr, other: MatrixExpr) -> None:
 
 
 def _mask_rule(mask: MatrixExpr, i: Index, j: Index) -> Rule:
-    """The entry rule of a mask; a sum of masks is decided by one after the other."""
+    """The entry rule of a mask; for a sum of masks, nested cases: 0 where every term is 0."""
     if isinstance(mask, sympy.MatAdd):
         rules = [_mask_rule(part, i, j) for part in mask.args]
         if all(map(_is_decision, rules)):
-            return reduce(lambda out, rule: _put(rule, out, HIDDEN), reversed(rules))
+            return reduce(lambda out, rule: _decision(rule, out, HIDDEN), reversed(rules))
     return rule_of(mask, i, j)
 
 
 def _decided(mask: Rule, seen: Rule, otherwise: Rule) -> Rule:
-    """`seen` where the mask is 0, else `otherwise`, under the mask's own conditions if it can."""
+    """`seen` where the mask is 0, else `otherwise`; by the mask's conditions where it has them."""
     if _is_decision(mask):
-        return _put(mask, seen, otherwise)
+        return _decision(mask, seen, otherwise)
     return Cases(mask, "=", SEEN, seen, otherwise)
 
 
 def _pruned(rule: Rule, known: Mapping[Condition, bool]) -> Rule:
-    """The rule without conditions that an outer one has settled already."""
+    """Nested cases without the conditions that an outer case decides."""
     if not isinstance(rule, Cases):
         return rule
     condition = rule.left, rule.sign, rule.right
@@ -841,10 +843,13 @@ def _is_decision(rule: Rule) -> bool:
     return rule in (SEEN, HIDDEN)
 
 
-def _put(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
-    """A rule that decides between 0 and −∞, deciding between these two instead."""
+def _decision(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
+    """A rule of 0 and −∞ with `seen` in place of 0 and `otherwise` in place of −∞."""
     if isinstance(rule, Cases):
-        branches = _put(rule.value, seen, otherwise), _put(rule.otherwise, seen, otherwise)
+        branches = (
+            _decision(rule.value, seen, otherwise),
+            _decision(rule.otherwise, seen, otherwise),
+        )
         return Cases(rule.left, rule.sign, rule.right, *branches)
     return seen if rule == SEEN else otherwise
 

@@ -16,7 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Matrix
+from symattn.nodes.arguments import Learned
 from symattn.nodes.base import Definition, shape_of
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import (
@@ -230,8 +230,8 @@ class Sparsemax(Normaliser):
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         axis = self.args[-1]
         support = Entrywise(value, "above0")
-        told = LineSum(sympy.HadamardProduct(support, upstream), axis)
-        mean = LineQuotient(told, LineSum(support, axis), axis)
+        weighted_sum = LineSum(sympy.HadamardProduct(support, upstream), axis)
+        mean = LineQuotient(weighted_sum, LineSum(support, axis), axis)
         rest = PlusVector(upstream, sympy.MatMul(-1, mean), 1 - axis)
         return sympy.HadamardProduct(support, rest)
 
@@ -409,7 +409,7 @@ class SinkSoftmax(_OneMore):
     Matrix([[1/4, 1/4]])
     """
 
-    sink = Matrix()
+    sink = Learned("beta", "the sink's logit")
     source: ClassVar[str] = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
     word: ClassVar[str] = "softmax"
     rule_name: ClassVar[str] = "softmax with a sink"
@@ -430,10 +430,10 @@ class SinkSoftmax(_OneMore):
         if place == 0:
             return super()._adjoint(place, upstream, value)
         axis = self.args[-1]
-        kept = LineSum(value, axis)
-        taken = sympy.MatAdd(Filled(*kept.shape, 1), sympy.MatMul(-1, kept))
-        told = LineSum(sympy.HadamardProduct(value, upstream), axis)
-        parts = (sympy.Transpose(taken), told) if axis == 1 else (told, sympy.Transpose(taken))
+        shares = LineSum(value, axis)
+        rest = sympy.MatAdd(Filled(*shares.shape, 1), sympy.MatMul(-1, shares))
+        mean = LineSum(sympy.HadamardProduct(value, upstream), axis)
+        parts = (sympy.Transpose(rest), mean) if axis == 1 else (mean, sympy.Transpose(rest))
         return sympy.MatMul(-1, *parts)
 
 

@@ -43,7 +43,7 @@ _MOST = 1_000_000
 #: The letter that numbers pairs of columns, counted as the reader counts.
 _PAIR = sympy.Symbol("t", integer=True)
 
-#: What makes a rule once it is needed.
+#: A function that gives a rule when it is needed.
 Made: TypeAlias = Callable[[], Rule]
 
 #: The names of the ways to pair columns, by their number in ONNX (``interleaved``).
@@ -99,7 +99,7 @@ def index_of(expr: sympy.Expr) -> Index:
 
 
 def at_most(j: Index, most: Any, value: Made, otherwise: Made) -> Rule:
-    """`value` if j ≤ most, else `otherwise`; where both are numbers only one of them is made."""
+    """`value` if j ≤ most, else `otherwise`; of two numbers, only the branch that holds."""
     left, right = (sympy.sympify(side, strict=True) for side in (j, most))
     if left.is_Integer and right.is_Integer:
         return value() if left <= right else otherwise()
@@ -107,7 +107,7 @@ def at_most(j: Index, most: Any, value: Made, otherwise: Made) -> Rule:
 
 
 def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
-    """What holds for columns 2t and 2t + 1, from 0; written j = 2t − 1 where indices start at 1."""
+    """The rule of column j: `entry(True)` if j = 2t, `entry(False)` if j = 2t + 1, both from 0."""
     if column.is_Integer:
         return entry(bool(column % 2 == 0))
     even = Ordinal(Number(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
@@ -235,8 +235,8 @@ class Sinusoidal(Placed):
         column = sympy.sympify(j, strict=True)
         pair = sympy.floor(column / 2)
         angle = Over(number(i + start), number(base ** (2 * pair / width)))
-        named = Named("psi", (i, _PAIR), angle)
-        return _by_pair(column, lambda first: Apply("sin" if first else "cos", named))
+        angle_letter = Named("psi", (i, _PAIR), angle)
+        return _by_pair(column, lambda first: Apply("sin" if first else "cos", angle_letter))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) / b^{2 (t − 1)/d}, with t the pair of column j."""
@@ -336,12 +336,12 @@ class Rotary(Placed):
         angle = Times((number(i + start), theta))
         power = power_of(speller, base, 2, speller.rule(number(_PAIR)), dims)
         yield _pair_of(speller, j, None if interleaved else dims / 2)
-        for named, right in (
+        for letter, right in (
             (Named("psi", (i, _PAIR), angle), speller.rule(angle)),
             (theta, power),
         ):
-            family = (theta, _PAIR, dims / 2) if named is theta else None
-            yield Definition(t.equation(speller.rule(named), (t.EQUALS, right)), family)
+            family = (theta, _PAIR, dims / 2) if letter is theta else None
+            yield Definition(t.equation(speller.rule(letter), (t.EQUALS, right)), family)
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, base, dims, interleaved, start = self.args
@@ -393,9 +393,9 @@ def rotated(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array, pairing: s
 
 
 class RotaryBack(Rotary):
-    """Rotary positions undone: each pair of columns turned back by its angle.
+    """The inverse of `Rotary`: each pair of columns turned by −pθ_t, R(pθ_t)ᵀ x.
 
-    A rotation is orthogonal, so that this is its transpose, which turns gradients.
+    A rotation R is orthogonal, so that its inverse is its transpose, the adjoint of `Rotary`.
 
     Shapes: n × d in and out. Raises as `Rotary` does. Source: Su et al. 2021, section 3.2.2.
 

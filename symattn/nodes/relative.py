@@ -1,8 +1,8 @@
-"""Scores by distance, put at the keys that are so far away: Shaw et al. and Transformer-XL.
+"""From scores by distance to scores by key, s_ij = b_{i, c(i, j)}: Shaw et al., Transformer-XL.
 
-A matrix has a row for each query and a column for each distance. `RelativeShift` and
-`ClippedShift` pick, for each query and key, the column of their distance; `ShiftSum`, the adjoint
-of both, adds up the entries of each distance.
+The matrix b has a row for each query and a column for each distance. `RelativeShift` and
+`ClippedShift` take, for query i and key j, the column c(i, j) of their distance; `ShiftSum`, the
+adjoint of both, is Σ_j u_ij over the keys with c(i, j) = c.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from symattn.notation.tree import Tree
 
 
 class RelativeShift(Node):
-    """Row i moved so that each distance meets its key: s_ij = b_{i, i−j+m}, indices from 1.
+    """The column of the distance i − j in row i: s_ij = b_{i, i−j+m}, indices from 1.
 
     The columns of the matrix are the distances i − j from 1 − m (the last key, seen from the first
     query) to n − 1; with keys from before, all of them are further by as many.
@@ -143,10 +143,10 @@ class ClippedShift(Node):
 
 
 class ShiftSum(Placed):
-    """Each row's entries added up by the column they came from: c_ic = Σ_j u_ij, j at c.
+    """The sums over the keys at one distance: r_ic = Σ_j u_ij over the keys j with c(i, j) = c.
 
-    This is `RelativeShift` read backwards or, with a `start` from 0 on, `ClippedShift`, whose last
-    distances are shared by all keys beyond them.
+    The column c(i, j) is i − j + m as in `RelativeShift` or, with a `start` from 0 on, that of the
+    clipped distance as in `ClippedShift`; `start` −1 stands for the first.
 
     Shapes: n × m becomes n × columns. Raises `SymattnError` if `matrix` is no matrix.
     Source: Dai et al. 2019, section 3.3; Shaw et al. 2018, section 3.2.
@@ -186,8 +186,8 @@ class ShiftSum(Placed):
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip" if self._clipped else "shift", roman=True)
         matrix, _, start = self.args
-        told = [] if start in (0, -1) else [speller.scalar(start)]
-        return t.call(speller.notation.transposed(name), speller.matrix(matrix), *told)
+        extra = [] if start in (0, -1) else [speller.scalar(start)]
+        return t.call(speller.notation.transposed(name), speller.matrix(matrix), *extra)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, _, start = self.args

@@ -1,4 +1,4 @@
-"""The entry rule of a matrix expression: what its entry (i, j) is made of.
+"""The entry rule of a matrix expression: its entry (i, j) as an expression of entries.
 
 A rule is a small expression of its own, because SymPy's reorders products, turns 1/√2 into √2/2
 and has no unexpanded sum of three terms. From one rule come the entry view, the worked numbers
@@ -66,7 +66,7 @@ class Nth(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
 
 @dataclass(frozen=True)
 class Named:
-    """A part that goes by a letter with indices, ψ_it, and by its value once numbers are put in.
+    """A letter with indices for a part, ψ_it; `at` replaces it by its value.
 
     The node that uses it says what the letter stands for (`Node._define`).
     """
@@ -82,7 +82,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Plus:
-    """A sum, in the order given; `empty` says what it is by definition where it is −∞ + ∞."""
+    """A sum, in the order given; `empty` is its value by definition where it is −∞ + ∞."""
 
     terms: tuple[Rule, ...]
     empty: sympy.Expr | None = None
@@ -97,7 +97,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Over:
-    """A quotient; `empty` says what it is by definition where the denominator is 0."""
+    """A quotient; `empty` is its value by definition where the denominator is 0."""
 
     num: Rule
     den: Rule
@@ -300,7 +300,7 @@ def children(rule: Rule) -> tuple[Rule, ...]:
 
 
 def rebuilt(rule: Rule, change: Callable[[Rule], Rule]) -> Rule:
-    """The same kind of rule, made of what its children are changed to."""
+    """The rule with `change` applied to each of its children."""
     changes: dict[str, Any] = {}
     for name in _CHILDREN.get(type(rule), ()):
         value = getattr(rule, name)

@@ -1,7 +1,7 @@
 """Ways to score a query against a key beside the dot product: additive, distance.
 
 The dot product itself is SymPy's own matrix product, Q Kᵀ, and the general score Q W Kᵀ; the cosine
-is the product of `UnitVectors`. `PairSum` is what the additive score is differentiated to.
+is the product of `UnitVectors`. The gradients of the additive score are `PairSum`s.
 """
 
 from __future__ import annotations
@@ -151,18 +151,18 @@ def _same_width(left: MatrixExpr, right: MatrixExpr, owner: str) -> None:
         )
 
 
-#: What a sum over pairs runs through, by what it leaves: an n × m, an n × d or an m × d matrix.
+#: The sums over pairs by their shape: n × m, n × d and m × d.
 _LEFT = ("pairs", "queries", "keys")
 
 
 class PairSum(Node):
-    """Sums of u_ij w_il x_jl f(q_il + k_jl) over one of i, j and l; f is tanh or a derivative.
+    """Sums of u_ij w_il y_jl f(q_il + k_jl) over one of i, j and l; f is tanh or a derivative.
 
-    U is n × m, W n × d, X m × d, Q n × d and K m × d. What is left out of the product decides what
-    is left of the sum: ``pairs`` Σ_l w_il x_jl f (n × m), ``queries`` Σ_j u_ij x_jl f (n × d),
+    U is n × m, W n × d, Y m × d, Q n × d and K m × d. `left` names the sum, which has two of the
+    three factors: ``pairs`` Σ_l w_il y_jl f (n × m), ``queries`` Σ_j u_ij y_jl f (n × d),
     ``keys`` Σ_i u_ij w_il f (m × d). With f = tanh and ``pairs`` this is the additive score, and
-    every derivative of one of them is another. `one` and `other` are the two factors that are
-    kept, in the order U, W, X; `order` says which derivative of tanh f is, 0 to 3.
+    the gradient of each sum is made of the others. `one` and `other` are the factors, in the order
+    U, W, Y; f is the derivative of tanh of this `order`, 0 to 3.
 
     Shapes: as above. Raises `ShapeError` where they do not fit and `SymattnError` for an unknown
     sum or a higher derivative.
@@ -186,7 +186,7 @@ class PairSum(Node):
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """What is left of queries × keys × width."""
+        """That of the sum: n × m, n × d or m × d."""
         left, _, _, queries, keys, _ = self.args
         (n, d), (m, _) = shape_of(queries), shape_of(keys)
         return {"pairs": (n, m), "queries": (n, d), "keys": (m, d)}[left.name]
@@ -199,11 +199,11 @@ class PairSum(Node):
             "queries": (i, index, j),
             "keys": (index, i, j),
         }[left.name]
-        places = {"U": (query, key), "W": (query, width), "X": (key, width)}
-        kept = {"pairs": "WX", "queries": "UX", "keys": "UW"}[left.name]
+        places = {"U": (query, key), "W": (query, width), "Y": (key, width)}
+        names = {"pairs": "WY", "queries": "UY", "keys": "UW"}[left.name]
         size = {"pairs": queries.shape[1], "queries": keys.shape[0], "keys": queries.shape[0]}
         factors = [
-            rule_of(matrix, *places[name]) for name, matrix in zip(kept, (one, other), strict=True)
+            rule_of(matrix, *places[name]) for name, matrix in zip(names, (one, other), strict=True)
         ]
         factors = [factor for factor in factors if factor != Const(sympy.S.One)]
         inside = Plus((rule_of(queries, query, width), rule_of(keys, key, width)))
@@ -225,12 +225,12 @@ class PairSum(Node):
         factors[_MISSING[left.name]] = upstream
 
         def part(missing: str, order: int) -> PairSum:
-            one, other = (factors[name] for name in "UWX" if name != missing)
+            one, other = (factors[name] for name in "UWY" if name != missing)
             return PairSum(_SUMS[missing], one, other, queries, keys, order)
 
         if place in (1, 2):
             return part(_OF[left.name][place - 1], int(order))
-        name = "W" if place == 3 else "X"
+        name = "W" if place == 3 else "Y"
         return sympy.HadamardProduct(factors[name], part(name, int(order) + 1))
 
     @classmethod
@@ -248,8 +248,8 @@ class PairSum(Node):
         return np.asarray(arithmetic.row_sum(np.moveaxis(terms, along, -1))[..., 0])
 
 
-_OF = {"pairs": "WX", "queries": "UX", "keys": "UW"}
-_MISSING = {"pairs": "U", "queries": "W", "keys": "X"}
+_OF = {"pairs": "WY", "queries": "UY", "keys": "UW"}
+_MISSING = {"pairs": "U", "queries": "W", "keys": "Y"}
 _SUMS = {missing: left for left, missing in _MISSING.items()}
 
 
@@ -263,7 +263,7 @@ def _bend(inside: Rule, order: int) -> tuple[Rule, ...]:
 
 
 def _bent(arithmetic: Arithmetic, tanh: Array, order: int) -> Array:
-    """The same from the values of tanh."""
+    """The derivative of tanh of this order, 0 to 3, from the values of tanh."""
     if order == 0:
         return tanh
     one = arithmetic.scalar(sympy.S.One)

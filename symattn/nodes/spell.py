@@ -257,9 +257,9 @@ class _RuleSpeller:
     leaf: Callable[[Rule], Tree | None] | None
 
     def spell(self, rule: Rule) -> Tree:
-        put = self.leaf(rule) if self.leaf is not None else None
-        if put is not None:
-            return put
+        leaf = self.leaf(rule) if self.leaf is not None else None
+        if leaf is not None:
+            return leaf
         match rule:
             case Entry():
                 return self.speller.entry(rule)
@@ -296,15 +296,19 @@ class _RuleSpeller:
         """argmax_l z_il, τ(z_i1, ⋯, z_im), or with all its numbers: argmax(1, 3, 2)."""
         name, index = t.Ident(rule.name, roman=len(rule.name) > 1), rule.index
         if index is None:
-            shown = _elided(rule.terms, self.speller.notation.limit)
-            listed = [self.spell(term) for term in shown]
-            if len(shown) < len(rule.terms):
+            visible = _elided(rule.terms, self.speller.notation.limit)
+            listed = [self.spell(term) for term in visible]
+            if len(visible) < len(rule.terms):
                 listed.insert(-1, t.DOTS)
             return t.call(name, *listed)
         (body,) = rule.terms
         if rule.name == "τ" and isinstance(body, Entry):
             ends = (
-                replace(body, row=_put(body.row, index, k), column=_put(body.column, index, k))
+                replace(
+                    body,
+                    row=_placed(body.row, index, k),
+                    column=_placed(body.column, index, k),
+                )
                 for k in (sympy.S.Zero, rule.size - 1)
             )
             first, last = map(self.spell, ends)
@@ -359,7 +363,7 @@ class _RuleSpeller:
         )
 
     def _side(self, rule: Rule, across: Rule) -> Tree:
-        """One side of a condition; across from a number that has a letter it is a number too."""
+        """One side of a condition; opposite a letter such as ω_i it is spelled as a number."""
         value = _number(rule)
         if value is not None and isinstance(across, Named):
             return self._as_number(value)
@@ -411,7 +415,7 @@ def _is_share(expr: sympy.Expr) -> bool:
     return not isinstance(factor, sympy.Rational) or bool(factor.p == 1)
 
 
-def _put(index: Index, symbol: sympy.Symbol, value: sympy.Expr) -> Index:
+def _placed(index: Index, symbol: sympy.Symbol, value: sympy.Expr) -> Index:
     """The index with a value put in for the symbol."""
     return value if index == symbol else index
 

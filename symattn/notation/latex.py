@@ -217,9 +217,9 @@ def _fenced(body: Tree, left: str, right: str) -> str:
 
 
 def _fence(fence: str, empty: str) -> str:
-    named = {"⌈": r"\lceil ", "⌉": r"\rceil ", "⌊": r"\lfloor ", "⌋": r"\rfloor "}
-    if fence in named:
-        return named[fence]
+    commands = {"⌈": r"\lceil ", "⌉": r"\rceil ", "⌊": r"\lfloor ", "⌋": r"\rfloor "}
+    if fence in commands:
+        return commands[fence]
     if fence not in ("", "(", ")", "[", "]", "{", "}", "|"):
         raise CannotSpell(f"the fence {fence!r} has no LaTeX spelling here")
     return {"": empty, "{": r"\{", "}": r"\}"}.get(fence, fence)

@@ -209,9 +209,9 @@ def _label(words: str) -> str:
 @lru_cache(maxsize=256)
 def _converted(latex: str) -> str:
     """A symbol that came as LaTeX, through latex2mathml, and only if the result is sound."""
-    from xml.etree import ElementTree
+    from xml.etree import ElementTree  # start-up time
 
-    from latex2mathml.converter import convert
+    from latex2mathml.converter import convert  # start-up time
 
     root = ElementTree.fromstring(convert(latex))  # noqa: S314  from a short whitelist
     for element in root.iter():

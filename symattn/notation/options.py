@@ -1,11 +1,11 @@
-"""How a reader wants things spelled, and the vocabulary of step names and symbols."""
+"""How a reader wants things spelled, and how the names of gradients and changes are formed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from symattn.arguments import flag, instance, table, whole, word
 from symattn.errors import SymattnError, nearest, shown
@@ -26,121 +26,12 @@ from symattn.notation.tree import (
     times,
 )
 
-#: The one vocabulary: the name of a step or an input, and the letter it goes by.
-SYMBOLS: Mapping[str, str] = {
-    # where Q, K and V come from
-    "one_hot": "U",
-    "E": "E",
-    "X": "X",
-    "positions": "P",
-    "placed": "X_p",
-    "memory": "C",
-    "W_Q": "W_Q",
-    "W_K": "W_K",
-    "W_V": "W_V",
-    "W_O": "W_O",
-    "b_Q": "b_Q",
-    "b_K": "b_K",
-    "b_V": "b_V",
-    "b_O": "b_O",
-    "W_D": "W_D",
-    "latent": "C_KV",
-    "latent_past": "C_p",
-    "latent_cached": "C_c",
-    "W_DQ": "W_DQ",
-    "Q_latent": "C_Q",
-    "Q": "Q",
-    "K": "K",
-    "V": "V",
-    "K_past": "K_p",
-    "V_past": "V_p",
-    "K_cached": "K_c",
-    "V_cached": "V_c",
-    "W_QR": "W_QR",
-    "Q_position": "P_Q",
-    "W_KR": "W_KR",
-    "K_position": "P_K",
-    "K_position_past": "P_p",
-    "K_position_cached": "P_c",
-    # what is compared
-    "Q_absorbed": "Q_L",
-    "Q_joined": "Q_J",
-    "K_joined": "K_J",
-    "Q_rotated": "Q_r",
-    "K_rotated": "K_r",
-    "Q_unit": "Q_u",
-    "K_unit": "K_u",
-    "Q_features": "Q_f",
-    "K_features": "K_f",
-    "Q_scaled": "Q_s",
-    "K_scaled": "K_s",
-    "W_S": "W_S",
-    "W_a": "W_a",
-    "U_a": "U_a",
-    "v_a": "v_a",
-    "Q_hidden": "Q_a",
-    "K_hidden": "K_a",
-    "distances": "R_d",
-    "W_R": "W_R",
-    "distance_keys": "K_d",
-    "u_c": "u_c",
-    "v_d": "v_d",
-    "by_content": "S_a",
-    "by_distance": "S_b",
-    "content_bias": "S_c",
-    "distance_bias": "S_d",
-    # from scores to the output
-    "scores": "S",
-    "scaled": "Z",
-    "capped": "T",
-    "table": "gamma",
-    "bias": "R",
-    "biased": "D",
-    "mask": "M",
-    "allowed": "B",
-    "masked": "G",
-    "sink": "beta",
-    "row_max": "rho",
-    "exp": "F",
-    "exp_sum": "r",
-    "weights": "A",
-    "latent_output": "O_L",
-    "output": "O",
-    "heads": "O",
-    "concat": "H",
-    "projected": "Y",
-    # how weights move with scores
-    "jacobian_own": "J_o",
-    "jacobian_taken": "J_t",
-    "jacobian": "J",
-    "jacobian_sums": "J_1",
-}
-
-#: The names of sizes, in the order in which they are listed: queries, keys, widths, heads.
-SIZES = (
-    "n",
-    "m",
-    "p",
-    "d_model",
-    "d_mem",
-    "d_c",
-    "d_cq",
-    "d_k",
-    "d_r",
-    "d_a",
-    "d_v",
-    "d_out",
-    "h",
-    "g",
-    "n_vocab",
-    "n_bucket",
-    "k",
-)
-
 #: What a name begins with that is not a matrix itself: d for the gradient of the loss with respect
 #: to it (dQ, d_scores), delta for its change in one direction (delta_Q); its letter has d or δ.
 GRADIENT, CHANGE = "d", "δ"
-_STARTS = ((GRADIENT, "d_"), (GRADIENT, "d"), (CHANGE, "delta_"), (CHANGE, CHANGE))
+
+#: A name that d stands right before: a letter, with a subscript or without, or such a gradient.
+_SHORT = re.compile(r"d*(?:[A-Za-z]?|delta)(?:_.*)?\Z")
 
 _GREEK = {
     "alpha": "α",
@@ -200,15 +91,15 @@ class Notation:
     - `gradients`: the gradient of the loss with respect to V is written dV (``d``) or ∂L/∂V
       (``partial``).
     - `convention`: ``rows`` (tokens are rows, S = Q Kᵀ) or ``columns`` (S = Kᵀ Q).
-    - `symbols`: other letters, by step name or default letter: ``{"weights": "alpha"}``; LaTeX
-      such as ``\\mathbf{A}`` is taken too.
+    - `symbols`: other letters, by default letter: ``{"A": "alpha"}``; LaTeX such as
+      ``\\mathbf{A}`` is taken too.
     - `digits`: decimals shown; `exact`: show exact values instead; `rounding` of ties.
     - `limit`: matrices and sums longer than this are shown with ⋯; 0 for no limit.
     - `layout`: the value of a product is a matrix (``matrix``) or stands in Falk's scheme
       (``falk``): the second factor above it, the first on its left.
 
-    >>> Notation(symbols={"weights": "P"}).symbols["A"]
-    'P'
+    >>> Notation(symbols={"A": "alpha"}).letter("A")
+    Ident(name='α', roman=False)
     """
 
     index_base: int = 1
@@ -232,25 +123,18 @@ class Notation:
         self._keep("digits", whole(self.digits, "digits", 0, MAX_DIGITS))
         self._keep("limit", whole(self.limit, "limit"))
         flag(self.exact, "exact")
-        letters: dict[str, str] = {}
-        for name, letter in table(self.symbols, "symbols").items():
-            default = symbol_of(name)
-            if default is None:
+        self._keep("symbols", table(self.symbols, "symbols"))
+        for name, symbol in self.symbols.items():
+            if not isinstance(symbol, str):
                 raise SymattnError(
-                    f"symbols: no step is called {shown(name)}{nearest(name, SYMBOLS)}"
+                    f"symbols: {name} = {shown(symbol)}: give the symbol as a string"
                 )
-            if not isinstance(letter, str):
-                raise SymattnError(
-                    f"symbols: {name} = {shown(letter)}: give the symbol as a string"
-                )
-            custom_symbol(letter)
-            letters[default] = letter
-        self._keep("symbols", letters)
+            custom_symbol(symbol)
 
     def _keep(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
-    def but(self, **changes: Any) -> Notation:
+    def but(self, **changes: Any) -> Self:
         """The same choices with some of them changed."""
         for name in changes:
             if name not in _CHOICES:
@@ -321,38 +205,31 @@ def notation_of(notation: Notation | None, usual: Notation | None = None) -> Not
     return notation
 
 
-def symbol_of(name: str) -> str | None:
-    """The letter of a step or an input by its name or letter, gradients and changes included.
-
-    >>> symbol_of("scores"), symbol_of("d_scores"), symbol_of("dS"), symbol_of("delta_dQ")
-    ('S', 'dS', 'dS', 'δdQ')
-    """
-    if name in SYMBOLS or name in SYMBOLS.values():
-        return SYMBOLS.get(name, name)
-    for prefix, start in _STARTS:
-        rest = symbol_of(name.removeprefix(start)) if name.startswith(start) else None
-        if rest is not None:
-            return prefix + rest
-    return None
-
-
 def prefixed(prefix: str, name: str) -> str:
-    """The name of a gradient or of a change: dQ, dW_Q, but d_scores; delta_Q, delta_scores."""
+    """The name of a gradient or of a change: dQ, dW_Q, but d_scores; delta_Q, delta_scores.
+
+    >>> prefixed(GRADIENT, "W_Q"), prefixed(GRADIENT, "scores"), prefixed(CHANGE, "dQ")
+    ('dW_Q', 'd_scores', 'delta_dQ')
+    """
     if prefix == CHANGE:
         return f"delta_{name}"
-    short = len(name.partition("_")[0]) == 1 or name not in SYMBOLS
-    return f"d{name}" if short else f"d_{name}"
+    return f"d{name}" if _SHORT.match(name) else f"d_{name}"
 
 
 def derived_from(letter: str) -> tuple[str, str] | None:
-    """What the letter of a gradient or of a change is made of: d and S of dS; None for others."""
-    if letter in SYMBOLS.values():
+    """What the letter of a gradient or of a change is made of; None for others.
+
+    What d or δ stands before is one letter, with a subscript or without, or derived itself.
+
+    >>> derived_from("dS"), derived_from("δdW_Q"), derived_from("d_k"), derived_from("delta")
+    (('d', 'S'), ('δ', 'dW_Q'), None, None)
+    """
+    prefix, rest = letter[:1], letter[1:]
+    if prefix not in (GRADIENT, CHANGE):
         return None
-    for prefix in (GRADIENT, CHANGE):
-        rest = letter.removeprefix(prefix)
-        if rest != letter and (rest in SYMBOLS.values() or derived_from(rest) is not None):
-            return prefix, rest
-    return None
+    base = rest.partition("_")[0]
+    whole = len(base) == 1 or base in _GREEK or derived_from(rest) is not None
+    return (prefix, rest) if whole else None
 
 
 def index_row(indices: tuple[Tree, ...]) -> Tree:

@@ -65,10 +65,10 @@ def spoken(tree: Tree) -> str:
     >>> spoken(Row((Ident("S"), EQUALS, Ident("Q"), Script(Ident("K"), None, Ident("T")))))
     'S equals Q K transposed'
     """
-    return " ".join(_said(tree).split()).replace(" ,", ",")
+    return " ".join(_speech(tree).split()).replace(" ,", ",")
 
 
-def _said(tree: Tree) -> str:
+def _speech(tree: Tree) -> str:
     match tree:
         case Ident(name, _):
             return " ".join(map(_letter, name)) if len(name) == 1 else name
@@ -79,25 +79,25 @@ def _said(tree: Tree) -> str:
         case Text(words):
             return words
         case Row(items):
-            return " ".join(map(_said, items))
+            return " ".join(map(_speech, items))
         case Frac(num, den):
             return f"{_grouped(num)} over {_grouped(den)}"
         case Root(body):
-            return f"the square root of {_said(body)}"
+            return f"the square root of {_speech(body)}"
         case Script():
             return _script(tree)
         case Fenced(Grid() as grid, _, _):
             return _grid(grid)
         case Fenced(body, left, _):
-            return f"{_FENCES.get(left, '')} {_said(body)}"
+            return f"{_FENCES.get(left, '')} {_speech(body)}"
         case Grid():
             return _grid(tree)
         case Marked(mark, body):
-            return f"{_said(mark)} {_said(body)}"
+            return f"{_speech(mark)} {_speech(body)}"
         case Picked(body, boxed):
-            return f"boxed {_said(body)}" if boxed else _said(body)
+            return f"boxed {_speech(body)}" if boxed else _speech(body)
         case Scheme():
-            return _said(tree.equations)
+            return _speech(tree.equations)
         case Custom(latex):
             return latex.replace("\\", " ").replace("{", " ").replace("}", " ")
 
@@ -111,18 +111,18 @@ def _letter(character: str) -> str:
 
 def _grouped(tree: Tree) -> str:
     """A long numerator or denominator, with a word that says where it begins."""
-    said = _said(tree)
-    return f"the quantity {said}" if " plus " in said or " minus " in said else said
+    speech = _speech(tree)
+    return f"the quantity {speech}" if " plus " in speech or " minus " in speech else speech
 
 
 def _script(tree: Script) -> str:
-    base = _said(tree.base)
+    base = _speech(tree.base)
     if tree.base == SUM:
-        low = "" if tree.sub is None else f"over {_said(tree.sub)}"
-        high = "" if tree.sup is None else f"to {_said(tree.sup)}"
+        low = "" if tree.sub is None else f"over {_speech(tree.sub)}"
+        high = "" if tree.sup is None else f"to {_speech(tree.sup)}"
         return f"the sum {low} {high} of"
     if tree.sub is not None:
-        base = f"{base} {_said(tree.sub)}"
+        base = f"{base} {_speech(tree.sub)}"
     match tree.sup:
         case None:
             return base
@@ -131,14 +131,14 @@ def _script(tree: Script) -> str:
         case Num("2"):
             return f"{base} squared"
         case Fenced() as head:
-            return f"{base} of head {_said(head)}"
+            return f"{base} of head {_speech(head)}"
         case Row((*before, Fenced() as head)):
-            return f"{base} {' '.join(map(_said, before))} of head {_said(head)}"
+            return f"{base} {' '.join(map(_speech, before))} of head {_speech(head)}"
         case Row((*before, Ident("T"))):
             return f"{_script(Script(tree.base, tree.sub, row(*before)))} transposed"
-    return f"{base} to the power {_said(tree.sup)}"
+    return f"{base} to the power {_speech(tree.sup)}"
 
 
 def _grid(grid: Grid) -> str:
-    rows = [", ".join(map(_said, line)) for line in grid.rows]
+    rows = [", ".join(map(_speech, line)) for line in grid.rows]
     return "; ".join(rows)

@@ -118,7 +118,7 @@ class Marked:
 
 @dataclass(frozen=True)
 class Picked:
-    """A cell that is pointed out: an entry in a box, or a number that it is made of in bold."""
+    """A highlighted cell: an entry in a box, or one of its operands in bold."""
 
     body: Tree
     boxed: bool = True
@@ -373,7 +373,7 @@ def ruled(scheme: Scheme) -> Ruled:
 
 
 def _behind(part: Part, k: int, named: bool) -> tuple[Tree, ...]:
-    """What stands behind row k of a matrix: the row's name, and the matrix's own."""
+    """The labels right of row k of a matrix: the name of the row, and that of the matrix."""
     labels = part.grid.row_labels
     label = (Text(labels[k]) if labels else EMPTY,) if named else ()
     return (*label, row(part.relation, part.symbol) if _middle(part.grid, k) else EMPTY)

@@ -1,4 +1,4 @@
-"""Checking a worksheet: its marks, what they add up to, and what would explain them."""
+"""Checking a worksheet: its marks, and what would explain the wrong ones."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def mark_claims(
     marks = marker.marks()
     if not marks and not lines:
         raise ReadError("claims: every claim is blank; write a number in place of a ?")
-    odd = notes(evaluation, claims, marks, policy)
+    sanity = notes(evaluation, claims, marks, policy)
     links = check_lines(lines, evaluation, claims)
     marking = Marking(
-        title, evaluation, policy, marks, odd, style=marker.style, lines=links, marker=marker
+        title, evaluation, policy, marks, sanity, style=marker.style, lines=links, marker=marker
     )
     first = marking.first_wrong
-    shown = {(link.step, link.place) for link in links if not marking.passes(link)}
-    if not explain or first is None or (first.step, first.place) in shown:
-        return marking  # a worked line shows the mistake itself
+    located = {(link.step, link.place) for link in links if not marking.passes(link)}
+    if not explain or first is None or (first.step, first.place) in located:
+        return marking  # a worked line shows where the mistake is
     item = _item_of(evaluation, first)
     if item:
         part = evaluation.of_batch(*item)
@@ -68,10 +68,11 @@ def mark_claims(
         found = exercise.explainer.explain(part, own, policy, inside, first.step)
         if any(not marking.passes(e) and _item_of(evaluation, e) != item for e in marking.entries):
             number = ",".join(str(i + evaluation.notation.index_base) for i in item)
-            odd = (*odd, f"what may be behind the numbers is looked for in batch {number} only")
+            only = f"what may be behind the numbers is looked for in batch {number} only"
+            sanity = (*sanity, only)
     else:
         found = exercise.explainer.explain(evaluation, claims, policy, marks, first.step)
-    return replace(marking, notes=(*odd, *cannot_tell(found)), explanations=found)
+    return replace(marking, notes=(*sanity, *cannot_tell(found)), explanations=found)
 
 
 def _item_of(evaluation: Evaluation, entry: EntryMark) -> Place:

@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import Written
+from symattn.attention.vocabulary import SYMBOLS
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.evaluate.work import admit_values
-from symattn.notation.options import SYMBOLS
 from symattn.worksheet.check import count_claimed, mark_claims
 from symattn.worksheet.exercise import exercise_of
 from symattn.worksheet.marking.correction import correction_of
@@ -40,8 +40,8 @@ from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
 from symattn.worksheet.reading.references import is_known_letter
 from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
-from symattn.worksheet.reports.report import true_text
 from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
+from symattn.worksheet.reports.single import true_text
 from symattn.worksheet.syntaxes import MAX_NOTEBOOK, SYNTAXES, Anchor, Block, Flaw, Found, place_of
 
 #: Of tables with as many claims at most, those that contradict one another are found.

@@ -58,9 +58,9 @@ def compare(name: str, code: str, *words: str, base: str = BASE, runs: int = 15)
 def grow() -> None:
     """Seconds and characters of the full text for growing sequences."""
     from symattn import Attention
+    from symattn.attention.vocabulary import Notation
     from symattn.documents.outline import outline
     from symattn.documents.text import text_document
-    from symattn.notation.options import Notation
 
     print(
         f"{'tokens':>8} {'characters':>12} {'evaluate s':>12} {'print s':>10} {'µs/character':>14}"

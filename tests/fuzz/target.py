@@ -7,7 +7,7 @@ import time
 from symattn.errors import SymattnError
 from symattn.worksheet.prose import check_text
 from symattn.worksheet.reading.claims import Policy
-from symattn.worksheet.reports.report import as_data, report_of
+from symattn.worksheet.reports.single import report_data, report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 #: The syntaxes, by the number that an input begins with.
@@ -135,7 +135,7 @@ def check_input(data: bytes) -> str:
         if checked is None or not checked.markings:
             return "nothing"
         for marking in checked.markings:
-            as_data(marking)
+            report_data(report_of(marking))
             found = report_of(marking)
             assert text_report(found) and markdown_report(found) and html_report(found)
         for finding in checked.findings:

@@ -225,26 +225,26 @@ def _of_page(name: str) -> Iterator[Row]:
 
 def _of_catalogue() -> Iterator[Row]:
     """Every identity and false belief decided, and what else is listed."""
-    from symattn.algebra import identity, printed
-    from symattn.algebra.identities import IDENTITIES, prove
+    from symattn.algebra.identities import IDENTITIES, prove, reports
+    from symattn.algebra.identities.proofs import Proof
 
     @cache
-    def proofs() -> tuple[identity.Proof, ...]:
+    def proofs() -> tuple[Proof, ...]:
         return tuple(prove(row) for row in IDENTITIES)
 
-    def lines(one: Callable[[identity.Proof], str]) -> str:
+    def lines(one: Callable[[Proof], str]) -> str:
         return "\n".join(map(one, proofs()))
 
-    def text(proof: identity.Proof) -> str:
-        return "\n".join(line for _, line in printed.text_lines(proof, "unicode"))
+    def text(proof: Proof) -> str:
+        return "\n".join(line for _, line in reports.text_lines(proof, "unicode"))
 
-    def data(proof: identity.Proof) -> str:
-        return json.dumps(printed.data(proof), ensure_ascii=False, indent=2)
+    def data(proof: Proof) -> str:
+        return json.dumps(reports.data(proof), ensure_ascii=False, indent=2)
 
     spelled = {
         "text": text,
-        "latex": printed.latex_lines,
-        "mathml": printed.mathml_lines,
+        "latex": reports.latex_lines,
+        "mathml": reports.mathml_lines,
         "json": data,
     }
     for form, one in spelled.items():

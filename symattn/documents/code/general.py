@@ -112,7 +112,7 @@ def _matters(name: str, program: Program) -> bool:
     return any(
         symbol.name == name
         for item in program.inputs
-        for size in (*item.shape, sympy.Symbol(item.group) if item.per_head else sympy.S.One)
+        for size in (*item.shape, sympy.S.One if item.count is None else item.count)
         for symbol in size.free_symbols
     )
 
@@ -122,10 +122,14 @@ def _free(derivation: Derivation, evaluation: Evaluation) -> list[sympy.Symbol]:
     for item in derivation.inputs:
         if len(evaluation.shape(item.letter)) != 2 + item.per_head:
             return []
-    shapes = {s for item in derivation.inputs for size in item.shape for s in size.free_symbols}
-    groups = {item.group for item in derivation.inputs if item.per_head}
+    shapes = {
+        symbol
+        for item in derivation.inputs
+        for size in (*item.shape, sympy.S.One if item.count is None else item.count)
+        for symbol in size.free_symbols
+    }
     sizes = dict.fromkeys([*derivation.size_symbols, *evaluation.sizes])
-    return [symbol for symbol in sizes if symbol in shapes or symbol.name in groups]
+    return [symbol for symbol in sizes if symbol in shapes]
 
 
 def _read_off(
@@ -205,12 +209,11 @@ def _trials(
 
 def _at(derivation: Derivation, sizes: Mapping[sympy.Symbol, int]) -> Evaluation:
     """The derivation with matrices of these sizes; what they hold is not looked at."""
-    by_name = {symbol.name: count for symbol, count in sizes.items()}
     given = {}
     for item in derivation.inputs:
-        lead = (by_name[item.group],) if item.per_head else ()
-        given[item.name] = np.ones((*lead, *(int(size.subs(sizes)) for size in item.shape)))
-    return Evaluation(derivation.inputs, derivation.steps, given, sizes, {})
+        shape = item.shape if item.count is None else (item.count, *item.shape)
+        given[item.name] = np.ones([int(size.subs(sizes)) for size in shape])
+    return Evaluation(derivation.inputs, derivation.steps, given, sizes, {}, order=derivation.order)
 
 
 class _Merging:

@@ -22,7 +22,6 @@ from symattn.documents.code.language import Language
 from symattn.documents.code.trace import Program
 from symattn.errors import CannotSpell
 from symattn.nodes.spell import Speller
-from symattn.notation.options import SIZES
 from symattn.notation.text import line
 
 #: A condition on grids longer than this gets a line of its own.
@@ -98,7 +97,7 @@ class Positions:
                     return Piece(quotient.format(inside(over), inside(under)))
                 if expr.could_extract_minus_sign():
                     return Piece(f"-{inside(-expr):a}")
-                factors = sorted(expr.args, key=_usual)
+                factors = sorted(expr.args, key=self._place)
                 return Piece(" * ".join(f"{inside(factor):a}" for factor in factors))
         raise CannotSpell(f"{expr} has no program here")
 
@@ -116,9 +115,15 @@ class Positions:
             self._names[symbol] = self._free(symbol.name)
         return self._names[symbol]
 
+    def _place(self, part: sympy.Expr) -> tuple[bool, bool, int, str]:
+        """Numbers first, then counts, then widths in the order in which people list them."""
+        name, order = str(part), self.program.order
+        place = order.index(name) if name in order else len(order)
+        return not part.is_number, name.startswith("d_"), place, name
+
     def sizes(self) -> Iterator[tuple[str, str]]:
         """Name and code of each size that was used."""
-        for symbol in sorted(self._names.keys() - {ROW, COLUMN}, key=_usual):
+        for symbol in sorted(self._names.keys() - {ROW, COLUMN}, key=self._place):
             yield self._names[symbol], self._read(symbol)
 
     def _read(self, symbol: sympy.Symbol) -> str:
@@ -264,10 +269,3 @@ class Positions:
 def _lowers(term: sympy.Expr) -> bool:
     """Whether a term is taken off."""
     return bool(term.could_extract_minus_sign())
-
-
-def _usual(part: sympy.Expr) -> tuple[bool, bool, int, str]:
-    """Numbers first, then counts, then widths in the order in which people list them."""
-    name = str(part)
-    place = SIZES.index(name) if name in SIZES else len(SIZES)
-    return not part.is_number, name.startswith("d_"), place, name

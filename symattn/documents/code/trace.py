@@ -25,7 +25,7 @@ from symattn.documents.code.views import PLACES, View, view
 from symattn.errors import CannotSpell
 from symattn.evaluate.walk import program_of
 from symattn.nodes.masks import AnyOf, Mask
-from symattn.step import Input
+from symattn.step import Input, Item
 
 #: A parameter that divides what the weights are made of; 1 leaves everything as it is.
 TEMPERATURE = "temperature"
@@ -51,7 +51,7 @@ class Line:
     operands: tuple[View | Scalar, ...]
     shape: tuple[int, ...]
     name: str = ""
-    step: Input | None = None
+    step: Item | None = None
     literal: Array | None = None
     #: What a literal follows from: a mask, or what `general` finds.
     made: Any = None
@@ -133,7 +133,7 @@ class Tracing(Arithmetic):
 
     def mask(self, mask: Mask, sizes: Mapping[sympy.Symbol, int]) -> Array:
         """A mask that follows from positions alone, as a matrix of its own."""
-        exact = program_of(mask, sizes, False)(lambda _: np.array([]), EXACT)
+        exact = program_of(mask, sizes)(lambda _: np.array([]), EXACT)
         return self.record("literal", shape=exact.shape, literal=exact, made=mask)
 
     def exp(self, x: Array) -> Array:
@@ -208,6 +208,8 @@ class Program:
     inputs: tuple[Input, ...]
     lines: tuple[Line, ...]
     parameters: tuple[str, ...] = ()
+    #: The names of sizes as they are to be listed.
+    order: tuple[str, ...] = ()
 
 
 def traced(evaluation: Evaluation, *, given: Collection[str] = (), tempered: str = "") -> Program:
@@ -219,7 +221,7 @@ def traced(evaluation: Evaluation, *, given: Collection[str] = (), tempered: str
     tracing = Tracing()
     known: dict[str, Array] = {}
     steps = evaluation.steps
-    taken = [*evaluation.inputs, *(step for step in steps if step.name in given)]
+    taken = [*evaluation.inputs, *(Input.of(step) for step in steps if step.name in given)]
     for item in taken:
         shape = evaluation.array(item.letter).shape
         known[item.letter] = tracing.record("input", shape=shape, name=item.letter, step=item)
@@ -237,7 +239,8 @@ def traced(evaluation: Evaluation, *, given: Collection[str] = (), tempered: str
             "is", np.asarray(value), shape=value.shape, name=step.letter, step=step
         )
     parameters = (TEMPERATURE,) if tempered else ()
-    return Program(tuple(taken), _needed([*_plainer(tracing.lines)]), parameters)
+    lines = _needed([*_plainer(tracing.lines)])
+    return Program(tuple(taken), lines, parameters, evaluation.order)
 
 
 def _masks(expr: MatrixExpr) -> list[MatrixExpr]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symattn.derivation import Evaluation, Input, Step
+from symattn.derivation import Evaluation, Item, Step
 from symattn.documents.page.colour import shade_of
 from symattn.documents.page.elements import Markup, el, formula
 from symattn.errors import SymattnError
@@ -34,7 +34,7 @@ GAPS = ("△", "▽", "□")
 class Shown:
     """A matrix with its values, as the reader sees it: rows and columns in the convention."""
 
-    item: Input
+    item: Item
     evaluation: Evaluation
     notation: Notation
 

@@ -27,7 +27,7 @@ from symattn.arithmetic.by_hand import (
     Between,
     ByHand,
     Manner,
-    kept,
+    to_decimals,
 )
 from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written
@@ -48,7 +48,7 @@ _NOTICED = 1e-3
 #: Rounding hardly moves a number by more: so many units, and such a share of the largest number.
 _FAR, _SHARE = 3, 0.05
 
-#: How far beside a claim another number is put, to see what depends on it.
+#: What is added to a claim to see which others depend on it.
 _BESIDE = 0.01
 
 #: Numbers that are held at once, over all styles.
@@ -155,7 +155,7 @@ class Claimed:
 
     @cached_property
     def noticed(self) -> Array:
-        """How much a number has to change for anybody to notice."""
+        """The least change of each number that shows in how it is written."""
         return self.near + _NOTICED * self.units
 
     @cached_property
@@ -225,7 +225,7 @@ class Chains:
 
     @cached_property
     def _run(self) -> _Run:
-        """The style of the sheet followed; in both tracks, where something is not explained."""
+        """The run in the style of the sheet; in both tracks, where a claim is not explained."""
         run = self._chosen
         if not run.unexplained[0, run.way]:
             return run  # no mistakes: the tracks are one
@@ -259,7 +259,7 @@ class Chains:
         return styles_that_differ(*self._circumstances)
 
     def _best_of(self, first: int, last: int) -> _Run | None:
-        """The run, of some styles, with the best of them; None where nobody is to round so."""
+        """The run of the best style in a range of them; None where the policy allows none."""
         runs: list[_Run] = []
         at_once = max(1, _MOST_NUMBERS // self.layout.work)
         for start in range(first, last, at_once):
@@ -335,7 +335,7 @@ class Chains:
             yield from map(int, np.flatnonzero(mistaken))
 
     def _origins(self, chosen: Mapping[str, Array], moved: bool) -> dict[Claim, tuple[Claim, ...]]:
-        """The claims that change when chosen ones do, each with those of the chosen that it is."""
+        """The claims that depend on some of the chosen ones, each with those."""
         found: dict[Claim, list[Claim]] = {}
         run, at_once = self._run, max(1, _MOST_NUMBERS // self.layout.work)
         for letter, numbers in chosen.items():
@@ -351,23 +351,23 @@ class Chains:
         if step is None:
             return None
         operands = [self.evaluation.item(name) for name in step.operands]
-        inputs = [Input(o.name, o.symbol, o.meaning, group=o.group) for o in operands]
+        inputs = [Input.of(operand) for operand in operands]
         given = {o.letter: _decimals(self._run.used[o.letter][self._run.way]) for o in operands}
         return Evaluation(inputs, [step], given, self.evaluation.sizes, self.evaluation.labels)
 
     def ways(self, wanted: int) -> int:
-        """A number of ways, at least as wanted, that no axis of a matrix has."""
+        """The least number of ways from `wanted` on that is the length of no axis."""
         while wanted in self.layout.lengths:
             wanted += 1
         return wanted
 
     def part_of_style(self, letter: str) -> str:
-        """Which part of a style says how a matrix is kept."""
+        """The part of a style that says with how many decimals a matrix is used."""
         return "weights" if letter in self.layout.after else "logits"
 
 
 class _Ways:
-    """Styles, one a way, the last one repeated up to a count that no axis of a matrix has."""
+    """Styles side by side along a first axis, one a way; the last one fills up the count."""
 
     def __init__(self, styles: Sequence[Style], count: int) -> None:
         every = [*styles, *[styles[-1]] * (count - len(styles))]
@@ -416,7 +416,7 @@ class _Run:
                 self._take(item)
 
     def choose(self, rounding: Accepted) -> bool:
-        """Find the way of the best style that rounds so; False where there is none."""
+        """Choose the way of the best style that the policy allows; False where there is none."""
         able = [way for way, style in enumerate(self.ways.styles) if style.fits(rounding)]
         if able:
             unexplained, right = self.unexplained.tolist()
@@ -425,7 +425,7 @@ class _Run:
 
     @property
     def order(self) -> tuple[int, int]:
-        """How much the chosen way leaves unexplained: the less the better."""
+        """How many claims the chosen way leaves unexplained, and how many of these are right."""
         return int(self.unexplained[0, self.way]), int(self.unexplained[1, self.way])
 
     @property
@@ -447,7 +447,7 @@ class _Run:
         return Chain(self.ways.styles[self.way], explained, self.depends, self.order[0])
 
     def exchanged(self, letter: str, chosen: Array, moved: bool) -> Iterator[tuple[Claim, int]]:
-        """Claims that change when one of the chosen claims on a matrix does, and which one that is.
+        """The claims that change when a chosen claim on a matrix does, each with that one.
 
         It is exchanged for what should have been written there or, if `moved`, for a number
         beside it; claimed numbers after it stand as they are.
@@ -512,7 +512,7 @@ class _Run:
         self.used[letter] = out.reshape(value.shape)
 
     def _followed(self, step: Any, operand: Callable[[str], Array], arithmetic: ByHand) -> Array:
-        """A step in every way; not a number where what was claimed before makes no sense.
+        """A step in every way; NaN where the numbers claimed before it make no sense.
 
         A step that is a single operation has nothing in between.
         """
@@ -531,7 +531,7 @@ class _Run:
         fraction, decimals = claimed.written_alike
         powers = 10.0 ** np.minimum(decimals + more, 300)
         offsets = np.where(fraction, ways.offsets, ROUNDED)
-        short = kept(values, powers, offsets, ways.even)
+        short = to_decimals(values, powers, offsets, ways.even)
         np.copyto(short, values, where=(more >= UNROUNDED) | claimed.exact)
         written = np.where(ways.twice & fraction, short, values) if ways.any_twice else values
         low, high = claimed.interval(ways.cut)

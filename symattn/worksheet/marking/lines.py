@@ -60,7 +60,7 @@ class Link:
     term: str = ""
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """What is said of it, in one line."""
         of = f"worked line of {self.entry}" if self.entry else "worked line"
         if self.term:

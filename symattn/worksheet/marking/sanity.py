@@ -20,7 +20,7 @@ from symattn.derivation import Evaluation, Step
 from symattn.errors import counted
 from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Normaliser
-from symattn.step import Input
+from symattn.step import Item
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 from symattn.worksheet.reading.claims import Policy
 from symattn.worksheet.reading.naming import line_name
@@ -29,7 +29,7 @@ from symattn.worksheet.reading.naming import line_name
 _MOST = 6
 
 
-def sums_to_one(item: Input) -> bool:
+def sums_to_one(item: Item) -> bool:
     """Whether every row of a step sums to 1 by its definition."""
     expr = item.expr if isinstance(item, Step) else None
     if isinstance(expr, Normaliser):

@@ -70,7 +70,7 @@ class Style:
     significant: bool = False
 
     def fits(self, rounding: Accepted) -> bool:
-        """Whether somebody who is told to round so may have this style."""
+        """Whether the policy allows this style."""
         match rounding:
             case "truncated":
                 return self.cut
@@ -82,12 +82,12 @@ class Style:
 
     @property
     def offset(self) -> float:
-        """What rounds, or cuts off, the numbers that are written."""
+        """The offset by which written numbers are rounded, or cut off."""
         return CUT_OFF if self.cut else HALF_EVEN if self.even else ROUNDED
 
     @property
     def offset_between(self) -> float:
-        """The same for what is not written."""
+        """The same for numbers that are not written."""
         return CUT_OFF if self.cut_between else HALF_EVEN if self.even else ROUNDED
 
     @property

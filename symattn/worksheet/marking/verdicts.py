@@ -10,7 +10,7 @@ place) and ``wrong``; ``undecided`` only where no procedure decides, with the bi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -52,7 +52,7 @@ class EntryMark:
     place: Place
     claimed: Written
     verdict: str
-    #: Why there is no verdict, or why a claim that follows earns nothing.
+    #: Why it is undecided, or wrong although it follows from the claims before it.
     remark: str = ""
     #: How the worksheet counts and turns entries, for its name: ``weights[1,2]``.
     notation: Notation = field(default=Notation(), repr=False, compare=False)
@@ -123,7 +123,7 @@ class Marker:
         )
 
     def judge(self, letter: str, place: Place, written: Written) -> EntryMark:
-        """The mark of a number, were it claimed at a place in place of the one claimed there."""
+        """The mark of a number if it were claimed at this place, instead of what is."""
         known = self.claims[letter][place]
         marker = self
         if known is None or known.text != written.text:
@@ -273,7 +273,7 @@ def rank(verdict: str) -> int:
     return _RANK[verdict]
 
 
-def verdict_counts(marks: tuple[StepMark, ...]) -> dict[str, int]:
-    """How many entries have each verdict."""
-    counts = Counter(entry.verdict for mark in marks for entry in mark.entries)
+def verdict_counts(verdicts: Iterable[str]) -> dict[str, int]:
+    """How often each verdict is among some."""
+    counts = Counter(verdicts)
     return {verdict: counts[verdict] for verdict in VERDICTS if verdict in counts}

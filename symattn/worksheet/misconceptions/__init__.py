@@ -1,12 +1,13 @@
-"""Misconceptions: what people do instead, as a small change to one or two steps.
+"""Misconceptions: what people do instead, as a change to one or two steps.
 
 Each is a row in the file of its part of attention: a name, what is done instead, what to tell the
 learner, where it is known from, and a function from the steps of a derivation to the expressions
-that are changed, or to nothing where it does not apply.
+that are changed, or to None where it does not apply. Slips (`slips`) change one entry, habits
+(`habits`) show in the numbers alone; `explanations` finds which of all these fit a sheet.
 """
 
+from symattn.worksheet.misconceptions.base import Change, Misconception, Steps
 from symattn.worksheet.misconceptions.masks import MASKS
-from symattn.worksheet.misconceptions.misconception import Change, Misconception, Steps
 from symattn.worksheet.misconceptions.projections import PROJECTIONS
 from symattn.worksheet.misconceptions.scores import SCORES
 from symattn.worksheet.misconceptions.weights import WEIGHTS

@@ -29,11 +29,11 @@ from symattn.worksheet.misconceptions.slips import (
     Slip,
     SlipKind,
     Spot,
-    entry_place,
     guesses,
     spelled,
 )
 from symattn.worksheet.reading.naming import called, leading, line_called
+from symattn.worksheet.reading.rules import place_in
 
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400
@@ -457,12 +457,12 @@ class _Misread:
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
-    """What a step becomes when one number it is made of is another: all readings at once."""
+    """A step for every number that may have been misread: `values` has one matrix a reading."""
 
     listed: tuple[_Misread, ...]
     values: Array
     near: Array
-    #: Whether a reading changes an entry, and whether it leaves all that is right as it is.
+    #: Which entries a reading changes, and which readings change no entry that is right.
     touched: Array
     viable: Array
 
@@ -558,7 +558,7 @@ def _numbers_misread(entries: Entries, letter: str, places: Sequence[Place]) -> 
             if not isinstance(part, Entry):
                 continue
             try:
-                other = entry_place(part)
+                other = place_in(part)
             except (TypeError, ValueError, AttributeError):
                 continue
             if other in seen:
@@ -599,7 +599,7 @@ def _taken_for(
             if number != value and number > -inf:
                 others.setdefault(number, entries.own.text(operand, other))
     for name, new, words, _ in spot.variations:
-        if name in ("unscaled", "scaled-twice", "shown"):
+        if name in ("unscaled", "scaled-twice", "unmasked"):
             others.setdefault(new, f"{spelled(new)} ({_WORDS[name].format(words)})")
     step, entry = entries.name(letter), spot.called(place)
     for number, spelling in others.items():
@@ -610,5 +610,5 @@ def _taken_for(
 _WORDS = {
     "unscaled": "not divided by {}",
     "scaled-twice": "divided by {} twice",
-    "shown": "without the mask",
+    "unmasked": "without the mask",
 }

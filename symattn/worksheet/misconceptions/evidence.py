@@ -1,7 +1,8 @@
 """Evidence: how many of the numbers that an entry might have taken were tried.
 
-A wrong number that one of k tried numbers reproduces is no evidence where an arbitrary number
-would have met one of the k as well. With N numbers in reach, that happens with a chance of k/N.
+A wrong number that one of k tried numbers reproduces is evidence only if an arbitrary number would
+hardly have met one of the k. Of N numbers that the entry might have been, that chance is k/N, and
+the evidence is log₂(N/k) bits.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 
-#: Nothing is reported unless chance would have done as well in one of so many cases at most.
+#: Nothing is reported that would explain more than one of so many arbitrary numbers.
 ODDS = 20
 LEAST_BITS = log2(ODDS)
 
-#: Two mistakes at once are so much less likely that they have to earn each its own.
+#: Two mistakes at once are less likely: each has to have as much evidence.
 LEAST_BITS_OF_TWO = 2 * LEAST_BITS
 
 #: An exact claim (√2/3) counts as written with so many digits of the largest number; a fraction

@@ -110,7 +110,7 @@ class Explainer:
         self.derivation = replace(derivation.subs(sizes), sizes=heads)
         self.rules = Rules()
         self.singles = tuple(self._singles())
-        self._pairs: dict[tuple[_Hypothesis, _Hypothesis], tuple[_Hypothesis, ...]] = {}
+        self._pairs: dict[tuple[_Hypothesis, _Hypothesis], _Hypothesis | None] = {}
         self._first: dict[_Hypothesis, Evaluation] = {}
         self._first_claimed: dict[tuple[_Hypothesis, frozenset[str]], str | None] = {}
 
@@ -120,8 +120,8 @@ class Explainer:
             if changed := _changed_steps(steps, misconception):
                 yield _Hypothesis((misconception,), changed)
 
-    def pairs(self, one: _Hypothesis, other: _Hypothesis) -> tuple[_Hypothesis, ...]:
-        """Two changes together: side by side, or one upon the other where they meet in a step."""
+    def pair(self, one: _Hypothesis, other: _Hypothesis) -> _Hypothesis | None:
+        """Two hypotheses together: one upon the other where both change a step; None if not new."""
         if (one, other) not in self._pairs:
             both = (*one.misconceptions, *other.misconceptions)
             if set(one.steps) & set(other.steps):
@@ -130,11 +130,11 @@ class Explainer:
                 steps = {**one.steps, **other.steps}
             known = {tuple(single.steps.items()) for single in self.singles}
             new = steps and tuple(steps.items()) not in known
-            self._pairs[one, other] = (_Hypothesis(both, steps),) if new else ()
+            self._pairs[one, other] = _Hypothesis(both, steps) if new else None
         return self._pairs[one, other]
 
     def _upon(self, one: _Hypothesis, other: _Hypothesis) -> Mapping[str, Step]:
-        """The second change made to what the first has made of the derivation."""
+        """The steps of one hypothesis, and those that the other makes of these."""
         first = tuple(one.steps.get(step.name, step) for step in self.derivation.steps)
         steps = Steps(replace(self.derivation, steps=first))
         (misconception,) = other.misconceptions
@@ -290,23 +290,19 @@ class _Sheet:
         self.verdicts = {
             (mark.letter, entry.place): entry.verdict for mark in marks for entry in mark.entries
         }
-        with np.errstate(all="ignore"):
-            self.candidates = {
-                mark.letter: Candidates(
-                    claims[mark.letter],
-                    evaluation.array(mark.letter),
-                    sums_to_one(evaluation[mark.name].step),
-                )
-                for mark in marks
-            }
+        self.candidates: dict[str, Candidates] = {}
         self.mistaken: dict[str, Array] = {}
         self.right: dict[str, Array] = {}
         for mark in marks:
-            shape = self.candidates[mark.letter].shape
-            wrong, fine = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+            shares = sums_to_one(evaluation[mark.name].step)
+            with np.errstate(all="ignore"):
+                true = evaluation.array(mark.letter)
+                candidates = Candidates(claims[mark.letter], true, shares)
+            wrong, fine = np.zeros((2, *candidates.shape), dtype=bool)
             for entry in mark.entries:
                 wrong[entry.place] = entry.verdict in _MISTAKEN
                 fine[entry.place] = entry.verdict in _FITTING
+            self.candidates[mark.letter] = candidates
             self.mistaken[mark.letter], self.right[mark.letter] = wrong, fine
         self.fine = {
             letter
@@ -507,7 +503,7 @@ class _Sheet:
         fixed: dict[tuple[str, Place], float] = {}
         loss, rounded = 0.0, 0
         for mark in marks:
-            if mark.name in hypothesis.steps and not self.mostly(mark):
+            if mark.name in hypothesis.steps and not self.mostly_fixed(mark):
                 return
             for entry in mark.entries:
                 key, before = (mark.letter, entry.place), self.verdicts[mark.letter, entry.place]
@@ -527,8 +523,8 @@ class _Sheet:
         if bits - loss >= LEAST_BITS:
             yield _Case(hypothesis, evaluation, marks, bits - loss)
 
-    def mostly(self, mark: StepMark) -> bool:
-        """Whether a step that is done otherwise leaves few mistakes, which may be slips."""
+    def mostly_fixed(self, mark: StepMark) -> bool:
+        """Whether at most a quarter of a step's mistakes stay, which may be slips."""
         before = [e for e in mark.entries if self.verdicts[mark.letter, e.place] in _MISTAKEN]
         left = sum(entry.verdict in _MISTAKEN for entry in before)
         return 4 * left <= len(before)
@@ -557,17 +553,12 @@ class _Sheet:
         """Two misconceptions that only together reproduce everything."""
         singles = self.explainer.singles
         touching = [s for s in singles if compared[s].touches]
-        alone = [case.hypothesis for case in cases if case.hypothesis in compared][:3]
+        alone = [h for case in cases if (h := case.hypothesis) and h in compared][:3]
         left = {(letter, entry.place) for case in cases[:1] for letter, entry in case.roots}
         likely = [other for other in touching if left & compared[other].fixed.keys()]
-        first = [(one, other) for one in alone if one for other in likely if other is not one]
-        second = [
-            (one, other)
-            for one in alone
-            if one
-            for other in touching
-            if other is not one and other not in likely
-        ]
+        unlikely = [other for other in touching if other not in likely]
+        first = [(one, other) for one in alone for other in likely if other is not one]
+        second = [(one, other) for one in alone for other in unlikely if other is not one]
         rest = [] if alone else list(combinations(touching, 2))
         every = sum(int(wrong.sum()) for wrong in self.mistaken.values())
         found: list[_Case] = []
@@ -582,18 +573,18 @@ class _Sheet:
             if frozenset((one, other)) in seen:
                 continue
             seen.add(frozenset((one, other)))
-            for pair in self.explainer.pairs(one, other):
-                both = self.compare(pair)
-                if both.broken or len(both.fixed) < every:
-                    continue
-                if any(_alike(both.fixed, compared[half].fixed) for half in (one, other)):
-                    continue  # the other half changes nothing that is claimed
-                marked += 1
-                ranked = [both.fixed] * (tried + 2)
-                cases_ = self.certified(pair, both, ranked)
-                found.extend(
-                    case for case in cases_ if not case.roots and case.bits >= LEAST_BITS_OF_TWO
-                )
+            pair = self.explainer.pair(one, other)
+            if pair is None:
+                continue
+            both = self.compare(pair)
+            if both.broken or len(both.fixed) < every:
+                continue
+            if any(_alike(both.fixed, compared[half].fixed) for half in (one, other)):
+                continue  # the other half changes nothing that is claimed
+            marked += 1
+            for case in self.certified(pair, both, [both.fixed] * (tried + 2)):
+                if not case.roots and case.bits >= LEAST_BITS_OF_TWO:
+                    found.append(case)
             if len(found) > 1 or marked >= self.most_marked:
                 break
         return found
@@ -645,7 +636,7 @@ class _Sheet:
         broken, direct, touches = 0, False, False
         values: list[Array] = []
         exact, visited = True, set()
-        if self.is_past(hypothesis):
+        if self.is_refuted(hypothesis):
             return _UNTOUCHED
         rows: tuple[int, ...] | None = None
         with np.errstate(all="ignore"):
@@ -688,11 +679,8 @@ class _Sheet:
         exact = exact and not broken and self.claimed - visited <= self.fine
         return _Comparison(fixed, broken, direct, rows or (), touches, tuple(values), exact)
 
-    def is_past(self, hypothesis: _Hypothesis) -> bool:
-        """Whether the first claimed step that a change shows in is right, entry for entry.
-
-        So it is with a change to what comes before the first mistake, where all is claimed.
-        """
+    def is_refuted(self, hypothesis: _Hypothesis) -> bool:
+        """Whether the first claimed step that a hypothesis changes is right in every entry."""
         first = self.explainer.first_claimed(hypothesis, self.claimed)
         if first is None:
             return True
@@ -729,7 +717,7 @@ def _simplest(cases: Sequence[_Case]) -> list[_Case]:
 
 
 def _near(candidates: Candidates, value: Array, again: Array) -> Array:
-    """Which claims are near one of the two values of their entries."""
+    """The claims that a value may round to: from what is given, or from the claims before it."""
     value, again = (
         np.broadcast_to(value, candidates.shape),
         np.broadcast_to(again, candidates.shape),
@@ -748,7 +736,7 @@ def _near(candidates: Candidates, value: Array, again: Array) -> Array:
 
 
 def _exact(candidates: Candidates, value: Array) -> bool:
-    """Whether every claim is a correct rounding of its number, and not by a hair."""
+    """Whether every claim rounds its number, and no number is half-way between two."""
     if value.shape != candidates.shape:
         return False
     claims, units = candidates.claims[candidates.claimed], candidates.units[candidates.claimed]

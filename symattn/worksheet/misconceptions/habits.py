@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from symattn.step import Input
+from symattn.step import Item
 from symattn.worksheet.marking.sanity import full_rows, row_sum, sums_to_one
 from symattn.worksheet.marking.verdicts import StepMark
 
@@ -24,10 +24,10 @@ class Habit:
     instead: str
     tell: str
     source: str
-    shows: Callable[[Input, StepMark], bool]
+    shows: Callable[[Item, StepMark], bool]
 
 
-def _invented(item: Input, mark: StepMark) -> bool:
+def _invented(item: Item, mark: StepMark) -> bool:
     """Whether the rows with several wrong weights sum to 1 within their rounding all the same."""
     if not sums_to_one(item) or mark.verdict != "wrong":
         return False
@@ -36,7 +36,7 @@ def _invented(item: Input, mark: StepMark) -> bool:
     return bool(sums) and all(abs(total - 1) <= rounding for total, rounding in sums)
 
 
-def _forced(item: Input, mark: StepMark) -> bool:
+def _forced(item: Item, mark: StepMark) -> bool:
     """Whether the rows with a last digit that is off sum to exactly 1."""
     if not sums_to_one(item) or mark.verdict != "last-digit":
         return False

@@ -1,6 +1,6 @@
-"""Mistakes with the soft cap, the bias and the mask.
+"""Misconceptions about the soft cap, the bias and the mask: Z = cap(S) + B + M.
 
-Adding a misconception is adding a row here, and the change it makes.
+A new one is a row at the end, and the function above that changes the steps.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.masks import Causal, Masked, Padding, VisibleScores
-from symattn.worksheet.misconceptions.misconception import (
+from symattn.worksheet.misconceptions.base import (
     REPORTED,
     Change,
     Misconception,
@@ -25,11 +25,13 @@ from symattn.worksheet.misconceptions.nodes import Inverted, MaskedTo
 
 
 def _uncapped(s: Steps) -> Change | None:
+    """The scores before the soft cap."""
     capped = s.expr("capped")
     return {"capped": capped.args[0]} if isinstance(capped, SoftCap) else None
 
 
 def _capped_after_mask(s: Steps) -> Change | None:
+    """−c where the mask hides: c tanh(−∞ / c)."""
     capped, masked = s.expr("capped"), s.expr("masked")
     if not isinstance(capped, SoftCap) or not isinstance(masked, Masked):
         return None
@@ -38,6 +40,7 @@ def _capped_after_mask(s: Steps) -> Change | None:
 
 
 def _unbiased(s: Steps) -> Change | None:
+    """S without its bias."""
     biased, bias = s.expr("biased"), s.symbol("bias")
     if biased is None or bias is None:
         return None
@@ -46,6 +49,7 @@ def _unbiased(s: Steps) -> Change | None:
 
 
 def _bias_subtracted(s: Steps) -> Change | None:
+    """S − B."""
     without = _unbiased(s)
     return None if without is None else {"biased": without["biased"] - s.symbols["bias"]}
 
@@ -65,6 +69,8 @@ def _masked_with(make: Callable[[MatrixExpr], MatrixExpr]) -> Callable[[Steps], 
 
 
 def _masked_to(value: Any) -> Callable[[Steps], Change | None]:
+    """A number where the mask hides, instead of −∞."""
+
     def change(s: Steps) -> Change | None:
         if s.mask is None:
             return None
@@ -74,10 +80,12 @@ def _masked_to(value: Any) -> Callable[[Steps], Change | None]:
 
 
 def _unmasked(s: Steps) -> Change | None:
+    """S without its mask."""
     return None if s.before_mask is None else {"masked": s.before_mask}
 
 
 def _mask_after(s: Steps) -> Change | None:
+    """The mask sets weights to 0 after the softmax."""
     weights, masked = s.expr("weights"), s.symbol("masked")
     if s.mask is None or weights is None or not weights.has(masked):
         return None
@@ -86,6 +94,7 @@ def _mask_after(s: Steps) -> Change | None:
 
 
 def _mask_on_queries(s: Steps) -> Change | None:
+    """A padding mask transposed: all scores of a padded query are alike."""
     if s.mask is None or not square(s.mask) or not isinstance(s.expr("mask"), Padding):
         return None
     return {"masked": MaskedTo(s.before_mask, s.mask.T, -(10**9))}
@@ -98,6 +107,7 @@ def _causal_mask(s: Steps) -> MatrixExpr | None:
 
 
 def _causal_shifted(s: Steps) -> Change | None:
+    """Over a cache of p tokens j ≤ i, without one j ≤ i + m − n."""
     causal = _causal_mask(s)
     if causal is None or s.before_mask is None or causal.shape[0] == causal.shape[1]:
         return None
@@ -108,6 +118,7 @@ def _causal_shifted(s: Steps) -> Change | None:
 
 
 def _strictly_causal(s: Steps) -> Change | None:
+    """No token sees itself: j < i."""
     causal = _causal_mask(s)
     if causal is None or s.before_mask is None or not square(causal):
         return None

@@ -1,19 +1,20 @@
-"""Matrix expressions that only a mistake calls for: what people compute by accident.
+"""Nodes for mistakes: matrices that people compute by accident.
 
-They are nodes like any other, so that a mistaken step is evaluated, certified and printed by the
-same code as a right one.
+They are nodes like those of `symattn.nodes`, so that a mistaken step is evaluated and printed by
+the same code as a right one.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.arguments import Bound, Matrix, Scalar, as_matrix
+from symattn.nodes.arguments import Bound, Matrix, Scalar
 from symattn.nodes.base import Node, shape_of
+from symattn.nodes.masks import Counts
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -23,7 +24,7 @@ _SEEN, _HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
 
 
 class Inverted(Node):
-    """A mask with its meaning turned round: −∞ where it was seen, 0 where it was hidden."""
+    """The opposite of a mask: 0 where m_ij = −∞, else −∞."""
 
     word: ClassVar[str] = "not"
 
@@ -43,7 +44,7 @@ class Inverted(Node):
 
 
 class MaskedTo(Node):
-    """Scores with a finite number where −∞ belongs: leftover weight on masked keys."""
+    """Scores with a finite number where −∞ belongs: c where m_ij = −∞, else s_ij + m_ij."""
 
     scores, mask, value = Matrix(), Matrix(), Scalar(0)
 
@@ -62,19 +63,15 @@ class MaskedTo(Node):
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         scores, mask, value = args
         hidden = arithmetic.hidden(mask)
-        kept = arithmetic.where(
-            hidden,
-            arithmetic.zero,
-            arithmetic.add(
-                arithmetic.where(hidden, arithmetic.zero, scores),
-                arithmetic.where(hidden, arithmetic.zero, mask),
-            ),
+        added = arithmetic.add(
+            arithmetic.where(hidden, arithmetic.zero, scores),
+            arithmetic.where(hidden, arithmetic.zero, mask),
         )
-        return arithmetic.where(hidden, arithmetic.scalar(value), kept)
+        return arithmetic.where(hidden, arithmetic.scalar(value), added)
 
 
 class _OfHeads(Node):
-    """A mistaken way between the matrices of h heads and one matrix."""
+    """A mistaken way between the h matrices Z^(k) of the heads, n × d, and one matrix, n × h d."""
 
     word: ClassVar[str] = ""
 
@@ -95,7 +92,7 @@ class _OfHeads(Node):
 
 
 class ReversedConcat(_OfHeads):
-    """The heads joined in the wrong order, the last one first."""
+    """The heads joined from the last one to the first: [Z^(h) … Z^(1)]."""
 
     word: ClassVar[str] = "reversed"
 
@@ -111,7 +108,10 @@ class ReversedConcat(_OfHeads):
 
 
 class MergedByReshape(_OfHeads):
-    """The heads merged without exchanging axes back: tokens of one head end up side by side."""
+    """The heads merged by reshape alone, (h, n, d) to (n, h d): a row holds tokens of one head.
+
+    The number at (i, j) is the one at place i h d + j of all heads one after the other.
+    """
 
     word: ClassVar[str] = "reshape"
 
@@ -133,7 +133,10 @@ class MergedByReshape(_OfHeads):
 
 
 class SplitByReshape(_OfHeads):
-    """A projection split into heads by reshape alone: a head gets pieces of several tokens."""
+    """A projection split by reshape alone, (n, h d) to (h, n, d): a head holds several tokens.
+
+    The number of head k at (i, j) is the one at place (k n + i) d + j of the projection.
+    """
 
     word: ClassVar[str] = "reshape"
 
@@ -166,18 +169,11 @@ class SplitByReshape(_OfHeads):
 
 
 class InRows(Node):
-    """Some rows of one matrix and the others of another: a mistake made in these rows only."""
+    """The rows of a set R from a mistaken matrix, the others from the right one."""
 
     word: ClassVar[str] = "rows"
 
-    def __new__(cls, mistaken: Any, right: Any, rows: Any) -> Self:
-        parts = as_matrix(mistaken, "InRows"), as_matrix(right, "InRows")
-        return super().__new__(cls, *parts, sympy.Tuple(*rows))
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """The shape of both."""
-        return shape_of(self.args[1])
+    mistaken, right, chosen = Matrix(), Matrix(), Counts()
 
     def _rule(self, i: Index, j: Index) -> Rule:
         mistaken, right, rows = self.args

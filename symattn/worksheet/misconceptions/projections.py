@@ -1,6 +1,6 @@
-"""Mistakes with projections, heads and positions.
+"""Misconceptions about projections, heads and positions: Q = X W_Q, H = [H¹ … H^h] W_O.
 
-Adding a misconception is adding a row here, and the change it makes.
+A new one is a row at the end, and the function above that changes the steps.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.attention.plan import h
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.step import HEAD, Step
-from symattn.worksheet.misconceptions.misconception import (
+from symattn.worksheet.misconceptions.base import (
     REPORTED,
     Change,
     Misconception,
@@ -30,6 +31,7 @@ from symattn.worksheet.misconceptions.nodes import (
 
 
 def _projection(s: Steps, name: str) -> tuple[MatrixExpr, MatrixExpr] | None:
+    """The two factors of a projection, X and W."""
     product = s.expr(name)
     if not isinstance(product, sympy.MatMul) or len(product.args) != 2:
         return None
@@ -37,6 +39,7 @@ def _projection(s: Steps, name: str) -> tuple[MatrixExpr, MatrixExpr] | None:
 
 
 def _weights_of_projections_transposed(s: Steps) -> Change | None:
+    """X Wᵀ for every projection whose weights are square."""
     changes = {}
     for name in ("Q", "K", "V"):
         parts = _projection(s, name)
@@ -64,10 +67,11 @@ def _projected_with(names: dict[str, str]) -> Callable[[Steps], Change | None]:
 
 def _as_many(own: Step, other: Step) -> bool:
     """Whether two projections are both for each head, for each group, or for all of them."""
-    return own.per_head == other.per_head and (not own.per_head or own.group == other.group)
+    return own.count == other.count
 
 
 def _output_weights_transposed(s: Steps) -> Change | None:
+    """H W_Oᵀ."""
     parts = _projection(s, "projected")
     if parts is None or not square(parts[1]):
         return None
@@ -75,23 +79,27 @@ def _output_weights_transposed(s: Steps) -> Change | None:
 
 
 def _split_by_reshape(s: Steps) -> Change | None:
+    """Q, K and V split into heads by reshape alone."""
     count = _heads(s)
     if count is None or s.symbols.get("X") is None:
         return None
     changes: dict[str, MatrixExpr] = {
         name: SplitByReshape(s.steps[name].expr, HEAD, count)
         for name in ("Q", "K", "V")
-        if name in s.steps and s.steps[name].per_head and s.steps[name].group == "h"
+        if name in s.steps and s.steps[name].count == h
     }
     return changes or None
 
 
 def _heads(s: Steps) -> Any:
+    """The number of heads that are joined, h."""
     concat = s.expr("concat")
     return concat.args[2] if isinstance(concat, Concat) else None
 
 
 def _joined(make: Callable[..., MatrixExpr]) -> Callable[[Steps], Change | None]:
+    """Another way of joining the heads."""
+
     def change(s: Steps) -> Change | None:
         concat = s.expr("concat")
         if not isinstance(concat, Concat) or concat.args[2] == 1:
@@ -119,6 +127,7 @@ def _tiled(s: Steps) -> Change | None:
 
 
 def _other_pairing(s: Steps) -> Change | None:
+    """The other pairing of columns: interleaved for half-split, half-split for interleaved."""
     changes = {}
     for name in ("Q_rotated", "K_rotated"):
         node = s.expr(name)
@@ -129,6 +138,7 @@ def _other_pairing(s: Steps) -> Change | None:
 
 
 def _positions_from_one(s: Steps) -> Change | None:
+    """Sinusoids of positions 1, 2, … instead of 0, 1, …."""
     node = s.expr("positions")
     if not isinstance(node, Sinusoidal):
         return None
@@ -137,6 +147,7 @@ def _positions_from_one(s: Steps) -> Change | None:
 
 
 def _no_positions(s: Steps) -> Change | None:
+    """The tokens, or the queries and keys, without their positions."""
     placed, x = s.expr("placed"), s.symbol("X")
     if placed is not None and x is not None:
         return {"placed": x}

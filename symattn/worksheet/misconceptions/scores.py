@@ -1,6 +1,6 @@
-"""Mistakes between the queries and keys and the scaled scores.
+"""Misconceptions about the scores: S = Q Kᵀ / √d_k.
 
-Adding a misconception is adding a row here, and the change it makes.
+A new one is a row at the end, and the function above that changes the steps.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sympy
 
 from symattn.nodes.lines import UnitVectors
 from symattn.nodes.scale import Quotient
-from symattn.worksheet.misconceptions.misconception import (
+from symattn.worksheet.misconceptions.base import (
     DOT_PRODUCT,
     Change,
     Misconception,
@@ -22,6 +22,7 @@ from symattn.worksheet.misconceptions.misconception import (
 
 
 def _no_transpose(s: Steps) -> Change | None:
+    """S = Q K, where K is square."""
     if s.compared is None or s.compared[0].shape[1] != s.compared[1].shape[0]:
         return None
     query, key = s.compared
@@ -29,6 +30,7 @@ def _no_transpose(s: Steps) -> Change | None:
 
 
 def _swapped(s: Steps) -> Change | None:
+    """S = K Qᵀ."""
     if s.compared is None or not fits(*s.compared) or s.compared[0] == s.compared[1]:
         return None
     query, key = s.compared
@@ -49,6 +51,7 @@ def scores_from(name: str) -> Callable[[Steps], Change | None]:
 
 
 def _cosine(s: Steps) -> Change | None:
+    """s_ij = cos(q_i, k_j): rows of length 1."""
     if s.compared is None or any(isinstance(part, UnitVectors) for part in s.compared):
         return None
     query, key = s.compared
@@ -65,6 +68,7 @@ def _by_root(s: Steps) -> Any:
 
 
 def _unscaled(s: Steps) -> Change | None:
+    """No division: the scaled scores are S."""
     scaled = s.expr("scaled")
     if isinstance(scaled, Quotient):
         return None if scaled.args[1] == 1 else {"scaled": scaled.args[0]}

@@ -15,12 +15,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place
-from symattn.errors import SymattnError
 from symattn.nodes.rule import (
     Apply,
     Cases,
@@ -34,13 +32,13 @@ from symattn.nodes.rule import (
     Power,
     Rule,
     Times,
-    at,
     children,
     parts,
-    rule_of,
+    rebuilt,
 )
-from symattn.step import HEAD, Step
+from symattn.step import Step
 from symattn.worksheet.reading.naming import called
+from symattn.worksheet.reading.rules import place_in, rule_at
 
 #: The number at a place (head,) row, column of the matrix with a letter.
 Read: TypeAlias = Callable[[str, Place], float]
@@ -148,35 +146,25 @@ def spelled(value: float) -> str:
 
 
 class Rules:
-    """The entry rules of a derivation's entries, with their numbers' places filled in."""
+    """The rules of the entries of one derivation, each made once for all sheets."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Step, Place], Rule | None] = {}
-        self._sized: dict[Step, MatrixExpr] = {}
 
     def of(self, evaluation: Evaluation, step: Step, place: Place) -> Rule | None:
         """The rule of one entry; None where it is not known."""
         key = step, place
         if key not in self._known:
-            i, j = step.indices
-            *lead, row, column = place
-            heads = {HEAD: lead[-1]} if step.per_head and lead else {}
-            try:
-                if step not in self._sized:  # √d_k as a number
-                    self._sized[step] = step.expr.subs(evaluation.sizes)
-                stated = rule_of(self._sized[step], i, j)
-                rule = at(stated, {i: row, j: column} | heads, evaluation.sizes)
-            except (SymattnError, TypeError, ValueError):
-                rule = None
-            self._known[key] = rule
+            rule = rule_at(evaluation, step.letter, place)
+            self._known[key] = None if rule is None else _sized(rule, evaluation)
         return self._known[key]
 
 
-def entry_place(entry: Entry) -> tuple[str, Place]:
-    """The letter and the place, (head,) row and column, of an entry in a rule."""
-    head = getattr(entry.matrix, "head", None)
-    index = (entry.row, entry.column) if head is None else (head, entry.row, entry.column)
-    return str(entry.matrix.name), tuple(map(int, index))
+def _sized(rule: Rule, evaluation: Evaluation) -> Rule:
+    """A rule with its scalars as numbers: √3 for √d_k."""
+    if isinstance(rule, Const):
+        return Const(rule.value.subs(evaluation.sizes))
+    return rebuilt(rule, lambda part: _sized(part, evaluation))
 
 
 def value_of(rule: Rule, read: Read) -> float:
@@ -188,7 +176,7 @@ def _combined(rule: Rule, values: Sequence[float], read: Read) -> float:
     """The number that a rule gives where its children have these values."""
     match rule:
         case Entry():
-            return read(*entry_place(rule))
+            return read(*place_in(rule))
         case Const(value):
             return float(value) if value.is_number and value.is_extended_real else math.nan
         case Named():
@@ -251,7 +239,7 @@ def _slips_in(rule: Rule, values: Sequence[float], k: int) -> Iterator[tuple[str
     match rule:
         case Plus(terms) if value and len(terms) > 1:
             rest = sum(others)
-            yield "dropped" if math.isfinite(value) else "shown", rest, terms[k]
+            yield "dropped" if math.isfinite(value) else "unmasked", rest, terms[k]
             if math.isfinite(value):
                 yield "negated", rest - value, terms[k]
                 yield "doubled", rest + 2 * value, terms[k]
@@ -295,7 +283,7 @@ class Spot:
         """A part of the rule with its numbers: 0.4446·0.6."""
         match rule:
             case Entry():
-                text = self.numbers.text(*entry_place(rule))
+                text = self.numbers.text(*place_in(rule))
                 return f"({text})" if text.startswith("−") else text
             case Const(value):
                 square = value**2
@@ -406,9 +394,7 @@ def _operand_transposed(spot: Spot) -> Iterator[Outcome]:
     if not isinstance(spot.rule, Plus):
         return
     read = spot.numbers.read
-    for letter in dict.fromkeys(
-        entry_place(p)[0] for p in parts(spot.rule) if isinstance(p, Entry)
-    ):
+    for letter in dict.fromkeys(place_in(p)[0] for p in parts(spot.rule) if isinstance(p, Entry)):
         shape = spot.numbers.taken(letter).shape
         if shape[-2] != shape[-1]:
             continue
@@ -438,7 +424,7 @@ SLIPS: tuple[SlipKind, ...] = (
     SlipKind(
         "entry-not-masked",
         "What is masked is −∞ in every row.",
-        _in_rule("shown", "{entry} is not masked"),
+        _in_rule("unmasked", "{entry} is not masked"),
     ),
     SlipKind(
         "entry-not-divided",

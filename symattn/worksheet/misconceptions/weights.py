@@ -1,6 +1,6 @@
-"""Mistakes from the logits to the weighted values.
+"""Misconceptions about the weights and what they average: A = softmax(Z), O = A V.
 
-Adding a misconception is adding a row here, and the change it makes.
+A new one is a row at the end, and the function above that changes the steps.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum
 from symattn.nodes.normalise import Hardmax, RowMax, RowRatio, Softmax
-from symattn.worksheet.misconceptions.misconception import (
+from symattn.worksheet.misconceptions.base import (
     DOT_PRODUCT,
     REPORTED,
     Change,
@@ -35,6 +35,7 @@ def _weights(make: Callable[[MatrixExpr], MatrixExpr]) -> Callable[[Steps], Chan
 
 
 def _columns(s: Steps) -> Change | None:
+    """Each column, not each row, sums to 1."""
     weights = s.expr("weights")
     if s.softmax is not None:
         return {"weights": Softmax(s.softmax, 0)}
@@ -52,6 +53,7 @@ def _shared_out(s: Steps) -> MatrixExpr | None:
 
 
 def _over_everything(s: Steps) -> Change | None:
+    """a_ij = e^(z_ij) / Σ_kl e^(z_kl)."""
     parts = _shared_out(s)
     if parts is None or parts.shape[0] == 1:
         return None
@@ -61,6 +63,7 @@ def _over_everything(s: Steps) -> Change | None:
 
 
 def _row_sums_along_columns(s: Steps) -> Change | None:
+    """a_ij = e^(z_ij) / Σ_l e^(z_jl): the sum of row j."""
     parts = _shared_out(s)
     if parts is None or not square(parts):
         return None
@@ -68,16 +71,19 @@ def _row_sums_along_columns(s: Steps) -> Change | None:
 
 
 def _ones(logits: MatrixExpr) -> MatrixExpr:
+    """a_ij = 1."""
     rows, columns = map(int, logits.shape)
     return sympy.ImmutableDenseMatrix(rows, columns, [1] * rows * columns)
 
 
 def _ratio_as_softmax(s: Steps) -> Change | None:
+    """A softmax where a_ij = s_ij / Σ_l s_il."""
     weights = s.expr("weights")
     return {"weights": Softmax(weights.args[0])} if isinstance(weights, RowRatio) else None
 
 
 def _weights_transposed(s: Steps) -> Change | None:
+    """O = Aᵀ V."""
     if s.averaged is None or not square(s.averaged[0]):
         return None
     weights, values = s.averaged
@@ -85,6 +91,8 @@ def _weights_transposed(s: Steps) -> Change | None:
 
 
 def _values_from(name: str) -> Callable[[Steps], Change | None]:
+    """O = A M, with another matrix M than the values."""
+
     def change(s: Steps) -> Change | None:
         other = s.symbol(name)
         if s.averaged is None or not fits(other, s.averaged[1]) or other == s.averaged[1]:
@@ -95,17 +103,20 @@ def _values_from(name: str) -> Callable[[Steps], Change | None]:
 
 
 def _keys_and_values_exchanged(s: Steps) -> Change | None:
+    """S = Q Vᵀ and O = A K."""
     keys, values = _values_from("K")(s), scores_from("V")(s)
     return None if keys is None or values is None else {**values, **keys}
 
 
 def _scores_as_weights(s: Steps) -> Change | None:
+    """O = S V."""
     if s.averaged is None or not fits(s.logits, s.averaged[0]):
         return None
     return {s.result: s.logits * s.averaged[1]}
 
 
 def _over_the_largest(s: Steps) -> Change | None:
+    """a_ij = e^(z_ij) / max_l e^(z_il)."""
     parts = _shared_out(s)
     if parts is None or parts.shape[1] == 1:
         return None
@@ -129,10 +140,12 @@ def _logits_instead(s: Steps, old: str, new: MatrixExpr | None) -> Change | None
 
 
 def _unscaled_logits(s: Steps) -> Change | None:
+    """The softmax of S, though S/√d_k stands before it."""
     return _logits_instead(s, "scaled", s.symbol("scores"))
 
 
 def _unmasked_logits(s: Steps) -> Change | None:
+    """The softmax of the scores before the mask, though the masked ones stand before it."""
     return _logits_instead(s, "masked", s.before_mask)
 
 

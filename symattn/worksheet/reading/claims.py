@@ -24,9 +24,10 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import DECIMAL_SIGNS, decimal_shown
 from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written, read_written
+from symattn.attention.vocabulary import SYMBOLS, symbol_of
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, shown
-from symattn.notation.options import SYMBOLS, Notation, notation_of, symbol_of
+from symattn.notation.options import Notation, notation_of
 from symattn.worksheet.reading.lines import Line, is_line, read_line
 from symattn.worksheet.reading.references import (
     Reference,

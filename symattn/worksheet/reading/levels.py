@@ -13,22 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from symattn.attention.vocabulary import WORDS
 from symattn.errors import ReadError, counted, shown
 from symattn.worksheet.reading.labels import depth
 
-#: What is learned, beside W_… and b_…: the same whatever the calculation.
-_LEARNED = (
-    "E",
-    "positions",
-    "U_a",
-    "v_a",
-    "v_d",
-    "u_c",
-    "table",
-    "sink",
-    "distances",
-    "distance_keys",
-)
 _MASKS = ("allowed", "mask")
 
 #: The most items of a batch.
@@ -108,7 +96,8 @@ def _items(
 
 
 def _is_learned(name: str) -> bool:
-    return name.startswith(("W_", "b_")) or name in _LEARNED
+    """Whether it is the same whatever the calculation."""
+    return name in WORDS and WORDS[name].learned
 
 
 def _head_count(

@@ -23,15 +23,15 @@ from symattn.arithmetic.reading import MAX_ENTRIES, as_lists, value_of
 from symattn.arithmetic.spelling import decimal_shown, plain_text
 from symattn.arithmetic.written import read_written
 from symattn.attention.decoding import Chunk, chunk_sizes, decode
-from symattn.attention.meaning import PER_HEAD
-from symattn.attention.plan import PLAIN, SHIFTED
+from symattn.attention.plan import PER_HEAD, PLAIN, SHIFTED
 from symattn.attention.spec import Attention
+from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, symbol_of
+from symattn.attention.words import SIZES
 from symattn.derivation import Derivation, Evaluation
 from symattn.errors import ReadError, counted, located, nearest, shown
 from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.masks import MASKS
-from symattn.notation.options import SIZES, SYMBOLS, Notation, symbol_of
 from symattn.worksheet.reading.claims import Policy, claimed_reference, texts_of
 from symattn.worksheet.reading.files import MAX_BYTES, path_of, read_text
 from symattn.worksheet.reading.labels import LABELS, depth, label_of, labels_of, words_of
@@ -53,28 +53,7 @@ _TABLES = (
 )
 _AXES = tuple(axis.name for axis in fields(Attention))
 _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
-_SHARED = (
-    "X",
-    "memory",
-    "E",
-    "one_hot",
-    "positions",
-    "W_D",
-    "latent",
-    "latent_past",
-    "W_DQ",
-    "Q_latent",
-    "W_KR",
-    "K_position",
-    "K_position_past",
-    "distances",
-    "b_O",
-    "W_O",
-    "mask",
-    "allowed",
-    "concat",
-    "projected",
-)
+_SHARED = tuple(name for name, word in WORDS.items() if word.shared)
 _OF_GROUPS = ("K", "V", "K_past", "V_past")  # all heads share them where there is one group
 _POLICY = tuple(setting.name for setting in fields(Policy))
 _NOTATION = (

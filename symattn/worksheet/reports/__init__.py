@@ -1,1 +1,1 @@
-"""What a marking says to people and to programs, for one worksheet and for many files."""
+"""Reports: what checking found, in sentences and tables, for one worksheet and for many files."""

@@ -50,7 +50,7 @@ def _of_file(file: FileReport) -> Iterator[str]:
             message += f"\nConsistent with {reasons[0].name}: {reasons[0].done}"
         title = f"{finding.entry}: {WORDING[finding.verdict].phrase}"
         yield _command(_kind(finding.verdict), _position(file, finding), title, message)
-    for sign in file.false_lines:
+    for sign in file.failing_lines:
         position = {"file": file.name} if file.name != "<stdin>" else {}
         if position and sign.line:
             position |= {"line": str(sign.line), "col": str(sign.column)}

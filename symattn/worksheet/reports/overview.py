@@ -1,17 +1,17 @@
-"""Several files, or a page with several worksheets: what is said of all, and of each by name."""
+"""The report on several files, or a page with several worksheets: of all, and of each by name."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from symattn.errors import counted
+from symattn.worksheet.marking.verdicts import verdict_counts
 from symattn.worksheet.reading.naming import without_tex
-from symattn.worksheet.reports.report import LineReport, Report, report_data, report_of
 from symattn.worksheet.reports.results import CheckedFile, Finding
-from symattn.worksheet.reports.wording import WORDING, numbered
+from symattn.worksheet.reports.single import LineReport, Report, report_data, report_of
+from symattn.worksheet.reports.wording import numbered
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class FileReport:
         return f"{self.name}:{finding.line}:{finding.column}: {finding.message}"
 
     @property
-    def false_lines(self) -> tuple[LineReport, ...]:
+    def failing_lines(self) -> tuple[LineReport, ...]:
         """The signs of worked lines that do not hold and are not let pass."""
         return tuple(sign for one in self.reports for sign in one.lines if not sign.passes)
 
     @property
     def counts(self) -> dict[str, int]:
         """How many numbers have each verdict."""
-        return _counts(self.findings)
+        return verdict_counts(finding.verdict for finding in self.findings)
 
     @property
     def row(self) -> Row:
@@ -158,7 +158,7 @@ class Overview:
     @property
     def counts(self) -> dict[str, int]:
         """How many numbers of all files have each verdict."""
-        return _counts([finding for one in self.files for finding in one.findings])
+        return verdict_counts(each.verdict for one in self.files for each in one.findings)
 
     @property
     def conclusion(self) -> str:
@@ -169,7 +169,7 @@ class Overview:
         verdicts = ", ".join(numbered(verdict, count) for verdict, count in counts.items())
         none = "No numbers marked" if self.unfinished else "No claims found"
         words = f"{words}{verdicts}" if total else none
-        if false := sum(len({sign.entry for sign in one.false_lines}) for one in self.files):
+        if false := sum(len({sign.entry for sign in one.failing_lines}) for one in self.files):
             has = "has a mistake" if false == 1 else "have mistakes"
             words += f"; {counted(false, 'worked line')} {has}"
         if self.problems:
@@ -189,11 +189,6 @@ class Overview:
         if not good or not self.rows:
             return ""
         return f"{counted(good, 'other file')}: all numbers accepted"
-
-
-def _counts(findings: Sequence[Finding]) -> dict[str, int]:
-    totals = Counter(finding.verdict for finding in findings)
-    return {verdict: totals[verdict] for verdict in WORDING if verdict in totals}
 
 
 def file_report(checked: CheckedFile, full: bool = False, hint: str = "") -> FileReport:

@@ -19,7 +19,7 @@ from symattn.notation.text import Charset, in_ascii, line, width
 from symattn.notation.tree import APPROX, EQUALS, Row, Tree
 from symattn.printable import as_line, in_markup, printable, shortened
 from symattn.worksheet.reports.overview import COLUMNS, FileReport, Overview, overview_data
-from symattn.worksheet.reports.report import (
+from symattn.worksheet.reports.single import (
     GAP,
     GAP_BELOW,
     Cell,
@@ -382,7 +382,7 @@ def _places(one: FileReport, full: bool) -> Iterator[Styled]:
         mistakes = tuple(finding for finding in failing if finding.verdict != "carried")
         failing = (mistakes or failing)[:_LISTED]
     yield from (("bad", one.located(finding)) for finding in failing)
-    for sign in one.false_lines:
+    for sign in one.failing_lines:
         place = f"{one.name}:{sign.line}:{sign.column}" if sign.line else one.name
         yield "bad", f"{place}: {sign.message}"
     if left := [finding for finding in one.failing if finding not in failing]:

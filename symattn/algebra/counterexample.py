@@ -43,10 +43,10 @@ class Counterexample:
     right: str
 
     def __str__(self) -> str:
-        put = ", ".join(f"{name} = {_listed(value)}" for name, value in self.values)
+        numbers = ", ".join(f"{name} = {_listed(value)}" for name, value in self.values)
         where = ", ".join(str(k + 1) for k in self.place)
         at = f"entry ({where})" if self.place else "the value"
-        return f"with {put}: {at} is {self.left} on the left and {self.right} on the right"
+        return f"with {numbers}: {at} is {self.left} on the left and {self.right} on the right"
 
 
 def _listed(value: Any) -> str:
@@ -73,9 +73,7 @@ class Side:
             known = self.meaning.sizes
             for item in self.meaning.inputs:
                 shape = tuple(sympy.sympify(size, strict=True).subs(known) for size in item.shape)
-                heads = next((k for size, k in known.items() if size.name == item.group), None)
-                per_head = (item.group, False, heads) if item.per_head else ()
-                out[item.letter] = Letter(shape, *per_head)
+                out[item.letter] = Letter(shape, item.count, heads=known.get(item.count))
         else:
             expressions = [self.meaning]
             for symbol in sorted(self._symbols(), key=str):
@@ -135,7 +133,7 @@ def _is_explicit(meaning: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def _program(meaning: Any, sizes: frozenset[tuple[sympy.Symbol, Any]]) -> Program:
-    return program_of(meaning, dict(sizes), False)
+    return program_of(meaning, dict(sizes))
 
 
 @dataclass(frozen=True)
@@ -146,17 +144,16 @@ class Letter:
     """
 
     shape: tuple[Any, ...]
-    group: str | None = None
+    count: sympy.Expr | None = None
     boolean: bool = False
     heads: int | None = None
 
     def dims(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape in numbers, with the heads before it."""
         rows, columns = (int(sympy.sympify(size, strict=True).subs(sizes)) for size in self.shape)
-        if self.group is None:
+        if self.count is None:
             return rows, columns
-        counted = (int(count) for size, count in sizes.items() if size.name == self.group)
-        return self.heads or next(counted), rows, columns
+        return self.heads or int(self.count.subs(sizes)), rows, columns
 
 
 def broadcast(left: Array, right: Array) -> tuple[Array, Array]:
@@ -166,8 +163,8 @@ def broadcast(left: Array, right: Array) -> tuple[Array, Array]:
     if left.shape == (1, 1) or right.shape == (1, 1):
         shape = np.broadcast_shapes(left.shape, right.shape)
         return np.broadcast_to(left, shape), np.broadcast_to(right, shape)
-    shown = [" × ".join(map(str, value.shape)) for value in (left, right)]
-    raise SymattnError(f"{shown[0]} and {shown[1]}: matrices of different shapes are never equal")
+    sizes = [" × ".join(map(str, value.shape)) for value in (left, right)]
+    raise SymattnError(f"{sizes[0]} and {sizes[1]}: matrices of different shapes are never equal")
 
 
 def candidates(positive: Sequence[bool]) -> Iterator[list[sympy.Integer]]:
@@ -205,7 +202,7 @@ class _Tried(Balls):
 
 
 def evaluated(
-    given: Mapping[str, Array], defined: Mapping[str, Any], put: Any
+    given: Mapping[str, Array], defined: Mapping[str, Any], scalars: Any
 ) -> dict[str, Array] | None:
     """The matrices that are given and those that hypotheses define; None where one has no value.
 
@@ -223,7 +220,7 @@ def evaluated(
                 side = Side(left.pop(name))
                 try:
                     balls = {k: _balls(v) for k, v in arrays.items() if k in side.letters()}
-                    arrays[name] = side.value(balls, BALLS, put)
+                    arrays[name] = side.value(balls, BALLS, scalars)
                     if not all(map(_is_known, arrays[name].ravel())):
                         return None
                 except (SymattnError, ZeroDivisionError, ValueError, KeyError):
@@ -238,14 +235,14 @@ def _balls(value: Array) -> Array:
 def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Any) -> Compared:
     """The sides in balls, with more bits where the first do not tell."""
     answer = Compared(False)
-    named = {*left.letters(), *right.letters()}
+    letters = {*left.letters(), *right.letters()}
     for bits in _BITS:
         tried = _Tried()
         with precision(bits), np.errstate(all="ignore"):
             try:
                 if left.is_refused(sizes) or right.is_refused(sizes):
                     return Compared(False)
-                arrays = {name: _balls(value) for name, value in given.items() if name in named}
+                arrays = {name: _balls(value) for name, value in given.items() if name in letters}
                 one, two = broadcast(*(side.value(arrays, tried, sizes) for side in (left, right)))
             except (SymattnError, ZeroDivisionError, ValueError):
                 return Compared(False)
@@ -266,8 +263,8 @@ def has_value(side: Side, given: Mapping[str, Array], sizes: Any) -> bool:
         try:
             if side.is_refused(sizes):
                 return False
-            named = side.letters()
-            arrays = {name: _balls(value) for name, value in given.items() if name in named}
+            letters = side.letters()
+            arrays = {name: _balls(value) for name, value in given.items() if name in letters}
             value = side.value(arrays, tried, sizes)
         except (SymattnError, ZeroDivisionError, ValueError):
             return False

@@ -18,11 +18,11 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra import normal
-from symattn.algebra.allsizes import AllSizes, definitions, same_shape
-from symattn.algebra.budget import spend
-from symattn.algebra.indexed import NeedOrder, Proof, Split
+from symattn.algebra.all_sizes import AllSizes, definitions, same_shape
+from symattn.algebra.effort import spend
 from symattn.algebra.normal import NotHere
 from symattn.algebra.sums import Ranges, Sums
+from symattn.algebra.symbolic_entries import EntryForms, NeedOrder, Split
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes import LineSum, Node, Quotient
@@ -73,7 +73,7 @@ class _Ring:
     partial: bool = False
 
     def __post_init__(self) -> None:
-        self.scalars = Proof(Sums(Ranges()), positive=self.statement.positive)
+        self.scalars = EntryForms(Sums(Ranges()), positive=self.statement.positive)
         self.means, self.symmetric, others = definitions(self.statement.where)
         for one, two in others:
             if same_shape(one, two):
@@ -295,10 +295,10 @@ class _Ring:
         if not self.relations:
             return AllSizes(False, why="the sums of products differ")
         if self._in_span(difference):
-            told = (
+            reason = (
                 "what is assumed" if self.statement.where else "what inverses and permutations are"
             )
-            return AllSizes(True, self._partial, f"it follows from {told}")
+            return AllSizes(True, self._partial, f"it follows from {reason}")
         return AllSizes(False, why="it was not found to follow from what is assumed")
 
     @property

@@ -1,4 +1,7 @@
-"""What a misconception is, and the steps of a derivation as its change needs them."""
+"""A misconception: what is done instead of a step, what to tell, where it is known from.
+
+Its change takes the `Steps` of a derivation and gives other expressions for some of them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TypeAlias
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.attention.plan import g
 from symattn.derivation import Derivation
 from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Exponential
@@ -29,14 +33,18 @@ Change: TypeAlias = Mapping[str, MatrixExpr]
 
 @dataclass(frozen=True)
 class Misconception:
-    """What is done instead of the right thing, and what to tell who does it."""
+    """Something that people believe about attention, and what comes of it."""
 
     name: str
+    #: What is done instead of the right thing.
     instead: str
+    #: What to tell who does it.
     tell: str
+    #: Where it is known from.
     source: str
+    #: The expressions that are changed, by step; None where it does not apply.
     change: Callable[[Steps], Change | None]
-    #: The name of a simpler one that is told instead where the numbers fit both.
+    #: The name of a simpler one that is reported instead where the numbers fit both.
     rather: str = ""
 
 
@@ -55,7 +63,7 @@ class Steps:
         return self.steps[name].expr if name in self.steps else None
 
     def symbol(self, name: str) -> MatrixExpr | None:
-        """The symbol of what is made or given; in groups, as head i uses it."""
+        """The symbol of a step or an input; where heads share keys, of those that head i uses."""
         symbol = self.symbols.get(name)
         if isinstance(symbol, Head) and self._group is not None and name in self._grouped:
             return Head(symbol.args[0], self._group)
@@ -63,20 +71,20 @@ class Steps:
 
     @cached_property
     def _grouped(self) -> set[str]:
-        """What there is one of for each group of heads."""
+        """The steps and inputs of which each group of heads has one."""
         items = (*self.derivation.inputs, *self.derivation.steps)
-        return {item.name for item in items if item.group == "g"}
+        return {item.name for item in items if item.count == g}
 
     @cached_property
     def _group(self) -> sympy.Expr | None:
-        """Which group head i belongs to, where heads share keys and values."""
+        """The group that head i belongs to, ⌊i g / h⌋, where heads share keys and values."""
         heads = {head for step in self.derivation.steps for head in step.expr.atoms(Head)}
         shared = [h.head for h in heads if not isinstance(h.head, sympy.Symbol)]
         return min(shared, key=str, default=None)
 
     @cached_property
     def logits(self) -> MatrixExpr | None:
-        """What the weights are made from."""
+        """The Z of A = softmax(Z), or of another normaliser; None where there is none."""
         weights = self.expr("weights")
         if isinstance(weights, Normaliser):
             return weights.args[0]
@@ -102,7 +110,7 @@ class Steps:
 
     @cached_property
     def width(self) -> sympy.Expr | None:
-        """d_k, where queries and keys tell it."""
+        """d_k, the number of columns of the queries; None where the score is no dot product."""
         return None if self.compared is None else self.compared[0].shape[1]
 
     @cached_property
@@ -119,12 +127,12 @@ class Steps:
 
     @property
     def result(self) -> str:
-        """The step in which the weights meet the values."""
+        """The step that is A V."""
         return "heads" if "heads" in self.steps else "output"
 
     @cached_property
     def averaged(self) -> tuple[MatrixExpr, MatrixExpr] | None:
-        """The weights and the values that they average."""
+        """A and V, where the result is their product."""
         product = self.expr(self.result)
         if not isinstance(product, sympy.MatMul) or len(product.args) != 2:
             return None

@@ -1,6 +1,6 @@
-"""What a marking says to people, before any format; and the same as data for programs.
+"""The report on one worksheet: sentences, tables and worked lines, before any format.
 
-A `Report` holds all that is said about one worksheet; every writer and the JSON are made from it.
+Every writer spells a `Report`; `report_data` is the same for programs.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place, Step
 from symattn.errors import counted
-from symattn.nodes.rule import Entry, at, parts, rule_of
 from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
-from symattn.step import HEAD
+from symattn.worksheet.marking.lines import Link
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark, true_digits, verdict_counts
 from symattn.worksheet.reading.naming import counted_place, entry_name, leading, listed, without_tex
+from symattn.worksheet.reading.rules import operands
 from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.wording import WORDING, numbered
 
@@ -99,7 +99,6 @@ class StepReport:
     name: str
     verdict: str
     passes: bool
-    counts: tuple[tuple[str, int], ...]
     conclusion: str
     entries: tuple[EntryReport, ...]
     tables: tuple[Table, ...]
@@ -178,15 +177,6 @@ class Report:
     notation: Notation
     hint: str = ""
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many numbers have each verdict."""
-        totals: dict[str, int] = {}
-        for step in self.steps:
-            for verdict, count in step.counts:
-                totals[verdict] = totals.get(verdict, 0) + count
-        return {verdict: totals[verdict] for verdict in WORDING if verdict in totals}
-
 
 def report_of(marking: Marking, notation: Notation | None = None, hint: str = "") -> Report:
     """The report on a marking; `notation.limit` 0 leaves nothing out.
@@ -207,27 +197,23 @@ def report_of(marking: Marking, notation: Notation | None = None, hint: str = ""
         min(len(reasons), _EXPLANATIONS) if notation.limit else len(reasons),
         _sentence(marking.style) if len(marking.entries) > 1 else "",  # one shows no habit
         steps,
-        tuple(
-            LineReport(
-                link.step,
-                link.entry,
-                link.told,
-                link.verdict,
-                marking.passes(link),
-                link.line,
-                link.column,
-            )
-            for link in marking.lines
-        ),
+        tuple(_line(marking, link) for link in marking.lines),
         tuple(note for note in marking.notes if note not in remarks),
         notation,
         hint,
     )
 
 
+def _line(marking: Marking, link: Link) -> LineReport:
+    passes = marking.passes(link)
+    return LineReport(
+        link.step, link.entry, link.message, link.verdict, passes, link.line, link.column
+    )
+
+
 def conclusion(marking: Marking) -> str:
     """How many numbers are right or accepted, and what the others are."""
-    counts = verdict_counts(marking.steps)
+    counts = verdict_counts(entry.verdict for entry in marking.entries)
     words = _conclusion(counts, marking.policy.accept, marking.first_wrong is None)
     mistaken = [link for link in marking.lines if not marking.passes(link)]
     if not mistaken or marking.first_wrong is not None:
@@ -321,7 +307,8 @@ def _sentence(words: str) -> str:
 def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) -> FirstWrong | None:
     first = marking.first_wrong
     if first is None:
-        return next(_false_signs(marking, notation), None)
+        links = (link for link in marking.lines if not marking.passes(link))
+        return next((_of_link(marking, link, notation) for link in links), None)
     entry = next(
         entry
         for step in steps
@@ -344,20 +331,18 @@ def _first(marking: Marking, steps: Sequence[StepReport], notation: Notation) ->
     return FirstWrong(first.step, entry, sentence, *_worked(marking, first, notation, entry.true))
 
 
-def _false_signs(marking: Marking, notation: Notation) -> Iterator[FirstWrong]:
-    """The signs of worked lines that do not pass, each as the first wrong thing of a sheet."""
-    for link in marking.lines:
-        if not marking.passes(link):
-            index = counted_place(link.place, notation) if link.entry else ()
-            entry = EntryReport(
-                link.entry, index, link.place, link.right, link.value, link.verdict, passes=False
-            )
-            sentence = f"In the {link.told}."
-            yield FirstWrong(link.step, entry, sentence, *_worked(marking, link, notation))
+def _of_link(marking: Marking, link: Link, notation: Notation) -> FirstWrong:
+    """A sign of a worked line that does not pass, as the first wrong thing of a sheet."""
+    index = counted_place(link.place, notation) if link.entry else ()
+    entry = EntryReport(
+        link.entry, index, link.place, link.right, link.value, link.verdict, passes=False
+    )
+    sentence = f"In the {link.message}."
+    return FirstWrong(link.step, entry, sentence, *_worked(marking, link, notation))
 
 
 def _worked(
-    marking: Marking, mark: Any, notation: Notation, true: str = ""
+    marking: Marking, mark: EntryMark | Link, notation: Notation, true: str = ""
 ) -> tuple[str, Tree | None]:
     """What an entry is worked out from, and how; nothing of what is given."""
     if not mark.step:
@@ -369,34 +354,21 @@ def _worked(
     evaluation = marking.evaluation.of_batch(*which) if which else marking.evaluation
     *heads, row, column = counted_place(place, notation)
     decimals = len(true.rstrip("?").partition(".")[2])
-    shown = notation.but(digits=max(decimals, notation.digits))  # no fewer than in the sentence
-    tree = evaluation[mark.step].worked(row, column, heads[0] if heads else None, shown)
+    precise = notation.but(digits=max(decimals, notation.digits))  # no fewer than in the sentence
+    tree = evaluation[mark.step].worked(row, column, heads[0] if heads else None, precise)
     return _origin(evaluation, item.step, place, notation), tree
 
 
 def _origin(evaluation: Evaluation, step: Step, place: Place, notation: Notation) -> str:
     """``Row 1 of weights and column 2 of V give``: what an entry is worked out from."""
     reads: dict[str, list[Place]] = {}
-    for letter, read in dict.fromkeys(_reads(evaluation, step, place)):
-        reads.setdefault(letter, []).append(read)
+    for letter, operand in dict.fromkeys(operands(evaluation, step.letter, place)):
+        reads.setdefault(letter, []).append(operand)
     if not reads or len(reads) > 3:
         return ""
     parts = [_part(evaluation, letter, found, notation) for letter, found in reads.items()]
     words = f"{listed(parts)} {'gives' if len(parts) == 1 else 'give'}"
     return words[:1].upper() + words[1:] if words.startswith(("row", "column")) else words
-
-
-def _reads(evaluation: Evaluation, step: Step, place: Place) -> Iterator[tuple[str, Place]]:
-    """The entries of other matrices, by letter, that the rule of an entry names."""
-    i, j = step.indices
-    *head, row, column = place
-    indices = {i: row, j: column} | ({HEAD: head[-1]} if head else {})
-    for part in parts(at(rule_of(step.expr, i, j), indices, evaluation.sizes)):
-        if isinstance(part, Entry):
-            own = getattr(part.matrix, "head", None)
-            inside = (part.row, part.column)
-            index = inside if own is None else (own, *inside)
-            yield part.matrix.name, tuple(map(int, index))
 
 
 def _part(evaluation: Evaluation, letter: str, places: Sequence[Place], notation: Notation) -> str:
@@ -425,7 +397,7 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
     carried = [entry for entry in failing if entry.verdict == "carried"]
     own = [entry for entry in failing if entry.verdict != "carried"]
     first = [*own[:_LISTED], *carried[:_LISTED_CARRIED]] if notation.limit else failing
-    counts = verdict_counts((mark,))
+    counts = verdict_counts(entry.verdict for entry in mark.entries)
     total = sum(counts.values())
     all_right = counts.get("right") == total
     conclusion = f"{total} right" if all_right else _counted(counts, marking.policy.accept)
@@ -434,7 +406,6 @@ def _step(marking: Marking, mark: StepMark, notation: Notation) -> StepReport:
         mark.name,
         mark.verdict,
         not failing,
-        tuple(counts.items()),
         conclusion,
         entries,
         tables,
@@ -484,11 +455,11 @@ def _accepted(entries: Sequence[EntryReport], notation: Notation) -> Iterator[st
         if verdict == "right" or not found:
             continue
         most = 2 if notation.limit else len(found)
-        shown = [f"{entry.entry}, {entry.claimed} for {entry.true}" for entry in found[:most]]
+        parts = [f"{entry.entry}, {entry.claimed} for {entry.true}" for entry in found[:most]]
         if len(found) > most:
-            shown.append(f"and {len(found) - most} more")
-        shown += [found[0].remark] if len(found) == 1 and found[0].remark else []
-        yield f"{sign} {words} (accepted): {'; '.join(shown)}"
+            parts.append(f"and {len(found) - most} more")
+        parts += [found[0].remark] if len(found) == 1 and found[0].remark else []
+        yield f"{sign} {words} (accepted): {'; '.join(parts)}"
 
 
 def _tables(marking: Marking, mark: StepMark, notation: Notation) -> tuple[tuple[Table, ...], int]:
@@ -497,9 +468,9 @@ def _tables(marking: Marking, mark: StepMark, notation: Notation) -> tuple[tuple
     if notation.limit:
         odd = {e.place[:-2] for e in mark.entries if not marking.passes(e)}
         heads = [head for head in heads if head in odd] or heads[:1]
-    shown = heads[:_HEADS] if notation.limit else heads
-    tables = tuple(_table(marking, mark, head, notation) for head in shown)
-    return tables, len(heads) - len(shown)
+    first = heads[:_HEADS] if notation.limit else heads
+    tables = tuple(_table(marking, mark, head, notation) for head in first)
+    return tables, len(heads) - len(first)
 
 
 def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: Notation) -> Table:
@@ -557,12 +528,12 @@ def _visible(every: Sequence[int], wrong: set[int], limit: int, filled: bool) ->
     """
     if not limit or len(every) <= limit:
         return list(every)
-    kept = set([k for k in every if k in wrong][: _MOST_WRONG * limit])
-    near = sorted(every, key=lambda k: min((abs(k - other) for other in kept), default=k))
-    kept |= set(near[: limit // 2] if filled and len(kept) < limit // 2 else ())
+    visible = set([k for k in every if k in wrong][: _MOST_WRONG * limit])
+    near = sorted(every, key=lambda k: min((abs(k - other) for other in visible), default=k))
+    visible |= set(near[: limit // 2] if filled and len(visible) < limit // 2 else ())
     out: list[int | None] = []
     for k in every:
-        if k in kept:
+        if k in visible:
             out.append(k)
         elif not out or out[-1] is not None:
             out.append(None)
@@ -595,13 +566,8 @@ def _reasons(marking: Marking) -> Iterator[Reason]:
 # ---- as data -----------------------------------------------------------------------------
 
 
-def as_data(marking: Marking) -> dict[str, Any]:
-    """The marking's report as plain data; ``index`` counts as the worksheet does."""
-    return report_data(report_of(marking))
-
-
 def report_data(report: Report) -> dict[str, Any]:
-    """A report as plain data: dictionaries, lists, strings, numbers and truth values."""
+    """A report as plain data; ``index`` counts as the worksheet does."""
     return {
         "schema": 1,
         "title": report.title,

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from time import perf_counter
 from typing import Any
 
-from symattn.algebra.calculus import follows
+from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import (
     AT_GIVEN,
     FOR_ALL,
@@ -19,8 +19,7 @@ from symattn.algebra.equality import (
     stated,
 )
 from symattn.algebra.hypotheses import Statement
-from symattn.algebra.rules import rule
-from symattn.algebra.witness import Side
+from symattn.algebra.rules import follows, rule
 from symattn.arguments import flag, instance, whole, word, words, wrong
 from symattn.grammar import sides as split_sides
 
@@ -80,11 +79,11 @@ class Identity:
         Raises `SymattnError` for what cannot be read.
         """
         if self.sides is not None:
-            made = instance(self.sides(), (tuple, list), "sides", "a function that makes both")
-            told: list[Any] = list(made)
-            if len(told) < 2:
-                raise wrong(made, "sides", "a function that makes both")
-            steps = [told[0], *told[2:], told[1]]
+            pair = instance(self.sides(), (tuple, list), "sides", "a function that makes both")
+            meanings: list[Any] = list(pair)
+            if len(meanings) < 2:
+                raise wrong(pair, "sides", "a function that makes both")
+            steps = [meanings[0], *meanings[2:], meanings[1]]
         else:
             left, right = split_sides(self.statement)
             steps = [left, *(text for _, text in self.proof[:-1]), right]
@@ -121,7 +120,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Proof:
-    """What became of a row: the decision about the statement, the links, and how long it took."""
+    """The decision about a row's statement, its links, and the seconds taken."""
 
     identity: Identity
     equality: Equality

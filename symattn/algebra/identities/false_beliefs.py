@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.identities_positions import ABSOLUTE
-from symattn.algebra.identity import Identity
+from symattn.algebra.identities.positions import ABSOLUTE
+from symattn.algebra.identities.proofs import Identity
 from symattn.nodes import Causal, Masked, Softmax
 from symattn.nodes.entrywise import SoftCap
 
@@ -21,7 +21,7 @@ def _hidden() -> sympy.ImmutableMatrix:
     return sympy.ImmutableMatrix([[0, -sympy.oo], [0, 0]])
 
 
-def _kept() -> sympy.ImmutableMatrix:
+def _lower() -> sympy.ImmutableMatrix:
     return sympy.ImmutableMatrix([[1, 0], [1, 1]])
 
 
@@ -31,12 +31,12 @@ def _scores() -> sympy.MatrixSymbol:
 
 def _after() -> tuple[Any, Any]:
     scores = _scores()
-    return sympy.HadamardProduct(Softmax(scores), _kept()), Softmax(Masked(scores, _hidden()))
+    return sympy.HadamardProduct(Softmax(scores), _lower()), Softmax(Masked(scores, _hidden()))
 
 
 def _zeroed() -> tuple[Any, Any]:
     scores = _scores()
-    return Softmax(sympy.HadamardProduct(scores, _kept())), Softmax(Masked(scores, _hidden()))
+    return Softmax(sympy.HadamardProduct(scores, _lower())), Softmax(Masked(scores, _hidden()))
 
 
 def _big_number() -> tuple[Any, Any]:

@@ -10,9 +10,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.algebra.field import Element, Undefined, solved
+from symattn.algebra.field import Element, TooHard, Undefined, solved
 from symattn.algebra.functions import Functions
-from symattn.algebra.known import TooHard
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 
 
@@ -102,7 +101,7 @@ class Entries(Arithmetic):
         raise TooHard(f"the function {name} is not covered by the decision")
 
     def _odd(self, name: str, x: Element) -> Element:
-        """The value of an odd function of which nothing else is used: f(−x) is −f(x)."""
+        """f(x) as a new input with f(−x) = −f(x), and nothing else used of f."""
         if x.is_zero:
             return x
         sign = 1 if max(x.terms())[1] > 0 else -1
@@ -144,10 +143,9 @@ class Entries(Arithmetic):
         """Nothing to do: an element looks at the sign itself."""
 
     def first_largest(self, x: Array) -> Array:
-        """Where the largest entry stands, of which only this is used: that it depends on the row.
+        """1 at the first largest entry, as new inputs that depend on the row and nothing else.
 
-        It is not decided by cases of signs, which say nothing where two entries are the same: there
-        this function jumps, and the first one counts.
+        Cases of signs would say nothing where two entries are equal, and the first one counts.
         """
         if not self.functions.known.opaque:
             raise TooHard("which entry is the largest, where two may be the same")

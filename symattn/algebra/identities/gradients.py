@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.identity import Identity
+from symattn.algebra.identities.proofs import Identity
 
 _FLASH = "Dao et al., FlashAttention (2022), appendix B.2"
 _QUERIES, _KEYS, _WIDTH, _VALUES = 2, 2, 2, 1

@@ -1,4 +1,4 @@
-"""`symattn.check`: a hand calculation marked from Python; the result prints as its report."""
+"""`symattn.check`: a hand calculation marked from Python; the marks display their report."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from symattn.worksheet.misconceptions.explanations import Explanation
 from symattn.worksheet.prose import check_file
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.overview import Overview, file_report
-from symattn.worksheet.reports.report import report_of
 from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
+from symattn.worksheet.reports.single import report_of
 from symattn.worksheet.reports.writers import (
     html_overview,
     html_report,

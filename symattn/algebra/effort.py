@@ -33,7 +33,7 @@ _BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 @contextmanager
 def within(steps: int) -> Iterator[Budget]:
-    """Whatever is computed inside takes so many steps at most; otherwise `Spent` is raised."""
+    """Inside the block at most so many steps are counted; then `spend` raises `Spent`."""
     budget = Budget(steps)
     token = _BUDGET.set(budget)
     try:

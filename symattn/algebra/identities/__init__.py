@@ -1,16 +1,16 @@
 """`IDENTITIES`: what is true of attention, and what people believe of it that is not.
 
-Adding an identity is adding a row to one of the families; `symattn prove --all` decides them all.
+Adding an identity is adding a row to the file of its family; `symattn prove --all` decides them.
 """
 
 from __future__ import annotations
 
-from symattn.algebra.identities_attention import ATTENTION
-from symattn.algebra.identities_false import FALSE
-from symattn.algebra.identities_gradients import GRADIENTS
-from symattn.algebra.identities_positions import POSITIONS
-from symattn.algebra.identities_softmax import SOFTMAX
-from symattn.algebra.identity import Identity, Proof, proven
+from symattn.algebra.identities.attention import ATTENTION
+from symattn.algebra.identities.false_beliefs import FALSE
+from symattn.algebra.identities.gradients import GRADIENTS
+from symattn.algebra.identities.positions import POSITIONS
+from symattn.algebra.identities.proofs import Identity, Proof, proven
+from symattn.algebra.identities.softmax import SOFTMAX
 from symattn.errors import NoSuchName, nearest, shown
 
 IDENTITIES: tuple[Identity, ...] = (
@@ -24,10 +24,10 @@ IDENTITIES: tuple[Identity, ...] = (
 
 def identity(name: str) -> Identity:
     """The identity of this name; raises `SymattnError` with the nearest name otherwise."""
-    named = {row.name: row for row in IDENTITIES}
-    if not isinstance(name, str) or name not in named:
-        raise NoSuchName(f"no identity is called {shown(name)}{nearest(name, named)}")
-    return named[name]
+    rows = {row.name: row for row in IDENTITIES}
+    if not isinstance(name, str) or name not in rows:
+        raise NoSuchName(f"no identity is called {shown(name)}{nearest(name, rows)}")
+    return rows[name]
 
 
 def prove(statement: Identity | str, effort: int = 1) -> Proof:

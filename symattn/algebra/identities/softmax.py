@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Identity
+from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity
 from symattn.nodes import Masked, Padding, Softmax
 from symattn.nodes.heads import Stacked
 

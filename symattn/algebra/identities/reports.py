@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.equality import FOR_ALL
-from symattn.algebra.identity import ENTRIES, HYPOTHESIS, Link, Proof
+from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Link, Proof
 from symattn.algebra.rules import rule
 from symattn.errors import CannotSpell
 from symattn.nodes.spell import Speller
@@ -93,7 +94,7 @@ def _outcome(proof: Proof) -> str:
         return f"the proof does not hold: the link by {broken[0]} fails"
     if answer.counterexample is not None:
         return f"{answer.verdict}: {answer.counterexample}"
-    return answer.told + (f": {answer.reason}" if _is_open(proof) else "")
+    return answer.summary + (f": {answer.reason}" if _is_open(proof) else "")
 
 
 def _reading(proof: Proof) -> Iterator[tuple[str, str]]:
@@ -106,12 +107,12 @@ def _reading(proof: Proof) -> Iterator[tuple[str, str]]:
 
 def _about(proof: Proof) -> Iterator[tuple[str, str]]:
     row = proof.identity
-    told = (
+    remarks = (
         ("good for", row.use),
         ("not to be confused with", row.misconception),
         ("source", row.source),
     )
-    for word, what in told:
+    for word, what in remarks:
         if what:
             yield "note", f"   {word}: {what}"
 
@@ -130,14 +131,12 @@ def latex_lines(proof: Proof) -> str:
         body = "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
     else:
         body = _sides(proof, latex, "\\[ {} \\]") or f"\\emph{{{prose(row.statement)}}}"
-    told = [_outcome(proof), *(words.strip() for _, words in _reading(proof))]
-    return f"{head}\n{body}\n{prose('; '.join(told))}.\n"
+    remarks = [_outcome(proof), *(words.strip() for _, words in _reading(proof))]
+    return f"{head}\n{body}\n{prose('; '.join(remarks))}.\n"
 
 
 def mathml_lines(proof: Proof) -> str:
     """The proof as HTML with MathML."""
-    from html import escape
-
     row, formulas = proof.identity, _formulas(proof)
     out = ["<section>"]
     if row.name:

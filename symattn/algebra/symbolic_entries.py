@@ -45,7 +45,7 @@ _MOST_SPLITS = 8
 
 
 class Split(Exception):
-    """What holds depends on whether this index is below a point."""
+    """Raised where a condition holds for the indices below a point only."""
 
     def __init__(self, index: sympy.Symbol, point: sympy.Expr) -> None:
         super().__init__(index, point)
@@ -53,7 +53,7 @@ class Split(Exception):
 
 
 class NeedOrder(Exception):
-    """What holds depends on whether a size is at least another one, or a number."""
+    """Raised where a condition depends on whether a size is at least another one, or a number."""
 
     def __init__(self, size: sympy.Symbol, least: sympy.Expr) -> None:
         super().__init__(size, least)
@@ -68,15 +68,15 @@ class NeedOrder(Exception):
 
 
 @dataclass
-class Proof:
-    """What is known while one side of a statement is brought to its normal form."""
+class EntryForms:
+    """The normal forms of the entries of one side of a statement, under its hypotheses."""
 
     sums: Sums
     #: Letters that stand for an expression: the steps of a derivation, or definitions.
     means: Mapping[str, MatrixExpr] = field(default_factory=dict)
     positive: frozenset[str] = frozenset()
-    #: Sums that are told by a hypothesis, with what they are: Σ_l k_il² is c.
-    told: list[tuple[normal.Factor, Poly]] = field(default_factory=list)
+    #: Sums that a hypothesis gives a value, and that value: Σ_l k_il² is c.
+    known_sums: list[tuple[normal.Factor, Poly]] = field(default_factory=list)
     #: Whether something has no value for some inputs: a divisor that may be 0, a root, a logarithm.
     partial: bool = False
 
@@ -99,30 +99,30 @@ class Proof:
         poly = self._rule_of(expr, i, j)
         if poly is None:
             return None
-        return self.sums.changed(poly, self._told) if self.told else poly
+        return self.sums.changed(poly, self._with_known_sums) if self.known_sums else poly
 
     def _rule_of(self, expr: Any, i: Any, j: Any) -> Poly | None:
         if isinstance(expr, sympy.MatrixBase):
             raise NotHere("a matrix of numbers has its sizes")
         return self.rule(rule_of(expr, i, j))
 
-    def _told(self, factor: normal.Factor) -> Poly:
-        """A factor as the hypotheses tell it, or what it is made of."""
-        for pattern, value in self.told:
+    def _with_known_sums(self, factor: normal.Factor) -> Poly:
+        """A factor, known sums replaced by their values in it."""
+        for pattern, value in self.known_sums:
             if factor[0] == "sum":
                 mine, free = sorted(normal.indices(factor), key=str), normal.indices(pattern)
                 places = dict(zip(sorted(free, key=str), mine, strict=False))
-                if len(mine) == len(free) and self.sums.put(
+                if len(mine) == len(free) and self.sums.substitute(
                     normal.single(pattern), places
                 ) == normal.single(factor):
-                    return self.sums.put(value, places)
-        return self.sums.inside(factor, self._told)
+                    return self.sums.substitute(value, places)
+        return self.sums.inside(factor, self._with_known_sums)
 
     def rule(self, rule: Rule) -> Poly | None:
         """A rule's normal form; None for −∞."""
         match rule:
             case Entry(matrix, i, j):
-                return self._named(matrix, i, j)
+                return self._letter_entry(matrix, i, j)
             case Const(value):
                 return None if value is sympy.S.NegativeInfinity else self.scalar(value)
             case Ordinal(index):
@@ -241,7 +241,7 @@ class Proof:
             raise NotHere("−∞ in a product")
         return out
 
-    def _named(self, matrix: Any, i: Any, j: Any) -> Poly | None:
+    def _letter_entry(self, matrix: Any, i: Any, j: Any) -> Poly | None:
         name = str(getattr(matrix, "name", ""))
         if name in self.means:
             meaning = self.means[name]
@@ -290,7 +290,7 @@ class Proof:
                 raise NotHere("a sum of −∞")
             single = count == 1
             out.append(
-                self.sums.put(poly, {letter: sympy.S.Zero})
+                self.sums.substitute(poly, {letter: sympy.S.Zero})
                 if single
                 else self.sums.summed(poly, [(letter, count)])
             )

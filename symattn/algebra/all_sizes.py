@@ -10,10 +10,10 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra import normal
-from symattn.algebra.budget import Spent
-from symattn.algebra.indexed import NeedOrder, Proof, Split
+from symattn.algebra.effort import Spent
 from symattn.algebra.normal import NotHere, Poly
 from symattn.algebra.sums import Contraction, Ranges, Sums, exprs
+from symattn.algebra.symbolic_entries import EntryForms, NeedOrder, Split
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
@@ -23,7 +23,7 @@ _MOST_SPLITS, _MOST_ORDERS = 8, 3
 
 @dataclass(frozen=True)
 class AllSizes:
-    """What became of a proof for all sizes: whether it is one, and whether values may be missing.
+    """The outcome of an attempt to prove a statement for all sizes.
 
     `partial` says that a side has no value for some inputs (a divisor that may be 0, an inverse,
     a root, a logarithm): then the two are equal where both are defined. `why` says what was
@@ -70,7 +70,7 @@ def _under(statement: Any, order: dict[Any, Any], depth: int) -> AllSizes:
     )
 
 
-def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, Proof]:
+def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, EntryForms]:
     """One side and what is known about it; its steps are its own, the hypotheses are shared."""
     means: dict[str, MatrixExpr] = {}
     for name in statement.permutations:
@@ -97,7 +97,7 @@ def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, Proof]:
     if isinstance(meaning, Derivation):
         means.update((step.letter, step.expr) for step in meaning.steps)
         meaning = meaning.steps[-1].expr
-    proof = Proof(sums, means, statement.positive)
+    proof = EntryForms(sums, means, statement.positive)
     for one, two in others:
         _learn(proof, one, two)
     return meaning, proof
@@ -179,8 +179,8 @@ def _turned(expr: MatrixExpr) -> MatrixExpr:
     return sympy.Transpose(expr)
 
 
-def _learn(proof: Proof, one: Any, two: Any) -> None:
-    """A hypothesis whose left side is one sum: Σ_l k_il² = c."""
+def _learn(proof: EntryForms, one: Any, two: Any) -> None:
+    """A hypothesis whose left side is one sum, Σ_l k_il² = c, as a known sum."""
     if not isinstance(one, MatrixExpr) or isinstance(one, sympy.MatrixSymbol):
         return
     if isinstance(two, MatrixExpr) and not same_shape(one, two):
@@ -195,7 +195,7 @@ def _learn(proof: Proof, one: Any, two: Any) -> None:
         if len(mono) == 1:
             ((factor, power),) = mono
             if factor[0] == "sum" and power == 1:
-                proof.told.append((factor, normal.scaled(right, 1 / coefficient)))
+                proof.known_sums.append((factor, normal.scaled(right, 1 / coefficient)))
 
 
 def orthogonal(one: Any, two: Any) -> tuple[Any, bool] | None:
@@ -216,7 +216,7 @@ def orthogonal(one: Any, two: Any) -> tuple[Any, bool] | None:
 class _Entries:
     """Whether entry (i, j) of both sides is the same, for all i and j."""
 
-    def __init__(self, left: tuple[Any, Proof], right: tuple[Any, Proof]) -> None:
+    def __init__(self, left: tuple[Any, EntryForms], right: tuple[Any, EntryForms]) -> None:
         self.sides = (left, right)
         self.sums = left[1].sums
 
@@ -276,7 +276,7 @@ class _Entries:
         return self.sums.changed(poly, change) if "'abs'" in text else poly
 
     def _cut(self, poly: Poly) -> Poly:
-        """Sums over parts of a range by sums from its beginning, so that parts can meet.
+        """Sums over parts of a range as differences of sums from 0, so that equal parts cancel.
 
         Σ over i + 1 … n − 1 is the sum over 0 … n − 1 less that over 0 … i, and that is the sum
         over 0 … i − 1 and its last term.
@@ -296,7 +296,7 @@ class _Entries:
         if len(factor[1]) != 1:
             return None
         renamed, ((letter, size),) = self.sums.renamed(factor[1], {})
-        body = self.sums.put_mono(factor[2], renamed)
+        body = self.sums.substitute_mono(factor[2], renamed)
         inside = [part for mono in body for part, _ in mono if letter in normal.indices(part)]
         if any(part[0] in ("=", "sum", "line") for part in inside):
             return None
@@ -305,9 +305,9 @@ class _Entries:
         if start is None or letter in start.free_symbols:
             return None
         if normal.letters(start):
-            moved = self.sums.put(body, {letter: letter - start})
+            moved = self.sums.substitute(body, {letter: letter - start})
             whole = self.sums.summed(moved, [(letter, sympy.expand(start + size))])
-            again = self.sums.put(moved, {letter: (first := self.sums.ranges.new(start))})
+            again = self.sums.substitute(moved, {letter: (first := self.sums.ranges.new(start))})
             return normal.plus(
                 (whole, normal.scaled(self.sums.summed(again, [(first, start)]), -1))
             )
@@ -316,7 +316,7 @@ class _Entries:
             return None
         if not self.sums.ranges.nonnegative(rest):
             return None
-        last = [self.sums.put(body, {letter: rest + k}) for k in range(int(more))]
+        last = [self.sums.substitute(body, {letter: rest + k}) for k in range(int(more))]
         return normal.plus((self.sums.summed(body, [(letter, rest)]), *last))
 
     def _met(self, poly: Poly) -> Poly:
@@ -336,6 +336,6 @@ class _Entries:
         for index in sorted(normal.indices(condition), key=str):
             value = self.sums.ranges.solved(condition[1], condition[2], index)
             if value is not None:
-                put = normal.scaled(self.sums.put_mono(rest, {index: value}), coefficient)
+                put = normal.scaled(self.sums.substitute_mono(rest, {index: value}), coefficient)
                 return normal.times(put, normal.single(condition))
         return {mono: coefficient}

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.identity import Identity
+from symattn.algebra.identities.proofs import Identity
 
 _ROPE = "Su et al., RoFormer (2021), section 3.2"
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017), section "
