@@ -10,7 +10,7 @@ import pytest
 
 from symattn.attention.vocabulary import WORDS
 
-ROOT = Path(__file__).parent.parent / "symattn"
+PACKAGE = Path(__file__).parent.parent / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -64,12 +64,12 @@ def violations(part: str, source: str) -> list[str]:
     ]
 
 
-MODULES = sorted(ROOT.rglob("*.py"))
+MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_go_down(path: Path) -> None:
-    part = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    part = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     if part == "__init__":
         return  # the package's face hands names on from everywhere
     assert part in LEVEL, f"{part} has no floor yet; give it one"
@@ -90,7 +90,7 @@ def test_no_file_is_a_drawer_for_everything() -> None:
     assert [path for path in MODULES if path.stem in ("utils", "helpers", "misc")] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_no_string_can_reach_a_parser_that_runs_code(path: Path) -> None:
     """SymPy's `sympify` evaluates strings unless it is strict."""
     runs_code = {"eval", "exec", "parse_expr", "nsimplify", "parse_latex", "S"}
@@ -103,7 +103,7 @@ def test_no_string_can_reach_a_parser_that_runs_code(path: Path) -> None:
 
 
 def test_grammar_and_notation_know_no_sympy() -> None:
-    for path in (ROOT / "grammar.py", *(ROOT / "notation").glob("*.py")):
+    for path in (PACKAGE / "grammar.py", *(PACKAGE / "notation").glob("*.py")):
         names = {
             name.split(".")[0]
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -120,7 +120,7 @@ def test_grammar_and_notation_know_no_sympy() -> None:
 
 #: Every file by the module it is.
 FILES = {
-    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in MODULES
 }
 
@@ -196,7 +196,9 @@ def names_of_attention(source: str) -> set[str]:
 
 @pytest.mark.parametrize("floor", GENERIC)
 def test_generic_floors_know_no_step_of_attention(floor: str) -> None:
-    paths = [path for path in MODULES if path.relative_to(ROOT).parts[0].partition(".")[0] == floor]
+    paths = [
+        path for path in MODULES if path.relative_to(PACKAGE).parts[0].partition(".")[0] == floor
+    ]
     assert paths
     assert {path: names_of_attention(path.read_text(encoding="utf-8")) for path in paths} == {
         path: set() for path in paths
