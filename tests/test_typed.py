@@ -126,7 +126,7 @@ def worked_lines(
         for place in [*np.ndindex(*item.shape)][:most]:
             *head, row, column = counted_place(place, notation)
             text = line(item.worked(row, column, head[0] if head else None, notation))
-            if not re.search(r"⋯|\?| \(no key| since |[στ]\(|max\(|elu|erf", text):
+            if not re.search(r"⋯|\?| \(no key| since |[στ]\(|max\(|elu|erf|\) \+ 0\)", text):
                 yield entry_name(name, place, notation), text
 
 
