@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from symattn.attention.vocabulary import WORDS
+from tests import ROOT
 
-PACKAGE = Path(__file__).parent.parent / "symattn"
+PACKAGE = ROOT / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
