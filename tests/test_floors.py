@@ -209,3 +209,10 @@ def test_generic_floors_know_no_step_of_attention(floor: str) -> None:
 def test_a_step_that_a_generic_floor_knows_is_caught() -> None:
     assert names_of_attention('hidden = item.name in ("scores", "bias", "Q")') == {"scores", "Q"}
     assert names_of_attention('"""The scores of Q and K."""\nscores = item.logits') == set()
+
+
+def test_tests_stand_in_rooms_of_the_source() -> None:
+    tests = ROOT / "tests"
+    rooms = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    assert len(rooms) > 15
+    assert {str(room) for room in rooms if not (PACKAGE / room).is_dir()} == {"fuzz", "golden"}
