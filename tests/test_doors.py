@@ -22,10 +22,9 @@ from symattn.cli import main, screen
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError
 from symattn.status import Status
+from tests import ROOT
 
 pytest_plugins = ["pytester"]
-
-ROOT = Path(__file__).parent.parent
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
 RIGHT = f"{SHEET}[claims]\nweights = [[0.5, 0.5]]\n"

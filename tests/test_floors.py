@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from symattn.attention.vocabulary import WORDS
+from tests import ROOT
 
-ROOT = Path(__file__).parent.parent / "symattn"
+PACKAGE = ROOT / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -88,13 +89,13 @@ def rising(room: str, source: str) -> list[str]:
     ]
 
 
-MODULES = sorted(ROOT.rglob("*.py"))
-WORKSHEET = sorted((ROOT / "worksheet").rglob("*.py"))
+MODULES = sorted(PACKAGE.rglob("*.py"))
+WORKSHEET = sorted((PACKAGE / "worksheet").rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_go_down(path: Path) -> None:
-    part = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    part = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     if part == "__init__":
         return  # the package's face hands names on from everywhere
     assert part in LEVEL, f"{part} has no floor yet; give it one"
@@ -111,9 +112,9 @@ def test_an_import_that_goes_up_is_caught() -> None:
     assert violations("nodes", "from symattn.notation import tree") == []
 
 
-@pytest.mark.parametrize("path", WORKSHEET, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", WORKSHEET, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_the_rooms_of_worksheet_are_layers(path: Path) -> None:
-    room = path.relative_to(ROOT / "worksheet").parts[0].removesuffix(".py")
+    room = path.relative_to(PACKAGE / "worksheet").parts[0].removesuffix(".py")
     if room == "__init__":
         return
     assert room in ROOM, f"{room} has no place among the rooms yet; give it one"
@@ -137,7 +138,7 @@ def test_no_file_is_a_drawer_for_everything() -> None:
     assert [path for path in MODULES if path.stem in ("utils", "helpers", "misc")] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_no_string_can_reach_a_parser_that_runs_code(path: Path) -> None:
     """SymPy's `sympify` evaluates strings unless it is strict."""
     runs_code = {"eval", "exec", "parse_expr", "nsimplify", "parse_latex", "S"}
@@ -150,7 +151,7 @@ def test_no_string_can_reach_a_parser_that_runs_code(path: Path) -> None:
 
 
 def test_grammar_and_notation_know_no_sympy() -> None:
-    for path in (ROOT / "grammar.py", *(ROOT / "notation").glob("*.py")):
+    for path in (PACKAGE / "grammar.py", *(PACKAGE / "notation").glob("*.py")):
         names = {
             name.split(".")[0]
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -167,7 +168,7 @@ def test_grammar_and_notation_know_no_sympy() -> None:
 
 #: Every file by the module it is.
 FILES = {
-    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in MODULES
 }
 
@@ -243,7 +244,9 @@ def names_of_attention(source: str) -> set[str]:
 
 @pytest.mark.parametrize("floor", GENERIC)
 def test_generic_floors_know_no_step_of_attention(floor: str) -> None:
-    paths = [path for path in MODULES if path.relative_to(ROOT).parts[0].partition(".")[0] == floor]
+    paths = [
+        path for path in MODULES if path.relative_to(PACKAGE).parts[0].partition(".")[0] == floor
+    ]
     assert paths
     assert {path: names_of_attention(path.read_text(encoding="utf-8")) for path in paths} == {
         path: set() for path in paths
@@ -253,3 +256,10 @@ def test_generic_floors_know_no_step_of_attention(floor: str) -> None:
 def test_a_step_that_a_generic_floor_knows_is_caught() -> None:
     assert names_of_attention('hidden = item.name in ("scores", "bias", "Q")') == {"scores", "Q"}
     assert names_of_attention('"""The scores of Q and K."""\nscores = item.logits') == set()
+
+
+def test_tests_stand_in_rooms_of_the_source() -> None:
+    tests = ROOT / "tests"
+    rooms = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    assert len(rooms) > 15
+    assert {str(room) for room in rooms if not (PACKAGE / room).is_dir()} == {"fuzz", "golden"}

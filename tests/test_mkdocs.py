@@ -15,11 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 from symattn.worksheet.filling import fill_page
+from tests import ROOT
 from tests.conftest import Formulas
+from tests.documents.test_markdown import formulas
 from tests.extras import package
-from tests.test_markdown import formulas
-
-ROOT = Path(__file__).parent.parent
 
 CONFIG = """
 site_name: Pages

@@ -28,10 +28,10 @@ from symattn.doors import failure
 from symattn.errors import ReadError, Undecided
 from symattn.status import PRECEDENCE, Status, exit_statuses, worst
 from symattn.worksheet.filling import fill_page
+from tests import ROOT
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "symattn"
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"

@@ -25,9 +25,8 @@ from symattn import writing
 from symattn.cli import main
 from symattn.errors import SymattnError
 from symattn.writing import Destination, replace_text
+from tests import ROOT
 from tests.conftest import Tool
-
-ROOT = Path(__file__).parent.parent
 
 OLD, NEW = b"old\n" * 5_000, b"new!\n" * 20_000
 
