@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.extras import package
 
 FILES = {
@@ -28,7 +29,7 @@ def test_a_noticed_change_is_told_from_an_unnoticed_one(tmp_path: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    script = Path(__file__).parent / "benchmarks" / "mutation.py"
+    script = ROOT / "tests" / "benchmarks" / "mutation.py"
     rooms = [name for name in FILES if name.endswith("noticed.py") or "unreached" in name]
     words = [sys.executable, str(script), "--root", str(tmp_path), "--count", "1", *rooms]
     environment = {name: x for name, x in os.environ.items() if name != "PYTEST_ADDOPTS"}
