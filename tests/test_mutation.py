@@ -41,7 +41,7 @@ def test_a_noticed_change_is_told_from_an_unnoticed_one(tmp_path: Path) -> None:
         ["toy/unreached.py", "1", "0", "1", "0"],
     ]
     assert "-    return a + b\n+    return a - b\n" in ran.stdout
-    assert "no test(s) reach it" in ran.stdout
+    assert "by 0 of 0 tests of its statement, 0 of 0 of its file: toy/unreached.py" in ran.stdout
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert left == {*FILES}
     assert all((tmp_path / name).read_text(encoding="utf-8") == FILES[name] for name in FILES)

@@ -3,12 +3,11 @@
     python tests/benchmarks/mutation.py --count 25 --seed 0 notation nodes
 
 mutmut makes the mutants; it runs all of a file or those named, and cannot draw. Everything happens
-in a copy. The tests run there once, a few parameters of each and without those in `DEAR`, and
-coverage notes which test reaches which line. A mutant is judged by the tests that reach its
+in a copy. The tests of `QUICK` run there once, a few parameters of each, and coverage notes which
+of them reaches which line. A mutant is judged by the tests that reach its
 statement, quickest first, as many as take --budget seconds, then by others that reach its file.
 
-Not judged: properties and decorated functions, which mutmut leaves alone. What only a dear test or
-only a process of its own would notice survives here.
+What only another test, another parameter or a process of its own would notice survives here.
 """
 
 from __future__ import annotations
@@ -114,10 +113,10 @@ class Watch:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> Any:
-        started = time.perf_counter()
+        started = time.process_time()
         report = yield
         if isinstance(collector, pytest.Module):
-            self.seconds[collector.nodeid] = time.perf_counter() - started
+            self.seconds[collector.nodeid] = time.process_time() - started
         return report
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -129,9 +128,9 @@ class Watch:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
         self.coverage.switch_context(item.nodeid)
-        started = time.perf_counter()
+        started = time.process_time()
         result = yield
-        self.seconds.setdefault(item.nodeid, time.perf_counter() - started)
+        self.seconds.setdefault(item.nodeid, time.process_time() - started)
         self.coverage.switch_context("")
         return result
 
@@ -198,33 +197,35 @@ class Judge:
         self.map = coverage.CoverageData(str(self.folder / ".map"))
         self.map.read()
 
-    def tests(self, mutant: Mutant, budget: float) -> tuple[list[str], int]:
-        """The tests to run, and how many of those that reach the statement are not among them."""
+    def tests(self, mutant: Mutant, budget: float) -> tuple[list[str], str]:
+        """The tests to run, and how many they are of those that reach statement and file."""
         contexts = self.map.contexts_by_lineno(str(self.folder / mutant.path))
-        near = {name for line in mutant.lines for name in contexts.get(line, ())}
-        far = {name for names in contexts.values() for name in names}
         usable = {name for name in self.seconds if "::" in name and self.seconds[name] <= LONGEST}
-        if "" in near and not far - {""}:  # a table, read when its module is imported
-            far = usable
-        order: list[str] = []
-        for group in (near & usable, (far - near) & usable if near else set()):
+        near = {name for line in mutant.lines for name in contexts.get(line, ())}
+        far = {name for names in contexts.values() for name in names} & usable or usable
+        groups = [near & usable, far - near if near else set()]  # "" in near: when it is imported
+        order: list[list[str]] = []
+        files: set[str] = set()
+        for group in groups:
+            order.append([])
             for name in sorted(group, key=lambda name: (self.seconds[name], name)):
                 file = name.split("::")[0]
-                known = any(each.startswith(f"{file}::") for each in order)
-                cost = self.seconds[name] + (0 if known else self.seconds.get(file, 0))
+                cost = self.seconds[name] + self.seconds[file] * (file not in files)
                 if cost <= budget:
                     budget -= cost
-                    order.append(name)
-        return order, len(near & usable - {*order})
+                    files.add(file)
+                    order[-1].append(name)
+        counts = [f"{len(some)} of {len(group)}" for some, group in zip(order, groups, strict=True)]
+        return [
+            *order[0],
+            *order[1],
+        ], f"by {counts[0]} tests of its statement, {counts[1]} of its file"
 
     def verdict(self, mutant: Mutant, budget: float) -> tuple[str, str]:
         """What becomes of a mutant, and why."""
-        names, left = self.tests(mutant, budget)
+        names, why = self.tests(mutant, budget)
         if not names:
-            return (
-                "not judged" if left else "survived",
-                f"{left or 'no'} test(s) reach it, none ran",
-            )
+            return "survived", why
         path, files = self.folder / mutant.path, sorted({name.split("::")[0] for name in names})
         old, times = path.read_text(encoding="utf-8"), path.stat()
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -236,7 +237,7 @@ class Judge:
             path.write_text(old, encoding="utf-8")
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         known = {None: "timed out", 0: "survived", 1: "killed", 2: "killed"}  # 2: no import
-        return known.get(status, "not judged"), f"{len(names)} tests, {left} left out"
+        return known.get(status, "not judged"), why
 
 
 def interval(hits: int, total: int) -> str:
@@ -277,7 +278,7 @@ def main() -> None:
                 verdict, why = judge.verdict(mutant, options.budget)
                 count[verdict] += 1
                 if verdict != "killed":
-                    print(f"{verdict} ({why}): {mutant.diff}\n", flush=True)
+                    print(f"{verdict}, {why}: {mutant.diff}\n", flush=True)
             noticed, judged = count["killed"] + count["timed out"], sum(count.values())
             rate = interval(noticed, judged - count["not judged"])
             table.append((room, *map(str, (judged, *count.values())), rate))
