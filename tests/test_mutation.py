@@ -38,7 +38,7 @@ def test_a_noticed_change_is_told_from_an_unnoticed_one(tmp_path: Path) -> None:
     assert table == [
         ["toy/noticed.py", "1", "1", "0", "0"],
         ["toy/unnoticed.py", "1", "0", "1", "0"],
-        ["toy/unreached.py", "1", "0", "1", "0"],
+        ["toy/unreached.py", "1", "0", "0", "0"],
     ]
     assert "-    return a + b\n+    return a - b\n" in ran.stdout
     assert "by 0 of 0 tests of its statement, 0 of 0 of its file: toy/unreached.py" in ran.stdout
