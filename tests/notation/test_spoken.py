@@ -1,0 +1,80 @@
+"""Formulas in words, as a screen reader says them."""
+
+from __future__ import annotations
+
+import pytest
+
+from symattn.notation import tree as t
+from symattn.notation.spoken import spoken
+from symattn.notation.tree import (
+    Custom,
+    Fenced,
+    Frac,
+    Grid,
+    Ident,
+    Num,
+    Op,
+    Root,
+    Row,
+    Script,
+    Text,
+    Tree,
+)
+
+A, B, Q = Ident("a"), Ident("b"), Ident("Q")
+SUM = Row((A, t.PLUS, B))
+ONE, TWO, N = Num("1"), Num("2"), Ident("n")
+HEAD = Fenced(Ident("h"))
+
+
+@pytest.mark.parametrize(
+    ("symbols", "words"),
+    [
+        ("=≈≠", "equals is about is not"),
+        ("+−·×/", "plus minus times by over"),
+        ("≤<≥>", "is at most is less than is at least is more than"),
+        ("∈∘", "is in entrywise times"),
+        ("⊤′?", "transposed prime unknown"),
+        ("∑∞⋯⋮⋱", "the sum infinity and so on and so on and so on"),
+        ("\u2061\u2062", "of"),
+        ("!", "!"),
+    ],
+)
+def test_signs(symbols: str, words: str) -> None:
+    assert spoken(Row(tuple(map(Op, symbols)))) == words
+
+
+@pytest.mark.parametrize(
+    ("tree", "words"),
+    [
+        (Ident("softmax"), "softmax"),
+        (Ident("α"), "alpha"),
+        (Ident("ℓ"), "script small l"),
+        (Text("where"), "where"),
+        (Row((A, Op(","), B)), "a, b"),
+        (Frac(A, B), "a over b"),
+        (Frac(SUM, B), "the quantity a plus b over b"),
+        (Frac(A, Row((A, t.MINUS, B))), "a over the quantity a minus b"),
+        (Root(A), "the square root of a"),
+        (Fenced(SUM), "a plus b"),
+        (Fenced(A, "|", "|"), "the absolute value of a"),
+        (Fenced(A, "⌊", "⌋"), "the floor of a"),
+        (Fenced(A, "⌈", "⌉"), "the ceiling of a"),
+        (Script(A, N, None), "a n"),
+        (Script(A, N, TWO), "a n squared"),
+        (Script(A, None, N), "a to the power n"),
+        (Script(Q, None, Ident("T")), "Q transposed"),
+        (Script(Q, None, Op("⊤")), "Q transposed"),
+        (Script(Q, None, Op("′")), "Q transposed"),
+        (Script(Q, None, HEAD), "Q of head h"),
+        (Script(Q, None, Row((B, HEAD))), "Q b of head h"),
+        (Script(Q, None, Row((HEAD, Ident("T")))), "Q of head h transposed"),
+        (Row((Script(Op("∑"), A, N), B)), "the sum over a to n of b"),
+        (Row((Script(Op("∑"), A, None), B)), "the sum over a of b"),
+        (Grid(((ONE, TWO), (A, B))), "1, 2; a, b"),
+        (Fenced(Grid(((ONE, TWO),))), "1, 2"),
+        (Custom(r"\mathbf{W}"), "mathbf W"),
+    ],
+)
+def test_formulas(tree: Tree, words: str) -> None:
+    assert spoken(tree) == words
