@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from math import sqrt
@@ -120,14 +120,6 @@ class Watch:
         self.coverage = coverage.Coverage(folder / ".map", source=[str(folder)], config_file=False)
         self.coverage.start()
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_make_collect_report(self, collector: pytest.Collector) -> Any:
-        started = time.process_time()
-        report = yield
-        if isinstance(collector, pytest.Module):
-            self.seconds[collector.nodeid] = time.process_time() - started
-        return report
-
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         Random(0).shuffle(items)  # rather than the first parameters of each
         items.sort(key=lambda item: item.nodeid.split("[")[0])
@@ -157,20 +149,7 @@ class Watch:
         (self.folder / ".seconds").write_text(json.dumps(self.seconds), encoding="utf-8")
 
 
-class Chosen:
-    """A pytest plugin: runs the tests of these names, in their order."""
-
-    def __init__(self, names: list[str]) -> None:
-        self.rank = {name: rank for rank, name in enumerate(names)}
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted(
-            (item for item in items if item.nodeid in self.rank),
-            key=lambda item: self.rank[item.nodeid],
-        )
-
-
-def ran(folder: Path, plugin: Callable[[], object], words: list[str], limit: float) -> int | None:
+def ran(folder: Path, words: list[str], limit: float, plugin: type | None = None) -> int | None:
     """The status of pytest in a forked process, None if it was ended at the limit of seconds."""
 
     def child() -> None:
@@ -178,17 +157,17 @@ def ran(folder: Path, plugin: Callable[[], object], words: list[str], limit: flo
         os.chdir(folder)
         os.environ["PYTHONPATH"] = str(folder)
         sys.path.insert(0, str(folder))
-        with Path(folder / ".log").open("w", encoding="utf-8") as log:
-            os.dup2(log.fileno(), 1)
-            os.dup2(log.fileno(), 2)
-            os._exit(int(pytest.main([*PYTEST, *words], plugins=[plugin()])))
+        log = os.open(".log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os._exit(int(pytest.main([*PYTEST, *words], [plugin(folder)] if plugin else [])))
 
     process = multiprocessing.get_context("fork").Process(target=child)
     process.start()
     process.join(limit)
     late = process.is_alive()
     with suppress(ProcessLookupError):
-        os.killpg(process.pid or 0, signal.SIGKILL)
+        os.killpg(process.pid or 0, signal.SIGKILL)  # with all that it has started
     process.join()
     return None if late else process.exitcode
 
@@ -203,7 +182,7 @@ class Judge:
             files = sorted((self.folder / "tests").rglob("test_*.py"))
             quick = [str(path) for path in files if path.stem.removeprefix("test_") in QUICK]
             words = ["--maxfail=1000", "-m", "not nightly", *quick]
-            ran(self.folder, lambda: Watch(self.folder), words, limit)
+            ran(self.folder, words, limit, Watch)
         if not (self.folder / ".seconds").exists():
             sys.exit((self.folder / ".log").read_text(encoding="utf-8")[-2000:])
         self.seconds = json.loads((self.folder / ".seconds").read_text(encoding="utf-8"))
@@ -213,39 +192,32 @@ class Judge:
     def tests(self, mutant: Mutant, budget: float) -> tuple[list[str], str]:
         """The tests to run, and how many they are of those that reach statement and file."""
         contexts = self.map.contexts_by_lineno(str(self.folder / mutant.path))
-        usable = {name for name in self.seconds if "::" in name and self.seconds[name] <= LONGEST}
+        usable = {name for name in self.seconds if self.seconds[name] <= LONGEST}
         near = {name for line in mutant.lines for name in contexts.get(line, ())}
         far = {name for names in contexts.values() for name in names} & usable or usable
         groups = [near & usable, far - near if near else set()]  # "" in near: when it is imported
-        order: list[list[str]] = []
-        files: set[str] = set()
-        for group in groups:
-            order.append([])
-            for name in sorted(group, key=lambda name: (self.seconds[name], name)):
-                file = name.split("::")[0]
-                cost = self.seconds[name] + self.seconds[file] * (file not in files)
-                if cost <= budget:
-                    budget -= cost
-                    files.add(file)
-                    order[-1].append(name)
-        counts = [f"{len(some)} of {len(group)}" for some, group in zip(order, groups, strict=True)]
-        return [
-            *order[0],
-            *order[1],
-        ], f"by {counts[0]} tests of its statement, {counts[1]} of its file"
+        order: list[str] = []
+        for name in (
+            name for group in groups for name in sorted(group, key=self.seconds.__getitem__)
+        ):
+            if self.seconds[name] <= budget:
+                budget -= self.seconds[name]
+                order.append(name)
+        counts = [f"{len(group & {*order})} of {len(group)}" for group in groups]
+        return order, f"by {counts[0]} tests of its statement, {counts[1]} of its file"
 
     def verdict(self, mutant: Mutant, budget: float) -> tuple[str, str]:
         """What becomes of a mutant, and why."""
         names, why = self.tests(mutant, budget)
         if not names:
             return "not reached", why
-        path, files = self.folder / mutant.path, sorted({name.split("::")[0] for name in names})
+        path = self.folder / mutant.path
         old, times = path.read_text(encoding="utf-8"), path.stat()
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         sys.dont_write_bytecode = True
         try:
             path.write_text(mutant.text, encoding="utf-8")
-            status = ran(self.folder, lambda: Chosen(names), files, 30 + 6 * budget)
+            status = ran(self.folder, names, 30 + 6 * budget)
         finally:
             path.write_text(old, encoding="utf-8")
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
