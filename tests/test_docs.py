@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symattn.worksheet.prose import check_file
+from symattn.worksheet.pages import check_file
 from tests import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

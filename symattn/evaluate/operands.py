@@ -310,7 +310,7 @@ class _Exact(Evaluator):
 class _InBalls(Evaluator):
     """Enclosures of parts, some of them as they are shown."""
 
-    def __init__(self, numbers: Numbers, bits: int, shown: Mapping[Rule, Any]) -> None:
+    def __init__(self, numbers: Numbers, bits: int, shown: Mapping[Rule, arb]) -> None:
         self.numbers, self.evaluation = numbers, numbers.evaluation
         self.bits, self.shown = bits, shown
 

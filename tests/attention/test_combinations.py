@@ -246,7 +246,7 @@ def test_exact_values_balls_and_arrays_agree(name: str) -> None:
                 if exact[place] == -sympy.oo:
                     assert value.array[place] == -np.inf, (step.name, place)
                 else:
-                    assert ball(exact[place]).overlaps(balls[place]), (step.name, place)
+                    assert ball(exact[place]).overlaps(balls.item(*place)), (step.name, place)
                 digits = value.digits(place)
                 assert digits.proven, (step.name, place, digits.text)
 

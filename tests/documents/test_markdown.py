@@ -22,8 +22,8 @@ from symattn.cli.progress import Progress
 from symattn.documents.markdown import FLAVORS, markdown_document
 from symattn.documents.mathml import mathml_document
 from symattn.isolation import here
-from symattn.worksheet.prose import check_text
-from symattn.worksheet.render import rendered
+from symattn.worksheet.filling import fill_page
+from symattn.worksheet.pages import check_text
 from tests.conftest import Formulas
 from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page, some_subjects
 
@@ -118,8 +118,8 @@ def test_labels_of_steps_where_a_flavor_has_them() -> None:
 
 @pytest.mark.parametrize("flavor", FLAVORS)
 def test_a_page_is_filled_in_once(flavor: str) -> None:
-    once = rendered(PAGE, "page.md", flavor)
-    assert rendered(once, "page.md", flavor) == once
+    once = fill_page(PAGE, "page.md", flavor)
+    assert fill_page(once, "page.md", flavor) == once
     assert "-->0.330<!--" in once
     assert "0.67 & 0.33" in once
     assert "#### 3. weights" in once
@@ -131,16 +131,16 @@ def test_a_page_is_filled_in_once(flavor: str) -> None:
 
 
 def test_only_what_has_changed_changes() -> None:
-    once = rendered(PAGE, "page.md")
-    again = rendered(once.replace("K = [[1, 0]", "K = [[3, 0]"), "page.md")
+    once = fill_page(PAGE, "page.md")
+    again = fill_page(once.replace("K = [[1, 0]", "K = [[3, 0]"), "page.md")
     assert "-->0.107<!--" in again
     assert again.count("symattn") == once.count("symattn")
-    assert rendered(again.replace("K = [[3, 0]", "K = [[1, 0]"), "page.md") == once
+    assert fill_page(again.replace("K = [[3, 0]", "K = [[1, 0]"), "page.md") == once
 
 
 def test_products_are_laid_out_and_entries_boxed() -> None:
     asked = "steps=weights,output view=worked,value layout=falk entry=weights[1,2];output[2,1]"
-    page = rendered(PAGE.replace("steps=weights view=formula,value digits=2", asked), "page.md")
+    page = fill_page(PAGE.replace("steps=weights view=formula,value digits=2", asked), "page.md")
     shown = page[page.index(asked) :]
     assert "a_{12}" in shown
     assert "a_{11}" not in shown
@@ -148,9 +148,9 @@ def test_products_are_laid_out_and_entries_boxed() -> None:
 
 
 def test_line_ends_are_kept() -> None:
-    windows = rendered(PAGE.replace("\n", "\r\n"), "page.md")
+    windows = fill_page(PAGE.replace("\n", "\r\n"), "page.md")
     assert "\n" not in windows.replace("\r\n", "")
-    assert windows.replace("\r\n", "\n") == rendered(PAGE, "page.md")
+    assert windows.replace("\r\n", "\n") == fill_page(PAGE, "page.md")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_line_ends_are_kept() -> None:
 )
 def test_what_cannot_be_filled_in_is_one_line(changed: str, complaint: str) -> None:
     with pytest.raises(SymattnError, match=complaint) as refused:
-        rendered(changed, "page.md")
+        fill_page(changed, "page.md")
     assert "\n" not in str(refused.value)
 
 
@@ -363,12 +363,12 @@ def test_libreoffice_opens_the_word_file(tool: Callable[[str], str], tmp_path: P
 
 @pytest.mark.parametrize("flavor", FLAVORS)
 def test_a_page_is_filled_in_again_in_every_flavor(flavor: str) -> None:
-    before = rendered(PAGE, "page.md", flavor)
+    before = fill_page(PAGE, "page.md", flavor)
     changed = "Q = [[5, 0], [0, 1]]"
-    after = rendered(before.replace("Q = [[1, 0], [0, 1]]", changed, 1), "page.md", flavor)
-    assert after == rendered(PAGE.replace("Q = [[1, 0], [0, 1]]", changed, 1), "page.md", flavor)
+    after = fill_page(before.replace("Q = [[1, 0], [0, 1]]", changed, 1), "page.md", flavor)
+    assert after == fill_page(PAGE.replace("Q = [[1, 0], [0, 1]]", changed, 1), "page.md", flavor)
     assert after != before
-    assert rendered(after, "page.md", flavor) == after
+    assert fill_page(after, "page.md", flavor) == after
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_no_word_of_the_author_is_lost_in_an_open_comment(words: str, complaint:
     start = f"```symattn\n{SHEET}```\n\n"
     assert start.count("\n") == 9
     with pytest.raises(SymattnError, match=complaint):
-        rendered(start + words, "page.md")
+        fill_page(start + words, "page.md")
 
 
 def test_comments_in_code_are_examples() -> None:
@@ -408,5 +408,5 @@ def test_comments_in_code_are_examples() -> None:
         "\nWrite `<!-- value weights[1,2] --><!-- /value -->`, or `` `<!-- symattn -->` ``:\n\n"
         "```html\n<!-- symattn -->\n```\n\n<!-- value for money: a note -->\n"
     )
-    filled = rendered(page, "page.md")
+    filled = fill_page(page, "page.md")
     assert filled.partition("<!-- /symattn -->")[2] == page.partition("<!-- /symattn -->")[2]

@@ -480,7 +480,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(
     raw: bytes, suffix: str, tmp_path: Path
 ) -> None:
     from symattn.errors import ReadError
-    from symattn.worksheet.prose import check_file
+    from symattn.worksheet.pages import check_file
 
     path = tmp_path / f"a{suffix}"
     path.write_bytes(raw)

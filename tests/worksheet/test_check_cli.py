@@ -224,7 +224,7 @@ def test_files_without_claims(tmp_path: Path) -> None:
 
 def test_a_page_may_hold_long_sentences_and_a_notebook_pictures() -> None:
     """What bounds the keys of TOML has no say in prose."""
-    from symattn.worksheet.prose import check_text
+    from symattn.worksheet.pages import check_text
 
     prose = "We say this. Then that. " * 40 + "{claim}\n"
     assert check_text(prose, "x.md") is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from symattn.errors import ReadError
-from symattn.worksheet.prose import check_file, check_text, files_in
+from symattn.worksheet.pages import check_file, check_text, files_in
 from symattn.worksheet.reading.worksheet import read_worksheet
 from symattn.worksheet.reports.results import CheckedFile
 
@@ -45,6 +45,10 @@ MARKDOWN = {
     "after an escaped backslash": ("a \\\\`x` {claim}`weights[1,1] = 0.21`", ["0.21"]),
     "after a comment in code": ("`<!--` {claim}`weights[1,1] = 0.21` `-->`", ["0.21"]),
     "other role": ("{math}`weights[1,1] = 0.99` {claim}`weights[1,1] = 0.21`", ["0.21"]),
+    "right before longer code": (
+        "{claim}``weights[1,1] = 0.99`` {claim}`weights[1,1] = 0.21`",
+        ["0.21"],
+    ),
     "in longer code": ("`` {claim}`weights[1,1] = 0.99` ``", []),
     "in a fence": ("```\n{claim}`weights[1,1] = 0.99`\n```", []),
     "in tildes": ("~~~md\n{claim}`weights[1,1] = 0.99`\n~~~", []),

@@ -149,8 +149,10 @@ def as_given_to(language: str) -> Iterator[Callable[[Array], Any]]:
     elif language == "jax":
         with package("jax").enable_x64(True):
             yield package("jax.numpy").asarray
+    elif language == "python":
+        yield np.ndarray.tolist
     else:
-        yield (lambda array: array.tolist()) if language == "python" else np.asarray
+        yield np.asarray
 
 
 @cache

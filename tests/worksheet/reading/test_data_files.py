@@ -24,7 +24,7 @@ from click.testing import CliRunner
 from symattn.cli import main
 from symattn.errors import ReadError
 from symattn.worksheet import worksheet_of
-from symattn.worksheet.prose import files_in
+from symattn.worksheet.pages import files_in
 from symattn.worksheet.reading import files
 from symattn.worksheet.reading.files import files_named
 from symattn.worksheet.reading.matrices import MAX_HEADER, MAX_TENSORS_HEADER, read_matrix

@@ -23,7 +23,7 @@ from symattn.documents.job import Job
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
 from symattn.errors import ReadError, located, nearest, shown
-from symattn.worksheet.prose import sheet_of_block
+from symattn.worksheet.pages import sheet_of_block
 from symattn.worksheet.quotation import quotation
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import Worksheet
@@ -44,7 +44,7 @@ _OPTIONS = ("steps", "view", "digits", "level", "layout", "entry", "batch")
 _LONG = 200
 
 
-def rendered(text: str, name: str, flavor: str = "github") -> str:
+def fill_page(text: str, name: str, flavor: str = "github") -> str:
     """The page with its derivations and numbers filled in; everything else as it was.
 
     A worksheet that no comment follows gets one. Raises `ReadError` (or another `SymattnError`)
