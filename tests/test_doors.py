@@ -328,7 +328,7 @@ DIRECTED = (
     ("check_text", "Text.\n"),
     ("worksheet_of", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n"),
     ("outline", ".. attention:: causal\n"),
-    ("quoted", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
+    ("quotation", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
 )
 
 
