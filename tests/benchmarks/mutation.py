@@ -23,7 +23,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
@@ -116,7 +116,8 @@ class Watch:
     """A pytest plugin: runs a `SHARE` of each test, and notes where each goes and how long."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.seconds, self.spent = folder, dict[str, float](), Counter[str]()
+        self.folder, self.seconds = folder, dict[str, float]()
+        self.spent: defaultdict[str, float] = defaultdict(float)
         self.coverage = coverage.Coverage(folder / ".map", source=[str(folder)], config_file=False)
         self.coverage.start()
 
@@ -177,12 +178,11 @@ class Judge:
 
     def __init__(self, root: Path, folder: Path, limit: float = 3600) -> None:
         self.folder = folder / "copy"
-        if not (self.folder / ".seconds").exists():
-            shutil.copytree(root, self.folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-            files = sorted((self.folder / "tests").rglob("test_*.py"))
-            quick = [str(path) for path in files if path.stem.removeprefix("test_") in QUICK]
-            words = ["--maxfail=1000", "-m", "not nightly", *quick]
-            ran(self.folder, words, limit, Watch)
+        shutil.copytree(root, self.folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+        files = sorted((self.folder / "tests").rglob("test_*.py"))
+        quick = [str(path) for path in files if path.stem.removeprefix("test_") in QUICK]
+        words = ["--maxfail=1000", "-m", "not nightly", *quick]
+        ran(self.folder, words, limit, Watch)
         if not (self.folder / ".seconds").exists():
             sys.exit((self.folder / ".log").read_text(encoding="utf-8")[-2000:])
         self.seconds = json.loads((self.folder / ".seconds").read_text(encoding="utf-8"))
@@ -224,6 +224,11 @@ class Judge:
         known = {None: "timed out", 0: "survived", 1: "killed", 2: "killed"}  # 2: no import
         return known.get(status, "not judged"), why
 
+    def passes(self, mutant: Mutant, budget: float) -> bool:
+        """Whether a mutant's tests pass without its change; if not, nothing can be said."""
+        text = (self.folder / mutant.path).read_text(encoding="utf-8")
+        return self.verdict(mutant._replace(text=text), budget)[0] == "survived"
+
 
 def interval(hits: int, total: int) -> str:
     """Wilson's 95 % interval of a rate."""
@@ -246,14 +251,12 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=25, help="mutants of each room")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=float, default=20, help="seconds of tests for a mutant")
-    parser.add_argument("--work", type=Path, help="a folder that keeps copy and map for next time")
     options = parser.parse_args()
-    folder = options.work or Path(tempfile.mkdtemp())
     for name in PRELOADED:
         with suppress(ImportError):
             import_module(name)
-    try:
-        judge = Judge(options.root.resolve(), folder.resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        judge = Judge(options.root.resolve(), Path(folder).resolve())
         print(f"seed {options.seed}, at most {options.budget:g} s of tests for a mutant\n")
         table = [("room", "mutants", *VERDICTS, "noticed, 95 %")]
         for room in options.rooms:
@@ -262,6 +265,10 @@ def main() -> None:
             for mutant in drawn(judge.folder, room, options.count, random):
                 verdict, why = judge.verdict(mutant, options.budget)
                 count[verdict] += 1
+                if (verdict, count["killed"]) == ("killed", 1) and not judge.passes(
+                    mutant, options.budget
+                ):
+                    sys.exit(f"{mutant.diff}\nits tests fail without the change too")
                 if verdict != "killed":
                     print(f"{verdict}, {why}: {mutant.diff}\n", flush=True)
             noticed = count["killed"] + count["timed out"]
@@ -269,9 +276,6 @@ def main() -> None:
             table.append((room, *map(str, (sum(count.values()), *count.values())), rate))
             print(row(table[-1]), end="\n\n", flush=True)
         print(*map(row, table), sep="\n")
-    finally:
-        if options.work is None:
-            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
