@@ -41,7 +41,7 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("reports", "exercise"),
     ("check",),
     ("pages",),
-    ("filling", "marks"),
+    ("filling", "display"),
 )
 ROOM = {name: level for level, rooms in enumerate(ROOMS) for name in rooms}
 
