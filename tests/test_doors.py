@@ -165,7 +165,7 @@ def test_a_pipe_that_closes_leaves_the_status_open(
     given: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screen, "drop_output", lambda: None)  # pytest's own output
-    for name in ("cli.lists.print_lines", "algebra.identity.decide"):
+    for name in ("cli.lists.print_lines", "algebra.identities.proofs.decide"):
         monkeypatch.setattr(f"symattn.{name}", raising(BrokenPipeError()))
     for words in (["variants"], ["prove", "shift"]):
         result = run(*words)
@@ -335,7 +335,7 @@ DIRECTED = (
     ("check_text", "Text.\n"),
     ("worksheet_of", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n"),
     ("outline", ".. attention:: causal\n"),
-    ("quoted", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
+    ("quotation", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
 )
 
 
