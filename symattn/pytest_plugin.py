@@ -18,8 +18,6 @@ with needing("symattn.pytest_plugin", "pytest", "pytest"):
 if TYPE_CHECKING:
     from symattn.worksheet.reports.results import CheckedFile
 
-_SUFFIXES = (".toml", ".md", ".markdown", ".qmd", ".rst", ".tex", ".ipynb")
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--symattn``."""
@@ -32,10 +30,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A file that may hold claims, if the option is given."""
-    if file_path.suffix.lower() not in _SUFFIXES or not parent.config.getoption("--symattn"):
+    if not parent.config.getoption("--symattn"):
         return None
     from symattn.printable import as_line
+    from symattn.worksheet.syntaxes import SYNTAXES
 
+    if file_path.suffix.lower() not in (".toml", *SYNTAXES):
+        return None
     collected: pytest.Collector = _File.from_parent(parent, path=file_path)
     shown = as_line(collected.nodeid)
     if shown == collected.nodeid:

@@ -522,7 +522,10 @@ class Reference:
                 return float(np.tanh(inside) @ self._of("v_a", head)[:, 0])
             case "distance":
                 return -float(((q - k) ** 2).sum())
-        return float(q @ k)
+            case "dot" | "shaw" | "transformer-xl":
+                return float(q @ k)
+            case unknown:
+                raise AssertionError(f"{unknown}: define it here, in Reference._score")
 
     def _positional(self, shape: tuple[int, ...], head: int) -> Array:
         """The bias of each pair of query and key."""

@@ -1,8 +1,9 @@
-"""The example that CONTRIBUTING works through does what the page says of it."""
+"""CONTRIBUTING names files and tables that there are; its example does what the page says of it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +63,57 @@ def test_the_mask_hides_every_second_key(every_second: type[Mask]) -> None:
     assert [entry == 0 for entry in cached] == [True, False, True]
     with pytest.raises(SymattnError, match="has no parameter"):
         every_second.of(2, 4, 3)
+
+
+# ---- the tables --------------------------------------------------------------------------------
+
+_CODE = re.compile(r"`([^`]+)`")
+_PATH = re.compile(r"(?:[\w.]+/)*(?:[\w.]+/|\w+\.(?:py|css|md|txt|toml))")
+_NAME = re.compile(r"_?[A-Za-z]\w*")
+
+
+def faults(page: str) -> Iterator[str]:
+    """Rows of the tables of changes that name a file that is not there, or what it does not have.
+
+    A file by its name alone stands in the folder named before it in its row.
+    """
+    table = page[page.index("## Where a change goes") : page.index("### Tried")]
+    for row in re.findall(r"^\| (?!to |---).* \|$", table, re.M):
+        what, names, source, folder = row.split("|")[1].strip(), [], "", ROOT
+        for word in _CODE.findall(row):
+            if _PATH.fullmatch(word):
+                path = ROOT / word if "/" in word else folder / word
+                folder = path if path.is_dir() else path.parent
+                if not path.exists():
+                    yield f"{what}: there is no {path.relative_to(ROOT)}"
+                for file in path.rglob("*.py") if path.is_dir() else [path]:
+                    source += file.read_text(encoding="utf-8") if file.exists() else ""
+            elif _NAME.fullmatch(word):
+                names.append(word)
+        if not source:
+            yield f"{what}: no file is named"
+        for name in names:
+            defined = re.search(rf"^ *(?:(?:class|def) {name}\b|{name}(?::| =))", source, re.M)
+            argument = re.search(rf"\b{name}=", source)
+            if source and not (defined or argument):
+                yield f"{what}: {name} is not in the files of this row"
+
+
+def test_every_file_and_table_that_a_change_goes_to_is_there() -> None:
+    assert [*faults(PAGE)] == []
+
+
+def test_files_and_names_that_are_gone_are_noticed() -> None:
+    moved = PAGE.replace("symattn/nodes/masks.py", "symattn/nodes/mask.py")
+    assert "a mask: there is no symattn/nodes/mask.py" in [*faults(moved)]
+    renamed = PAGE.replace("`MASKS`", "`MASKERS`")
+    assert [*faults(renamed)] == ["a mask: MASKERS is not in the files of this row"]
+    nowhere = PAGE.replace("`check_meaning` of `symattn/attention/meaning.py`", "`check_meaning`")
+    assert [*faults(nowhere)] == ["a reason to refuse choices together: no file is named"]
+
+
+def test_the_changes_that_were_tried_name_files() -> None:
+    tried = PAGE[PAGE.index("### Tried") : PAGE.index("### A mask, worked through")]
+    rows = re.findall(r"^\| .*`(symattn/[\w/]+\.py)` \| (\d+) \| (\d+) \|$", tried, re.M)
+    assert len(rows) == 10
+    assert [path for path, *_ in rows if not (ROOT / path).exists()] == []

@@ -18,11 +18,13 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from symattn import cli
 from symattn.cli import main, screen
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError
 from symattn.status import Status
 from tests import ROOT
+from tests.rows import every_one_has_a_row
 
 pytest_plugins = ["pytester"]
 
@@ -107,6 +109,11 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # ---- the command line ------------------------------------------------------------------------
+
+
+def test_every_command_is_made_to_fail() -> None:
+    ours = {words.partition(" ")[0] for _, words in COMMANDS} & {*cli.COMMANDS}
+    every_one_has_a_row(cli.COMMANDS, ours, "COMMANDS of tests/test_doors.py", "what it calls")
 
 
 @pytest.mark.parametrize(("name", "words"), COMMANDS, ids=[f"{w}-{n}" for n, w in COMMANDS])

@@ -29,6 +29,7 @@ from symattn.errors import ReadError, Undecided
 from symattn.status import PRECEDENCE, Status, exit_statuses, worst
 from symattn.worksheet.filling import fill_page
 from tests import ROOT
+from tests.rows import every_one_has_a_row
 
 pytest_plugins = ["pytester"]
 
@@ -324,6 +325,11 @@ def given(file: Callable[[str, str], str], tmp_path: Path) -> dict[str, str]:
         "empty": str(tmp_path / "empty"),
         "folder": str(tmp_path / "folder"),
     }
+
+
+def test_every_command_has_its_statuses() -> None:
+    ours = {words.partition(" ")[0] for words, _ in CASES} & {*COMMANDS}
+    every_one_has_a_row(COMMANDS, ours, "CASES of tests/test_status.py", "its words and statuses")
 
 
 @pytest.mark.parametrize(("words", "status"), CASES, ids=[words for words, _ in CASES])

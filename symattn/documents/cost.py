@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from symattn.arithmetic.functions import Kind
 from symattn.budget import admit, is_limited
-from symattn.documents.job import CODE, DRAWN, Job
+from symattn.documents.job import CODE, DRAWN, LAID, Job
 from symattn.evaluate.work import Work, exact_operations, proven_operations, work_of
 from symattn.step import Step
 
@@ -48,7 +48,7 @@ def admit_document(form: str, jobs: Sequence[Job], checked: bool = False) -> Non
 
 
 def cost_of(form: str, jobs: Sequence[Job], checked: bool = False) -> Cost:
-    """The cost of these jobs as a document in a format. A format not known here costs the most."""
+    """The cost of these jobs as a document in a format of `FORMATS`."""
     by_step: dict[str, int] = {}
     by_part: dict[str, int] = {}
     for job in jobs:
@@ -82,7 +82,7 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
         if left is not None:  # a page has so many in all
             lines = min(lines, left)
             left -= lines
-        found.append((name, "matrices", cells * _CELL.get(form, max(_CELL.values())) * finer))
+        found.append((name, "matrices", cells * _CELL[form] * finer))
         if job.notation.exact and form not in CODE and work.kind != Kind.RATIONAL:
             written = (cells + lines) * lengths[work.item.letter]
             found.append((name, "exact values", written * _NODE))
@@ -181,7 +181,7 @@ _STEP = 5_000
 
 #: A number that is written down, its digits decided among it, by format.
 _CELL: Mapping[str, float] = {
-    **dict.fromkeys(("text", "latex", "tex", "pdf", "md", "ipynb", "mathml"), 130),
+    **dict.fromkeys(LAID, 130),
     **dict.fromkeys(CODE, 20),
     "json": 130,
     "html": 250,  # of which most are tables of positions, where a mask depends on them

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from symattn.documents.code.languages import LANGUAGES
+
 if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Evaluation, Place
     from symattn.documents.outline import Outline
@@ -17,13 +19,11 @@ if TYPE_CHECKING:
 #: Formats that show one derivation only: the page and pictures, and programs.
 DRAWN = ("svg", "png", "tikz")
 PAGES = ("html", *DRAWN)
-CODE = ("python", "numpy", "torch", "jax", "javascript")
+CODE = tuple(LANGUAGES)
 SINGLE = (*PAGES, *CODE)
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
 
-#: Formats whose matrices can be laid out and have entries boxed.
-LAID = ("text", "latex", "tex", "pdf", "md", "ipynb", "mathml")
 VIEWS = ("formula", "entry", "worked", "value")
 
 
@@ -294,3 +294,6 @@ FORMATS: Mapping[str, _Writer] = {
     **dict.fromkeys(CODE, _code),
 }
 FLAVORED = ("tex", "pdf", "md")
+
+#: Formats that spell an outline: their matrices can be laid out and have entries boxed.
+LAID = tuple(form for form in FORMATS if form not in (*SINGLE, "json"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,8 @@ import sympy
 
 from symattn import Attention, Derivation, Evaluation, Notation, SymattnError, text
 from symattn.arithmetic.enclosure import ball, precision
+from symattn.attention.scoring import BIASES, SCORES
+from symattn.attention.sources import POSITIONS
 from symattn.derivation import worked
 from symattn.documents.data import json_document
 from symattn.documents.latex import latex_document
@@ -39,6 +41,7 @@ from tests.combinations import (
     sizes_of,
 )
 from tests.gates import mathml_faults
+from tests.rows import every_one_has_a_row
 from tests.worked_lines import faults
 
 SPECS = {name_of(spec): spec for spec in cover().specs}
@@ -104,6 +107,15 @@ def evaluated(name: str) -> Evaluation:
 
 
 # ---- which combinations there are --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("axis", "choices"), [("score", SCORES), ("bias", BIASES), ("positions", POSITIONS)]
+)
+def test_every_choice_is_on_its_axis(axis: str, choices: Iterable[str]) -> None:
+    ours = {next(iter(value)) if isinstance(value, dict) else value for value in AXES[axis]}
+    row = "it, what it computes in Reference there, and run python -m tests.combinations"
+    every_one_has_a_row(choices, ours - {None}, "AXES of tests/combinations.py", row)
 
 
 def test_every_pair_of_choices_is_in_the_covering_set() -> None:

@@ -37,7 +37,6 @@ from symattn.documents.outline import outline
 from symattn.documents.text import text_document
 from symattn.evaluate.walk import program_of
 from symattn.nodes import (
-    NODES,
     Allowed,
     AnyOf,
     Head,
@@ -343,7 +342,9 @@ def node_gap(kind: type[Node], sample: Any = None) -> float:
 
 
 _DIFFERENTIABLE = [
-    kind for kind in NODES if kind not in DECIDE and SAMPLES[kind].atoms(sympy.MatrixSymbol)
+    kind
+    for kind, sample in SAMPLES.items()
+    if kind not in DECIDE and sample.atoms(sympy.MatrixSymbol)
 ]
 
 

@@ -30,6 +30,7 @@ from symattn.cli import main
 from symattn.documents.code.document import code_document
 from symattn.documents.data import json_document
 from symattn.documents.html import html_document
+from symattn.documents.job import FORMATS
 from symattn.documents.markdown import FLAVORS, markdown_document
 from symattn.documents.mathml import mathml_document
 from symattn.documents.outline import View, outline
@@ -45,6 +46,7 @@ from tests import ROOT
 from tests.documents.page.test_page import cells
 from tests.documents.test_markdown import formulas
 from tests.extras import package
+from tests.rows import every_one_has_a_row
 from tests.seen import (
     Part,
     Seen,
@@ -716,6 +718,37 @@ def test_programs(names: Sequence[str]) -> None:
                     )
                     compared += 1
     assert compared > 1500
+
+
+#: The tests in which each format is read or run again, by what people open it with; text is what
+#: the others are held against.
+READ_BY: Mapping[str, str] = {
+    "text": "tests/documents/test_agreement.py",
+    "latex": "tests/documents/test_latex.py",
+    "tex": "tests/documents/test_seen.py::test_pdf",
+    "pdf": "tests/documents/test_seen.py::test_pdf",
+    "md": "tests/documents/test_seen.py::test_katex",
+    "ipynb": "tests/documents/test_seen.py::test_notebooks",
+    "mathml": "tests/documents/test_seen.py::test_mathml",
+    "json": "tests/documents/test_seen.py::test_json",
+    "html": "tests/documents/test_seen.py::test_page",
+    "svg": "tests/documents/test_seen.py::test_pictures",
+    "tikz": "tests/documents/test_seen.py::test_pictures",
+    "png": "tests/documents/pictures/test_pictures.py",
+    "python": "tests/documents/code/test_code.py::test_files_run_at_other_sizes_and_agree",
+    "numpy": "tests/documents/test_seen.py::test_programs",
+    "torch": "tests/documents/code/test_code.py::test_files_run_at_other_sizes_and_agree",
+    "jax": "tests/documents/code/test_code.py::test_files_run_at_other_sizes_and_agree",
+    "javascript": "tests/documents/code/test_code.py::test_javascript_runs_and_agrees",
+}
+
+
+def test_every_format_is_read() -> None:
+    home = "READ_BY of tests/documents/test_seen.py"
+    every_one_has_a_row(FORMATS, READ_BY, home, "the test in which it is read, or run, again")
+    for place in READ_BY.values():
+        file, _, name = place.partition("::")
+        assert f"def {name or 'test_'}" in (ROOT / file).read_text("utf-8"), place
 
 
 # what is spoilt is noticed, by every way of reading

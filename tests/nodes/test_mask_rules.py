@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.base import definitions
-from symattn.nodes.masks import MASKS, AnyOf, Count, Counts, Mask, mask_of, when
+from symattn.nodes.masks import AnyOf, Count, Counts, Mask, mask_of, when
 from symattn.nodes.rule import Index, Named, Nth, Ordinal, Rule, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation.latex import latex
 from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
+from tests.nodes.test_masks import DEFINED, SQUARE
 
 i, j = sympy.symbols("i j", integer=True)
 b = sympy.Symbol("b", integer=True, positive=True)
@@ -126,16 +127,9 @@ class Apart(Own):
 
 NUMBERS = sympy.Tuple(3, 1, 8, 2, 2, 0, 5, 4, 1)
 PARAMETERS: dict[str, list[Any]] = {
-    "causal": [True, 0, 3],
-    "padding": [0, 1, 4, 9],
-    "window": [0, 2, [2, 0], [0, 1], [-1, 2], [3, -1]],
-    "prefix": [0, 1, 4],
-    "documents": [[1, 1, 2, 2, 2, 3, 1, 1, 2]],
-    "dilated": [[1, 2], [2, 3]],
-    "strided": [1, 2, 4],
-    "global": [[1], [2, 5]],
+    **{name: [parameter for parameter, _ in rows] for name, rows in DEFINED.items()},
+    **{name: [(rows[-1][0] * 2)[:COLUMNS]] for name, rows in SQUARE.items()},
 }
-SQUARE = ("documents",)
 SAMPLES = [
     (
         f"{name} {parameter} from {start}",
@@ -203,6 +197,8 @@ def from_latex(source: str) -> str:
 
 def cases(source: str) -> list[tuple[float, str]]:
     """The values of a rule and the conditions beside them, from the first to the last."""
+    if not source.strip().startswith("[["):  # one value everywhere
+        source = f"[[{source}, otherwise]]"
     body = source.strip().removeprefix("[[").removesuffix("]]")
     listed = []
     for row in body.split("], ["):
@@ -269,10 +265,6 @@ SPELLINGS: dict[str, Callable[[Tree], str]] = {
     "text": line,
     "latex": lambda tree: from_latex(latex(tree)),
 }
-
-
-def test_every_mask_is_here() -> None:
-    assert set(PARAMETERS) == set(MASKS)
 
 
 @pytest.mark.parametrize("base", [1, 0])

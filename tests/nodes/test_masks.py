@@ -34,18 +34,20 @@ from symattn.nodes.spell import Speller
 from symattn.notation import text
 from symattn.notation.latex import latex
 from symattn.notation.options import Notation
+from tests.rows import every_one_has_a_row
 
 #: Who may see whom, rows and columns counted from 1.
 Seen: TypeAlias = Callable[[int, int], bool]
 
-#: For each mask some parameters and what they mean.
+#: For each mask some parameters, a usual one first, and what they mean. All that is asked of masks
+#: anywhere in the tests is asked of these.
 DEFINED: dict[str, list[tuple[Any, Seen]]] = {
     "causal": [(True, lambda i, j: j <= i), (2, lambda i, j: j <= i + 2), (0, lambda i, j: j <= i)],
     "padding": [(2, lambda i, j: j <= 2), (0, lambda i, j: False), (9, lambda i, j: True)],
     "window": [
+        ([2, 0], lambda i, j: j in (i - 2, i - 1, i)),
         (0, lambda i, j: i == j),
         (1, lambda i, j: j in (i - 1, i, i + 1)),
-        ([2, 0], lambda i, j: j in (i - 2, i - 1, i)),
         ([0, 1], lambda i, j: j in (i, i + 1)),
         ([-1, 1], lambda i, j: j - i < 2),
         ([1, -1], lambda i, j: i - j < 2),
@@ -53,8 +55,8 @@ DEFINED: dict[str, list[tuple[Any, Seen]]] = {
         ([1_000_000, 0], lambda i, j: i >= j),
     ],
     "prefix": [
-        (0, lambda i, j: j <= i),
         (2, lambda i, j: j in (1, 2) or j <= i),
+        (0, lambda i, j: j <= i),
         (9, lambda i, j: True),
     ],
     "dilated": [
@@ -65,8 +67,8 @@ DEFINED: dict[str, list[tuple[Any, Seen]]] = {
         ([2, 2], lambda i, j: j in (i - 4, i - 2, i, i + 2, i + 4)),
     ],
     "strided": [
-        (1, lambda i, j: j <= i),
         (2, lambda i, j: j in {i, i - 1, i - 2, *range(i, 0, -2)}),
+        (1, lambda i, j: j <= i),
         (3, lambda i, j: j in {i, i - 1, i - 2, i - 3, *range(i, 0, -3)}),
     ],
     "global": [
@@ -79,8 +81,8 @@ DEFINED: dict[str, list[tuple[Any, Seen]]] = {
 #: Masks that are for one size only.
 SQUARE: dict[str, list[tuple[Any, Seen]]] = {
     "documents": [
-        ([1], lambda i, j: True),
         ([1, 1, 2], lambda i, j: (i < 3) == (j < 3)),
+        ([1], lambda i, j: True),
         ([7, 0, 7], lambda i, j: (i == 2) == (j == 2)),
         ([1, 1, 2, 3, 3], lambda i, j: "aabcc"[i - 1] == "aabcc"[j - 1]),
     ],
@@ -88,7 +90,8 @@ SQUARE: dict[str, list[tuple[Any, Seen]]] = {
 
 
 def test_every_mask_is_defined_here() -> None:
-    assert {*DEFINED, *SQUARE} == set(MASKS)
+    home = "DEFINED (or SQUARE) of tests/nodes/test_masks.py"
+    every_one_has_a_row(MASKS, {**DEFINED, **SQUARE}, home, "its parameters and who sees whom")
 
 
 CASES = [(name, *case) for name, cases in DEFINED.items() for case in cases]

@@ -24,7 +24,9 @@ from symattn.arithmetic.exact import EXACT, filled
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.rounded import Rounded
 from symattn.nodes import (
+    MASKS,
     NODES,
+    NORMALISERS,
     ALiBi,
     Allowed,
     AnyOf,
@@ -32,40 +34,30 @@ from symattn.nodes import (
     ClippedShift,
     Concat,
     Diagonal,
-    Dilated,
-    Documents,
     EntryQuotient,
     Entrywise,
     Exponential,
-    Global,
-    Hardmax,
     Head,
     LineDifference,
     LineQuotient,
     LineSum,
     Masked,
     Node,
-    OffByOneSoftmax,
-    Padding,
     PowerTimes,
-    Prefix,
     Quotient,
     RelativeBias,
     RelativeShift,
     Rotary,
     RowMax,
     RowRatio,
-    Sigmoid,
     SinkSoftmax,
     Sinusoidal,
     Softmax,
-    Sparsemax,
-    Strided,
-    Unnormalised,
     VisibleScores,
     Window,
     rule,
 )
+from symattn.nodes.arguments import Learned
 from symattn.nodes.biases import BucketSum
 from symattn.nodes.entrywise import Features, SoftCap
 from symattn.nodes.heads import GroupSum, HeadSum, Slice, Split, Stacked
@@ -76,6 +68,8 @@ from symattn.nodes.rule import Const, Over, Plus, rule_of
 from symattn.nodes.scores import Additive, Distance, PairSum
 from symattn.nodes.spell import Speller
 from symattn.notation import text
+from tests.nodes.test_masks import DEFINED, SQUARE
+from tests.rows import every_one_has_a_row
 
 n, m, d_k, d_v, h = sympy.symbols("n m d_k d_v h", integer=True, positive=True)
 i = sympy.Symbol("i", integer=True)
@@ -93,26 +87,16 @@ V = sympy.MatrixSymbol("v", m, 1)
 s = sympy.Symbol("s", integer=True)
 SIZES = {n: 3, m: 4, d_k: 2, d_v: 2, h: 2}
 
-#: One instance of every node, with symbolic sizes.
+#: One instance of every node, with symbolic sizes; of a mask the first that is defined.
 SAMPLES: dict[type[Node], MatrixExpr] = {
     Quotient: Quotient(S, sympy.sqrt(d_k)),
     PowerTimes: PowerTimes(S, d_k, sympy.Rational(-1, 4)),
-    Softmax: Softmax(S),
-    RowRatio: RowRatio(S),
-    OffByOneSoftmax: OffByOneSoftmax(S),
-    SinkSoftmax: SinkSoftmax(S, BETA),
-    Sigmoid: Sigmoid(S),
-    Sparsemax: Sparsemax(S),
-    Hardmax: Hardmax(S),
-    Unnormalised: Unnormalised(S),
-    Causal: Causal(n, m),
-    Padding: Padding(n, m, 2),
-    Window: Window(n, m, 1, 0),
-    Prefix: Prefix(n, m, 2),
-    Documents: Documents(n, n, [1, 1, 2]),
-    Dilated: Dilated(n, m, 1, 2),
-    Strided: Strided(n, m, 2),
-    Global: Global(n, m, [1]),
+    **{
+        kind: kind(S, *(BETA for one in kind.arguments if isinstance(one, Learned)))
+        for kind in NORMALISERS.values()
+    },
+    **{MASKS[name]: MASKS[name].of(n, m, rows[0][0]) for name, rows in DEFINED.items()},
+    **{MASKS[name]: MASKS[name].of(n, n, rows[0][0]) for name, rows in SQUARE.items()},
     Allowed: Allowed(B),
     AnyOf: AnyOf(Window(n, m, 1), Allowed(B)),
     Masked: Masked(S, Causal(n, m)),
@@ -174,10 +158,11 @@ OF_HEADS = (Head, Concat, HeadSum, GroupSum)
 
 
 def test_every_node_has_a_sample() -> None:
-    assert set(SAMPLES) == set(NODES)
+    others, home = {*NODES} - {*MASKS.values()}, "SAMPLES of tests/nodes/test_nodes_contract.py"
+    every_one_has_a_row(others, {*SAMPLES} - {*MASKS.values()}, home, "an instance of it")
 
 
-@pytest.fixture(params=NODES, ids=lambda node: node.__name__)
+@pytest.fixture(params=SAMPLES, ids=lambda node: node.__name__)
 def node(request: pytest.FixtureRequest) -> MatrixExpr:
     return SAMPLES[request.param]
 
@@ -270,7 +255,7 @@ def explicit_sample(node: MatrixExpr) -> MatrixExpr:
     return node.subs(SIZES).xreplace(put)
 
 
-@pytest.mark.parametrize("kind", [k for k in NODES if k not in OF_HEADS])
+@pytest.mark.parametrize("kind", [k for k in SAMPLES if k not in OF_HEADS])
 def test_doit_numpy_and_lambdify_agree(kind: type[Node]) -> None:
     concrete = SAMPLES[kind].subs(SIZES)
     done = explicit_sample(SAMPLES[kind]).doit()
@@ -370,7 +355,7 @@ IN_SYMPY: dict[str, Callable[[MatrixExpr], Any]] = {
 }
 
 #: Nodes that are about all heads at once have no matrix of their own to write out.
-WRITTEN = [kind for kind in NODES if kind not in OF_HEADS]
+WRITTEN = [kind for kind in SAMPLES if kind not in OF_HEADS]
 
 
 @pytest.mark.parametrize("way", IN_SYMPY)
@@ -482,8 +467,8 @@ def arguments(name: str) -> list[sympy.Rational]:
 
 
 def test_every_function_has_a_definition_to_be_held_against() -> None:
-    missing = ", ".join({*FUNCTIONS} - {*IN_MPMATH})
-    assert not missing, f"{missing}: give it as mpmath has it, a row of IN_MPMATH above this test"
+    home = "IN_MPMATH of tests/nodes/test_nodes_contract.py"
+    every_one_has_a_row(FUNCTIONS, IN_MPMATH, home, "the function as mpmath has it")
 
 
 @pytest.mark.parametrize("name", IN_MPMATH)

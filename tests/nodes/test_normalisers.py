@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -38,6 +39,7 @@ from symattn.nodes import (
 from symattn.notation.latex import latex
 from symattn.notation.text import line
 from tests.extras import package
+from tests.rows import every_one_has_a_row
 
 Array: TypeAlias = NDArray[Any]
 HIDDEN = -sympy.oo
@@ -94,24 +96,37 @@ def none(row: list[Any], sink: Any, lib: Any) -> list[Any]:
     return [0 if x == -np.inf else x for x in row]
 
 
-PAPERS: dict[str, Callable[[list[Any], Any, Any], list[Any]]] = {
-    "softmax-off-by-one": off_by_one,
-    "softmax-sink": with_sink,
-    "sigmoid": sigmoid,
-    "sparsemax": sparsemax,
-    "hardmax": hardmax,
-    "none": none,
+@dataclass(frozen=True)
+class Paper:
+    """What a paper says of a normaliser: the weights of a row, its entry rule, its two facts."""
+
+    weights: Callable[[list[Any], Any, Any], list[Any]]
+    entry: str
+    sums_to_one: bool
+    additive_mask: bool = True
+
+
+PAPERS: dict[str, Paper] = {
+    "softmax-off-by-one": Paper(off_by_one, "a_ij = e^(s_ij)/(1 + Σ_l e^(s_il))", False),
+    "softmax-sink": Paper(with_sink, "a_ij = e^(s_ij)/(e^(β_11) + Σ_l e^(s_il))", False),
+    "sigmoid": Paper(sigmoid, "a_ij = σ(s_ij)", False),
+    "sparsemax": Paper(sparsemax, "a_ij = max(0, s_ij − τ(s_i1, ⋯, s_im))", True),
+    "hardmax": Paper(hardmax, "a_ij = [[1, if j = argmax_l(s_il)], [0, otherwise]]", True),
+    "none": Paper(
+        none, "a_ij = [[0, if s_ij = −∞], [s_ij, otherwise]]", False, additive_mask=False
+    ),
 }
 
 
 def test_every_normaliser_has_a_reference() -> None:
-    assert set(PAPERS) == set(NEW)
+    home = "PAPERS of tests/nodes/test_normalisers.py"
+    every_one_has_a_row(NEW, PAPERS, home, "its weights in plain Python, its entry rule and facts")
 
 
 def wanted(name: str, scores: Array, sink: Any, lib: Any = np) -> Array:
     out = np.empty(scores.shape, dtype=object if lib is mpmath else float)
     for place in np.ndindex(*scores.shape[:-1]):
-        out[place] = PAPERS[name](list(scores[place]), sink, lib)
+        out[place] = PAPERS[name].weights(list(scores[place]), sink, lib)
     return out
 
 
@@ -153,7 +168,7 @@ def score_arrays(draw: st.DrawFn, entries: Any = ENTRIES, most: int = 5) -> Arra
 SINKS = st.sampled_from([sympy.Integer(0), sympy.Rational(-3, 7), sympy.sqrt(3), sympy.Integer(9)])
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", PAPERS)
 def test_all_arithmetics_are_what_the_paper_says(name: str) -> None:
     @MANY
     @given(score_arrays(), SINKS)
@@ -175,7 +190,7 @@ def test_all_arithmetics_are_what_the_paper_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", PAPERS)
 def test_arrays_lie_in_the_rounded_balls(name: str, dtype: str) -> None:
     large = st.one_of(
         ENTRIES,
@@ -202,7 +217,7 @@ def test_arrays_lie_in_the_rounded_balls(name: str, dtype: str) -> None:
     agree()
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", PAPERS)
 def test_tolerances_are_small_for_ordinary_scores(name: str) -> None:
     rng = np.random.default_rng(5)
     entries = [sympy.Rational(int(x), 64) for x in rng.permutation(200)[:24] - 100]
@@ -212,7 +227,7 @@ def test_tolerances_are_small_for_ordinary_scores(name: str) -> None:
             assert max(float(x.rad()) for x in allowed.ravel()) < most
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", PAPERS)
 def test_mpmath_at_fifty_digits(name: str) -> None:
     given_rows = [
         ["1/3", "2", "-7/5", "1/9"],
@@ -275,7 +290,7 @@ def test_sparsemax_is_the_nearest_point_of_the_simplex(scores: Array) -> None:
 # ---- masked entries, leading axes, columns -----------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", PAPERS)
 def test_masked_entries_and_rows_are_zero(name: str) -> None:
     scores = filled((2, 3), [sympy.Integer(-2), HIDDEN, sympy.Integer(1), HIDDEN, HIDDEN, HIDDEN])
     for arithmetic in (EXACT, BALLS, Arrays("float16"), Arrays(), Rounded("float32")):
@@ -284,7 +299,7 @@ def test_masked_entries_and_rows_are_zero(name: str) -> None:
         assert not bool(weights[0, 2] == 0)
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", PAPERS)
 def test_columns_are_rows_turned(name: str) -> None:
     scores = filled((2, 3), [sympy.Integer(x) for x in (1, 0, 2, 2, 5, 2)])
     turned = rows_of(name, EXACT, scores.T, sympy.S.One, axis=0)
@@ -315,17 +330,13 @@ def test_a_sink_of_zero_is_off_by_one() -> None:
 
 
 def test_what_the_builder_reads() -> None:
-    told = {name: (kind.sums_to_one, kind.additive_mask) for name, kind in NORMALISERS.items()}
-    assert told == {
-        "softmax": (True, True),
-        "softmax-off-by-one": (False, True),
-        "softmax-sink": (False, True),
-        "sum": (True, False),
-        "sigmoid": (False, True),
-        "sparsemax": (True, True),
-        "hardmax": (True, True),
-        "none": (False, False),
+    told = {
+        name: (kind.sums_to_one, kind.additive_mask)
+        for name, kind in NORMALISERS.items()
+        if name in (*PAPERS, "softmax", "sum")
     }
+    stated = {name: (row.sums_to_one, row.additive_mask) for name, row in PAPERS.items()}
+    assert told == {"softmax": (True, True), "sum": (True, False), **stated}
     assert all("row" not in kind.reason for kind in NORMALISERS.values() if kind is not RowRatio)
 
 
@@ -423,20 +434,10 @@ def shown(name: str, row: int, column: int, notation: Notation | None = None) ->
     return line(worked(evaluation, step, row, column, notation=notation))
 
 
-ENTRY = {
-    "softmax-off-by-one": "a_ij = e^(s_ij)/(1 + Σ_l e^(s_il))",
-    "softmax-sink": "a_ij = e^(s_ij)/(e^(β_11) + Σ_l e^(s_il))",
-    "sigmoid": "a_ij = σ(s_ij)",
-    "sparsemax": "a_ij = max(0, s_ij − τ(s_i1, ⋯, s_im))",
-    "hardmax": "a_ij = [[1, if j = argmax_l(s_il)], [0, otherwise]]",
-    "none": "a_ij = [[0, if s_ij = −∞], [s_ij, otherwise]]",
-}
-
-
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", PAPERS)
 def test_entry_rules(name: str) -> None:
     _, step = evaluated(name)
-    assert line(step.entry()) == ENTRY[name]
+    assert line(step.entry()) == PAPERS[name].entry
     columns = line(step.entry(Notation(convention="columns")))
     assert "s_il" not in columns
     if name in ("hardmax", "sparsemax"):
@@ -474,7 +475,7 @@ def test_worked_lines(name: str, row: int, column: int, text: str) -> None:
     assert found.startswith(f"a_{row + 1}{column + 1} = ")
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", PAPERS)
 def test_worked_lines_in_every_convention(name: str) -> None:
     evaluation, step = evaluated(name)
     for notation in (Notation(exact=True), Notation(convention="columns", index_base=0)):
@@ -497,7 +498,7 @@ def test_a_near_tie_is_shown_with_the_digits_that_tell() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", PAPERS)
 def test_check_agrees(name: str, dtype: str) -> None:
     check = evaluated(name, dtype)[0].check()
     assert check, check.first_wrong

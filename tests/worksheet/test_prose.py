@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from symattn.errors import ReadError
 from symattn.worksheet.pages import check_file, check_text, files_in
 from symattn.worksheet.reading.worksheet import read_worksheet
 from symattn.worksheet.reports.results import CheckedFile
+from symattn.worksheet.syntaxes import SYNTAXES
+from tests.rows import every_one_has_a_row
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0, 1]]\nV = [[1], [2], [3]]\n"
 FENCE = f"```symattn\n{SHEET}```\n"
@@ -149,6 +152,31 @@ def test_latex(name: str, end: str) -> None:
     text, numbers = LATEX[name]
     written = f"{TEX}{text}\n\n\\claim{{weights[1,3]}}{{0.58}}\n".replace("\n", end)
     assert [number for _, number in claims(written, ".tex")] == [*numbers, "0.58"]
+
+
+_IN_MARKDOWN = f"{FENCE}\n{{claim}}`weights[1,3] = 0.58`\n"
+#: By the end of a file's name the smallest page in each syntax.
+SMALLEST = {
+    ".md": _IN_MARKDOWN,
+    ".markdown": _IN_MARKDOWN,
+    ".qmd": _IN_MARKDOWN,
+    ".rst": f"{RST}:claim:`weights[1,3] = 0.58`\n",
+    ".tex": f"{TEX}\\claim{{weights[1,3]}}{{0.58}}\n",
+    ".ipynb": json.dumps({"cells": [{"cell_type": "markdown", "source": [_IN_MARKDOWN]}]}),
+}
+
+
+def test_every_syntax_has_a_page() -> None:
+    home = "SMALLEST of tests/worksheet/test_prose.py"
+    every_one_has_a_row(SYNTAXES, SMALLEST, home, "a page with a worksheet and a claim")
+
+
+@pytest.mark.parametrize("suffix", SMALLEST)
+def test_a_worksheet_and_a_claim_are_found_in_every_syntax(suffix: str) -> None:
+    (finding,) = page(SMALLEST[suffix], suffix).findings
+    assert (finding.entry, finding.claimed, finding.passes) == ("weights[1,3]", "0.58", True)
+    (finding,) = page(SMALLEST[suffix].replace("0.58", "0.85"), suffix).findings
+    assert (finding.claimed, finding.passes) == ("0.85", False)
 
 
 BLOCKS = {
