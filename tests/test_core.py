@@ -52,6 +52,11 @@ def lines_of(read: str) -> int:
     return count
 
 
+def _is_near(lines: str, count: int) -> bool:
+    """Whether a number on the page is right to a tenth: nobody need touch it for a line."""
+    return lines != "" and abs(int(lines.replace(",", "")) - count) <= count / 10
+
+
 def faults(page: str) -> Iterator[str]:
     """What is wrong with the table of a page."""
     *stops, total = [(row["stop"], row["read"], row["lines"]) for row in _ROW.finditer(page)]
@@ -59,9 +64,9 @@ def faults(page: str) -> Iterator[str]:
     for stop, read, lines in stops:
         found = lines_of(read)
         whole += found
-        if lines != f"{found:,}":
+        if not _is_near(lines, found):
             yield f"docs/core.md: {stop}: {found:,} lines, not {lines or 'blank'}"
-    if total[::2] != ("all", f"{whole:,}"):
+    if total[0] != "all" or not _is_near(total[2], whole):
         yield f"docs/core.md: all: {whole:,} lines, not {total[2]}"
     if whole > MOST:
         yield f"docs/core.md: {whole:,} lines are more than one reads in a sitting, {MOST:,}"
