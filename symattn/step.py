@@ -46,6 +46,7 @@ class Item:
     - `boolean`: its entries are 0 and 1, false and true.
     - `fixed`: it only says which; its gradient is found where it is asked for by name.
     - `batch`: its axes before heads and rows are all that the calculation has.
+    - `weights`: row i says how much query i takes of each key; pictures and pages shade it.
     """
 
     name: str
@@ -55,11 +56,13 @@ class Item:
     boolean: bool = field(default=False, kw_only=True)
     fixed: bool = field(default=False, kw_only=True)
     batch: bool = field(default=False, kw_only=True)
+    weights: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         word(self.name, "name")
-        for fact in ("logits", "boolean", "fixed", "batch"):
-            flag(getattr(self, fact), f"{self.name}: {fact}")
+        for fact in self.facts:
+            if fact != "count":
+                flag(getattr(self, fact), f"{self.name}: {fact}")
         instance(self.symbol, MatrixExpr, f"{self.name}: symbol", "a MatrixSymbol")
         if not hasattr(self.symbol, "name"):
             raise wrong(self.symbol, f"{self.name}: symbol", "a MatrixSymbol")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from symattn.arithmetic.functions import Kind
 from symattn.budget import admit, is_limited
 from symattn.documents.job import CODE, DRAWN, Job
+from symattn.documents.pictures.kinds import usual
 from symattn.evaluate.work import Work, exact_operations, proven_operations, work_of
 from symattn.step import Step
 
@@ -95,9 +96,8 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
 def _is_shown(form: str, job: Job, work: Work) -> bool:
     """Whether a matrix is in the document. A page holds all that is evaluated."""
     if form in DRAWN:
-        names = [item.name for item in (*job.derivation.inputs, *job.derivation.steps)]
-        usual = "weights" if "weights" in names else names[-1]
-        return work.item.name in (tuple(job.only[:1]) or (usual,)) and job.picture != "steps"
+        drawn = job.only[0] if job.only else usual(job.picture, job.derivation)
+        return work.item.name == drawn and job.picture != "steps"
     return form in CODE or form == "html" or not job.only or work.item.name in job.only
 
 

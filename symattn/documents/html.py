@@ -163,8 +163,9 @@ class _Page:
             assert isinstance(step, Step)
             steps.append(_step(section, self.values(step), self.result(step)))
         picture = Markup()
-        if "weights" in by_name:
-            picture = weights.section(self.shown[by_name["weights"].letter])
+        for item in by_name.values():
+            if item.weights:
+                picture = weights.section(self.shown[item.letter])
         live = live_program(self.derivation, self.evaluation)
         data = self.data(live.tempered, live.letters)
         return frame.page(

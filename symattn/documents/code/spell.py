@@ -41,9 +41,6 @@ _NAMES = {
 #: What is called by what is done to it.
 _ROLES = {"cos": "angles", "sin": "angles"}
 
-#: Inputs that may be given as true and false.
-_FLAGS = ("allowed", "one_hot")
-
 #: A helping line longer than this gets a line of its own.
 _LONG = 60
 
@@ -94,14 +91,15 @@ class _Writer:
         self.inlined: dict[int, Piece] = {}
         letters = [line.name for line in program.lines if line.name]
         self.taken = {*letters, *program.parameters, *language.reserved, *language.helpers}
-        #: An input of numbers, whose type and place the constants take where there are types.
+        #: An input of numbers, not of true and false, whose type and place the constants take
+        #: where there are types.
         self.like = next(
             (
                 line.name
                 for line in program.lines
                 if line.operation == "input"
                 and line.step is not None
-                and line.step.name not in _FLAGS
+                and (line.step.logits or not line.step.fixed)
             ),
             "",
         )

@@ -110,11 +110,6 @@ class Shown:
             for row_column_head in (short, long)
         )
 
-    @cached_property
-    def is_weights(self) -> bool:
-        """Whether the cells are shaded."""
-        return self.item.name == "weights"
-
     def kept(self, size: int) -> list[int | None]:
         """The indices shown, with None where some are left out."""
         limit = self.notation.limit
@@ -175,7 +170,7 @@ class Shown:
                     dots = "⋱" if i is j else "⋮" if i is None else "⋯"
                     cells.append(el("td", dots, class_="gap"))
                     continue
-                shade = f"w{self.shade(head, i, j)}" if self.is_weights else None
+                shade = f"w{self.shade(head, i, j)}" if self.item.weights else None
                 cells.append(
                     el(
                         "td",

@@ -53,15 +53,24 @@ def picture(
         return graph(derivation, notation)
     if evaluation is None:
         raise SymattnError(f"picture {kind}: needs numbers; give a worksheet")
-    names = [item.name for item in (*derivation.inputs, *derivation.steps)]
-    usual = "scores" if kind == "falk" else "weights"
-    wanted = step or (usual if usual in names else names[-1])
+    items = (*derivation.inputs, *derivation.steps)
+    names = [item.name for item in items]
+    wanted = step or usual(kind, derivation)
     if wanted not in names:
         raise SymattnError(f"no step is called {shown(wanted)}{nearest(wanted, names)}")
-    items = (*derivation.inputs, *derivation.steps)
     parts = {item.letter: Shown(item, evaluation, notation) for item in items}
     chosen = next(part for part in parts.values() if part.item.name == wanted)
     return OF_A_MATRIX[kind](chosen, parts)
+
+
+def usual(kind: str, derivation: Derivation) -> str:
+    """The matrix that is drawn where none is asked for: the weights; of products, the scores."""
+    items = (*derivation.inputs, *derivation.steps)
+    if kind == "falk":
+        drawn = [step for step in derivation.steps if step.logits]
+    else:
+        drawn = [item for item in items if item.weights]
+    return next((item.name for item in drawn), items[-1].name)
 
 
 def names_of(labels: tuple[str, ...], count: int, base: int, letter: str) -> list[str]:
