@@ -81,9 +81,9 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         return filled[before:]
 
 
-def _lines_before(source: str, markdown: str) -> int:
+def _lines_before(page: str, markdown: str) -> int:
     """The lines of the front matter, which MkDocs takes off."""
-    return max(source.count("\n") - markdown.count("\n"), 0) if source.endswith(markdown) else 0
+    return max(page.count("\n") - markdown.count("\n"), 0) if page.endswith(markdown) else 0
 
 
 def _plain(text: str) -> str:

@@ -154,8 +154,8 @@ class Step(Item):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for said in ("rule", "because", "source"):
-            word(getattr(self, said), f"{self.name}: {said}")
+        for field_name in ("rule", "because", "source"):
+            word(getattr(self, field_name), f"{self.name}: {field_name}")
         instance(self.expr, MatrixExpr, f"{self.name}: expr", "a matrix expression of SymPy")
         check_shapes(self.expr, self.name)
         left, right = shape_of(self.symbol), shape_of(self.expr)
@@ -226,8 +226,8 @@ def size_put_in(value: Any, name: str) -> sympy.Expr:
 
 def listed_sizes(sizes: Mapping[sympy.Symbol, int], order: Sequence[str]) -> dict[str, int]:
     """Sizes by name, in this order; those that it lacks come last."""
-    named = {symbol.name: count for symbol, count in sizes.items()}
-    return {name: named[name] for name in dict.fromkeys((*order, *named)) if name in named}
+    by_name = {symbol.name: count for symbol, count in sizes.items()}
+    return {name: by_name[name] for name in dict.fromkeys((*order, *by_name)) if name in by_name}
 
 
 def letter_of(symbol: MatrixExpr) -> str:
@@ -257,18 +257,18 @@ def check_shapes(expr: MatrixExpr, name: str) -> None:
             for left, right in pairwise(factors):
                 if not _same(left.shape[1], right.shape[0]):
                     raise ShapeError(
-                        f"{name}: {_named(left)} times {_named(right)} needs as many columns on "
+                        f"{name}: {_part(left)} times {_part(right)} needs as many columns on "
                         f"the left ({left.shape[1]}) as rows on the right ({right.shape[0]})"
                     )
         elif isinstance(part, sympy.MatAdd | sympy.HadamardProduct):
             for other in part.args[1:]:
                 if not _fits(shape_of(part.args[0]), shape_of(other)):
                     raise ShapeError(
-                        f"{name}: {_named(part.args[0])} and {_named(other)} need the same shape"
+                        f"{name}: {_part(part.args[0])} and {_part(other)} need the same shape"
                     )
 
 
-def _named(expr: MatrixExpr) -> str:
+def _part(expr: MatrixExpr) -> str:
     return f"{line(Speller().matrix(expr))} ({dims(expr.shape)})"
 
 

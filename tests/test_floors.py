@@ -195,6 +195,8 @@ ELSEWHERE = {
     "exp": "the function e^x, in tables of functions",
     "bias": "how the node of a learned bias is written in formulas: bias(T)",
     "heads": "a view that joins heads, in programs; a class of the page",
+    "row_max": "an operation of the arithmetics, in programs",
+    "table": "how a language spells a table",
 }
 
 

@@ -18,8 +18,8 @@ FACTS = ("logits", "boolean", "fixed", "batch", "weights")
 class Word:
     """A matrix by its name: the letter it goes by, and facts that hold wherever it is given.
 
-    `logits`, `boolean`, `fixed`, `batch` and `weights` are those of an `Item`. A `learned` matrix is the same
-    in every calculation of a batch, a `shared` one the same for all heads.
+    `FACTS` are those of an `Item`. A `learned` matrix is the same in every calculation of a batch,
+    a `shared` one the same for all heads.
     """
 
     name: str

@@ -119,8 +119,8 @@ class Call:
         numbers = path.with_suffix(".npz")
         worksheet, beside = Destination.of(path), Destination.of(numbers)
         worksheet.refuse_inputs([numbers])  # by a link
-        held = BytesIO()
-        np.savez_compressed(held, **given)  # type: ignore[arg-type]  # of arrays by name
+        archive = BytesIO()
+        np.savez_compressed(archive, **given)  # type: ignore[arg-type]  # of arrays by name
         lines = [
             f"title = {json.dumps(self.name)}",
             "",
@@ -131,7 +131,7 @@ class Call:
             *(f'{name} = "{numbers.name}:{name}"' for name in given),
         ]
         remark = [f"# {self._start}"] if self._start else []
-        beside.write(held.getvalue())
+        beside.write(archive.getvalue())
         worksheet.write("\n".join([*remark, *lines, ""]))
         return path
 

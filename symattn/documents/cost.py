@@ -68,8 +68,8 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
         return found
     works = work_of(job.evaluation)
     finer = 1 + job.notation.digits / _USUAL_DIGITS
-    shown = [work for work in works if _is_shown(form, job, work)]
-    exactly = any(_needs_exact(form, job, work) for work in shown)
+    parts = [work for work in works if _is_part(form, job, work)]
+    exactly = any(_needs_exact(form, job, work) for work in parts)
     for work in works:
         name = work.item.name
         found.append((name, "proven digits", proven_operations(work, checked) * finer))
@@ -77,7 +77,7 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
             found.append((name, "exact values", exact_operations(work) * _deeper(job)))
     lengths = _lengths(works)
     left = _PAGE_LINES if form == "html" else None
-    for work in shown:
+    for work in parts:
         name = work.item.name
         cells, lines = _cells(form, job, work), _lines(form, job, work)
         if left is not None:  # a page has so many in all
@@ -93,7 +93,7 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
     return found
 
 
-def _is_shown(form: str, job: Job, work: Work) -> bool:
+def _is_part(form: str, job: Job, work: Work) -> bool:
     """Whether a matrix is in the document. A page holds all that is evaluated."""
     if form in DRAWN:
         drawn = job.only[0] if job.only else usual(job.picture, job.derivation)

@@ -100,13 +100,13 @@ def document(
     """
     from symattn.arguments import instance, word, words
     from symattn.derivation import Derivation, Evaluation
-    from symattn.errors import NoSuchName, nearest, shown
+    from symattn.errors import NoSuchName, nearest, quote
     from symattn.notation.options import notation_of
 
     if not isinstance(form, str) or form not in FORMATS:
-        raise NoSuchName(f"there is no format {shown(form)}{nearest(form, FORMATS)}")
-    for name, said in (("title", title), ("picture", picture)):
-        word(said, name)
+        raise NoSuchName(f"there is no format {quote(form)}{nearest(form, FORMATS)}")
+    for name, text in (("title", title), ("picture", picture)):
+        word(text, name)
     if flavor is not None:
         word(flavor, "flavor")
     views, steps, notes = words(views, "views"), words(steps, "steps"), words(notes, "notes")
@@ -206,12 +206,12 @@ def _tex(form: str, jobs: Sequence[Job]) -> str | bytes:
 
 
 def _flavor(form: str, job: Job, flavors: tuple[str, ...], usual: str) -> str:
-    from symattn.errors import SymattnError, nearest, shown
+    from symattn.errors import SymattnError, nearest, quote
 
     chosen = job.flavor or usual
     if chosen not in flavors:
         raise SymattnError(
-            f"--flavor {shown(chosen)}: {form} has no such flavor{nearest(chosen, flavors)}"
+            f"--flavor {quote(chosen)}: {form} has no such flavor{nearest(chosen, flavors)}"
         )
     return chosen
 

@@ -50,8 +50,8 @@ class StepCheck:
             return f"{self.entry()}: the dtype overflowed; use a wider one"
         if math.isinf(self.tolerance):
             return f"{self.entry()}: rounding leaves no bound to hold it against"
-        told = f"{self.error:.2g} off at most, where {self.tolerance:.2g} is allowed"
-        return f"{self.entry()}: disagrees, {told}"
+        distance = f"{self.error:.2g} off at most, where {self.tolerance:.2g} is allowed"
+        return f"{self.entry()}: disagrees, {distance}"
 
 
 @dataclass(frozen=True)

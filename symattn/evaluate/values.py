@@ -20,7 +20,7 @@ from symattn.arithmetic.enclosure import BITS, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, is_array, plain_array, read_array
 from symattn.arithmetic.rounded import Rounded
-from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, shown
+from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, quote
 from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
@@ -44,8 +44,8 @@ class Values:
         dtype: Any = "float64",
         order: Sequence[str] = (),
     ) -> None:
-        for name, held, kind in (("inputs", inputs, Input), ("steps", steps, Step)):
-            for item in instance(held, (tuple, list), name, "a tuple of them"):
+        for name, items, kind in (("inputs", inputs, Input), ("steps", steps, Step)):
+            for item in instance(items, (tuple, list), name, "a tuple of them"):
                 instance(item, kind, name, f"a tuple of {kind.__name__}s")
         self.inputs, self.steps = tuple(inputs), tuple(steps)
         self.arithmetic = Arrays(dtype)
@@ -74,7 +74,7 @@ class Values:
     def _bound(self, sizes: Mapping[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
         """Every size that the shapes of the given matrices tell; two that disagree are an error."""
         known = dict(sizes)
-        told_by = dict.fromkeys(known, "what you said")
+        origin = dict.fromkeys(known, "what you said")
         for item in self.inputs:
             array = self.given[item.letter]
             sides = item.shape if item.count is None else (item.count, *item.shape)
@@ -92,20 +92,20 @@ class Values:
                         needed = f"{expected}" if more else f"a multiple of {factor}"
                         raise ShapeError(f"{item.name}: {count} rows or columns are not {needed}")
                     known[symbol] = share
-                    told_by[symbol] = item.name
+                    origin[symbol] = item.name
                 elif int(expected) != count:
-                    other = told_by.get(size, "the rest")
+                    other = origin.get(size, "the rest")
                     needed = " × ".join(str(side.subs(known)) for side in sides)
                     found = " × ".join(map(str, array.shape[-len(sides) :]))
                     raise ShapeError(
                         f"{item.name}: is {found}; because of {other} it has to be {needed} "
                         f"({size} = {expected})"
                     )
-        self._check_groups(known, told_by)
+        self._check_groups(known, origin)
         return known
 
     def _check_groups(
-        self, known: Mapping[sympy.Symbol, int], told_by: Mapping[sympy.Symbol, str]
+        self, known: Mapping[sympy.Symbol, int], origin: Mapping[sympy.Symbol, str]
     ) -> None:
         """Every group of keys and values serves equally many heads."""
         for step in self.steps:
@@ -114,7 +114,7 @@ class Values:
                     continue
                 heads, groups = step.heads(known), item.heads(known)
                 if heads and groups and heads % groups:
-                    first, last = (told_by.get(one.count, "the rest") for one in (step, item))
+                    first, last = (origin.get(one.count, "the rest") for one in (step, item))
                     raise ShapeError(
                         f"kv_heads: {counted(heads, 'head')} (because of {first}) cannot be shared "
                         f"evenly by {groups} (because of {last})"
@@ -147,7 +147,7 @@ class Values:
         """A letter of an input or of a step."""
         if not isinstance(letter, str) or letter not in self._names:
             raise NoSuchName(
-                f"no matrix has the letter {shown(letter)}{nearest(letter, self._names)}"
+                f"no matrix has the letter {quote(letter)}{nearest(letter, self._names)}"
             )
         return letter
 
@@ -201,8 +201,8 @@ class Values:
         if len(index) != len(batch) or not all(
             0 <= i < n for i, n in zip(index, batch, strict=True)
         ):
-            told = ", ".join(map(shown, index))
-            raise ShapeError(f"batch: there is no item ({told}) among {batch}")
+            index_text = ", ".join(map(quote, index))
+            raise ShapeError(f"batch: there is no item ({index_text}) among {batch}")
         other = copy(self)
         other.given = {
             item.letter: self.item_of(item.letter, self.given[item.letter], index)
@@ -379,11 +379,11 @@ class Values:
     def _place(self, letter: str, place: Place) -> Place:
         """A place in a matrix, counted from 0."""
         shape = self.shape(letter)
-        told = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
+        expected = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
         if not isinstance(place, tuple) or len(place) != len(shape):
-            raise wrong(place, told, f"a tuple of {len(shape)} indices")
+            raise wrong(place, expected, f"a tuple of {len(shape)} indices")
         for index, size in zip(place, shape, strict=True):
-            whole(index, told, -size, size - 1)
+            whole(index, expected, -size, size - 1)
         return place
 
     def shape(self, letter: str) -> tuple[int, ...]:
@@ -457,7 +457,7 @@ def _read(
     for name in given:
         if name not in names:
             raise NoSuchName(
-                f"{shown(name)} is not an input of this derivation{nearest(name, names)}"
+                f"{quote(name)} is not an input of this derivation{nearest(name, names)}"
             )
     out: dict[str, Array] = {}
     for item in inputs:

@@ -132,9 +132,9 @@ def _settled_links(
 
 def _exact_links(numbers: Numbers, rule: Rule, result: sympy.Expr) -> Iterator[tuple[t.Op, Tree]]:
     """The operands put in exactly, and the exact result."""
-    put_in, value = numbers.exact_stage(rule), numbers.speller.scalar(result)
-    if put_in != value:
-        yield t.EQUALS, put_in
+    numbers_in, value = numbers.exact_stage(rule), numbers.speller.scalar(result)
+    if numbers_in != value:
+        yield t.EQUALS, numbers_in
     yield t.EQUALS, value
 
 

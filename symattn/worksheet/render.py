@@ -22,7 +22,7 @@ from symattn.documents.cost import admit_document
 from symattn.documents.job import Job
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
-from symattn.errors import ReadError, located, nearest, shown
+from symattn.errors import ReadError, located, nearest, quote
 from symattn.worksheet.prose import sheet_of_block
 from symattn.worksheet.quotation import quotation
 from symattn.worksheet.reading.references import entries_at
@@ -125,7 +125,7 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
     for word in options.split():
         key, _, value = word.partition("=")
         if key not in _OPTIONS or not value:
-            raise ReadError(f"symattn: {shown(word)}: no such option{nearest(key, _OPTIONS)}")
+            raise ReadError(f"symattn: {quote(word)}: no such option{nearest(key, _OPTIONS)}")
         told[key] = value
     for key in ("digits", "level", "batch"):
         if key in told and not (told[key].isdecimal() and int(told[key]) <= 100):

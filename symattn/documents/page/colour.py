@@ -118,12 +118,12 @@ def stylesheet() -> str:
     """The colours as CSS custom properties and the classes of the shades, in both schemes."""
 
     def rules(scheme: str) -> str:
-        named = "".join(f"--{name}:{colour};" for name, colour in SCHEMES[scheme].items())
+        properties = "".join(f"--{name}:{colour};" for name, colour in SCHEMES[scheme].items())
         shades = "".join(
             f".w{level}{{background:{ground};color:{ink}}}"
             for level in range(SHADES)
             for ground, ink in [shade(scheme, level)]
         )
-        return f":root{{color-scheme:{scheme};{named}}}{shades}"
+        return f":root{{color-scheme:{scheme};{properties}}}{shades}"
 
     return f"{rules('light')}\n@media screen and (prefers-color-scheme:dark){{{rules('dark')}}}\n"

@@ -55,8 +55,8 @@ def page(
         el("title", title),
         el("style", Markup(style)),
     )
-    shown = _main(outline, title, given, steps, picture, bool(data), tempered)
-    parts = [_contents(outline, picture), shown]
+    content = _main(outline, title, given, steps, picture, bool(data), tempered)
+    parts = [_contents(outline, picture), content]
     if data:
         parts.append(
             el(
