@@ -58,11 +58,15 @@ def check(
     claims, unless --if-any is given; files of a folder without claims are skipped. A file that
     cannot be used does not keep the others from being marked.
     """
+    from symattn.errors import SymattnError
+
+    mends = options["diff"] or options["fix"]
+    if mends and form != "text":
+        raise SymattnError(f"--format {form}: is of a report, not of corrections; leave it out")
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs(_inputs(paths))
     failures: list[Failure] = []
-    mends = options["diff"] or options["fix"]
     options_of_all = not options["no_explain"], options["full"], mends, options["allow_large"]
     asked = [
         one if isinstance(one, Failure) else Asked(*one, *options_of_all)

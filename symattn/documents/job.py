@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 #: Formats that show one derivation only: the page and pictures, and programs.
 DRAWN = ("svg", "png", "tikz")
-PAGES = ("html", *DRAWN)
 CODE = ("python", "numpy", "torch", "jax", "javascript")
-SINGLE = (*PAGES, *CODE)
+SINGLE = ("html", *DRAWN, *CODE)
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
 
@@ -136,15 +135,15 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
 
     job = jobs[0]
     if form in SINGLE and job.series is not None:
-        raise SymattnError(f"--format {form}: shows one derivation; leave out the chunks")
+        raise SymattnError(f"{form}: shows one derivation; leave out the chunks")
     if job.flavor is not None and form not in FLAVORED:
-        raise SymattnError(f"--flavor: {form} has no flavors; leave it out, or use md, tex or pdf")
+        raise SymattnError(f"flavor: {form} has no flavors; leave it out, or use md, tex or pdf")
     if form not in LAID and (job.entries or job.layout):
-        what = "--layout" if job.layout else "--entry"
-        instead = "use --picture falk" if form in DRAWN else f"use {', '.join(LAID)}"
+        what = "layout" if job.layout else "entry"
+        instead = "use the picture falk" if form in DRAWN else f"use {', '.join(LAID)}"
         raise SymattnError(f"{what}: {form} cannot do that; {instead}")
     if job.layout == "falk" and (job.evaluation is None or "value" not in job.views):
-        raise SymattnError("--layout falk: is of values; give a worksheet and show its values")
+        raise SymattnError("layout falk: is of values; give a worksheet and show its values")
 
 
 def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:
@@ -211,7 +210,7 @@ def _flavor(form: str, job: Job, flavors: tuple[str, ...], usual: str) -> str:
     chosen = job.flavor or usual
     if chosen not in flavors:
         raise SymattnError(
-            f"--flavor {quote(chosen)}: {form} has no such flavor{nearest(chosen, flavors)}"
+            f"flavor {quote(chosen)}: {form} has no such flavor{nearest(chosen, flavors)}"
         )
     return chosen
 
@@ -255,18 +254,17 @@ def _code(form: str, jobs: Sequence[Job]) -> str:
 
     job = jobs[0]
     if job.evaluation is None:
-        raise SymattnError(f"--format {form}: needs sizes; leave out --symbolic")
+        raise SymattnError(f"{form}: a program needs sizes; give numbers, not symbols alone")
     if job.only:
-        raise SymattnError(f"--format {form}: is a function of all steps; leave out --step")
+        raise SymattnError(f"{form}: a program computes all steps; choose none of them")
     return code_document(job.derivation, job.evaluation, form)
 
 
-def _single(form: str, jobs: Sequence[Job]) -> str | bytes:
-    from symattn.documents.single import single_document
+def _html(form: str, jobs: Sequence[Job]) -> str:
+    from symattn.documents.html import html_document
 
     job = jobs[0]
-    return single_document(
-        form,
+    return html_document(
         job.derivation,
         job.evaluation,
         notation=job.notation,
@@ -274,8 +272,25 @@ def _single(form: str, jobs: Sequence[Job]) -> str | bytes:
         only=job.only,
         check=job.check,
         notes=job.notes,
-        picture=job.picture,
     )
+
+
+def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:
+    """The drawing of one matrix, the first of those that are asked for."""
+    from symattn.documents.pictures.kinds import picture
+    from symattn.documents.pictures.png import png_document
+    from symattn.documents.pictures.svg import svg_document
+    from symattn.documents.pictures.tikz import tikz_document
+
+    job = jobs[0]
+    step = job.only[0] if job.only else ""
+    drawing = picture(job.picture, job.derivation, job.evaluation, job.notation, step)
+    match form:
+        case "svg":
+            return svg_document(drawing)
+        case "png":
+            return png_document(drawing)
+    return tikz_document(drawing)
 
 
 _Writer: TypeAlias = Callable[[str, Sequence[Job]], str | bytes]
@@ -290,7 +305,8 @@ FORMATS: Mapping[str, _Writer] = {
     "ipynb": _notebook,
     "mathml": _mathml,
     "json": _json,
-    **dict.fromkeys(PAGES, _single),
+    "html": _html,
+    **dict.fromkeys(DRAWN, _picture),
     **dict.fromkeys(CODE, _code),
 }
 FLAVORED = ("tex", "pdf", "md")

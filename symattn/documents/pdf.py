@@ -26,8 +26,8 @@ def pdf_document(tex: str) -> bytes:
     if program is None:
         wanted = " or ".join(PROGRAMS)
         raise SymattnError(
-            f"pdf: no TeX is installed ({wanted}); install TeX Live, or write "
-            "--format tex and compile that elsewhere"
+            f"pdf: no TeX is installed ({wanted}); install TeX Live, or take the format "
+            "tex and compile that elsewhere"
         )
     name = Path(program).stem
     with tempfile.TemporaryDirectory(prefix="symattn-") as folder:

@@ -19,9 +19,9 @@ Style: TypeAlias = Literal["title", "heading", "note", "formula", "good", "bad",
 _INDENT = "   "
 
 
-def text_document(outline: Outline, charset: Charset = "unicode") -> str:
+def text_document(outline: Outline) -> str:
     """The whole document as plain text."""
-    return "\n".join(words for _, words in styled_lines(outline, charset)) + "\n"
+    return "\n".join(words for _, words in styled_lines(outline)) + "\n"
 
 
 def styled_lines(outline: Outline, charset: Charset = "unicode") -> Iterator[tuple[Style, str]]:

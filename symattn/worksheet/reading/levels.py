@@ -143,7 +143,9 @@ def _heads(
     shared = [name for name in deep if name in one_for_all and name not in _MASKS]
     if shared:
         number = "three" if shared[0] not in items else "four"
-        raise ReadError(f"{shared[0]}: {number} levels of brackets, but all heads share {shared[0]}")
+        raise ReadError(
+            f"{shared[0]}: {number} levels of brackets, but all heads share {shared[0]}"
+        )
     if heads not in (None, "h"):
         return heads
     deep = [name for name in deep if name not in _MASKS] or deep

@@ -14,9 +14,6 @@ from symattn.notation.options import Notation
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
 
-#: A step's name with indices in brackets, in the middle of a text.
-BRACKETED = r"[A-Za-z_]+(?:\[[^\[\]]*\])+"
-
 _REFERENCE = re.compile(r"(?P<step>[A-Za-z_]{1,40})(?P<index>(?:\[[^\[\]]{1,40}\]){0,6})\Z")
 _INDEX = re.compile(r"[0-9]{1,5}\Z", re.ASCII)
 _RANGE = re.compile(r"([0-9]{0,5})\s*:\s*([0-9]{0,5})\Z", re.ASCII)
