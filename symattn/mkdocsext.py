@@ -24,8 +24,8 @@ with needing("symattn.mkdocsext", "MkDocs", "symattn[mkdocs]"):
 from symattn.budget import limited
 from symattn.doors import failure
 from symattn.printable import printable
-from symattn.worksheet.prose import check_text
-from symattn.worksheet.render import rendered
+from symattn.worksheet.filling import fill_page
+from symattn.worksheet.pages import check_text
 from symattn.worksheet.syntaxes.markdown import markdown as found_in
 from symattn.worksheet.syntaxes.page import Anchor
 
@@ -68,7 +68,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                     signs = checked.links
                     complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in signs]
                     complaints += checked.problems
-                filled = rendered(_plain(text), name)
+                filled = fill_page(_plain(text), name)
         except BaseException as error:
             failed = failure(error, name).line
             known = (_COLUMN.sub(r"\1", printable(line)) for line in complaints)

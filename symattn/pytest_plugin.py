@@ -53,7 +53,7 @@ class _File(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         from symattn.budget import limited
         from symattn.doors import failure
-        from symattn.worksheet.prose import check_file
+        from symattn.worksheet.pages import check_file
 
         try:
             allowed = bool(self.config.getini("symattn_allow_large"))

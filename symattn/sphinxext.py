@@ -42,10 +42,10 @@ from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
-from symattn.worksheet.prose import check_text
+from symattn.worksheet.pages import check_text
 from symattn.worksheet.quotation import quotation
+from symattn.worksheet.reading.entry_names import entry_name
 from symattn.worksheet.reading.files import Site, read_text, site_file
-from symattn.worksheet.reading.naming import entry_name
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import Worksheet, worksheet_of
 from symattn.worksheet.reports.single import true_text

@@ -21,8 +21,9 @@ from symattn.derivation import Derivation, Evaluation
 from symattn.documents.outline import VIEWS, Outline, View, outline
 from symattn.notation.tree import Fenced, Grid, Row, Scheme, Tree
 from symattn.worksheet import read_worksheet
+from tests import ROOT
 
-EXAMPLES = tuple(sorted((Path(__file__).parent.parent / "examples").glob("*.toml")))
+EXAMPLES = tuple(sorted((ROOT / "examples").glob("*.toml")))
 
 #: What is spelled: every example with its numbers and every named variant in symbols.
 SUBJECTS = tuple(path.stem for path in EXAMPLES) + tuple(f"variant {row.name}" for row in VARIANTS)

@@ -1,7 +1,7 @@
 """Statements about attention, true and false, each with both sides in NumPy.
 
 A false statement is a plausible slip of a true one: a transpose lost, rows for columns, a mask on
-one side, a size that happens to be 2. `tests/test_statements.py` confirms every truth by
+one side, a size that happens to be 2. `tests/algebra/test_statements.py` confirms every truth by
 `tests.oracle`; ``python -m tests.fuzz.corpus`` holds `symattn.equal` against them.
 """
 

@@ -15,10 +15,11 @@ from symattn.cli import main
 from symattn.documents.job import FORMATS
 from symattn.nodes import masks
 from symattn.nodes.masks import Mask
+from tests import ROOT
 from tests.conftest import Formulas
-from tests.test_latex import formulas
+from tests.documents.test_latex import formulas
 
-PAGE = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 GIVEN = {"Q": [[1, 0], [0, 2], [1, 1]], "K": [[1, 1], [0, 1], [2, 0]], "V": [[1], [2], [3]]}
 
 

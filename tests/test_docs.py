@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from symattn.worksheet.prose import check_file
+from symattn.worksheet.pages import check_file
+from tests import ROOT
 
-ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 

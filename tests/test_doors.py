@@ -22,11 +22,10 @@ from symattn.cli import main, screen
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError
 from symattn.status import Status
+from tests import ROOT
 from tests.sphinxed import warnings_of
 
 pytest_plugins = ["pytester"]
-
-ROOT = Path(__file__).parent.parent
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
 RIGHT = f"{SHEET}[claims]\nweights = [[0.5, 0.5]]\n"
@@ -68,12 +67,12 @@ NAMES = [f"{type(error).__name__}-{number}" for number, (error, _, _) in enumera
 #: Each command, and what it calls.
 COMMANDS = (
     ("symattn.derivation.Derivation.evaluate", "derive {right}"),
-    ("symattn.worksheet.prose.check_file", "check {right}"),
-    ("symattn.worksheet.prose.check_file", "check {right} {page}"),
+    ("symattn.worksheet.pages.check_file", "check {right}"),
+    ("symattn.worksheet.pages.check_file", "check {right} {page}"),
     ("symattn.worksheet.reports.overview.report_of", "check {right}"),
     ("symattn.worksheet.reports.writers.html_overview", "check {right} --format html"),
     ("symattn.worksheet.reports.results.CheckedFile.corrected", "check {right} --diff"),
-    ("symattn.worksheet.render.rendered", "render {page}"),
+    ("symattn.worksheet.filling.fill_page", "render {page}"),
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
@@ -135,8 +134,8 @@ def test_a_traceback_is_for_those_who_ask(
     planted = raising(RuntimeError("a\x1b[2J\nb"))
     for name in (
         "cli.lists.print_lines",
-        "worksheet.prose.check_file",
-        "worksheet.render.rendered",
+        "worksheet.pages.check_file",
+        "worksheet.filling.fill_page",
     ):
         monkeypatch.setattr(f"symattn.{name}", planted)
     arguments = words.format(**given).split()
@@ -284,7 +283,7 @@ def test_every_failure_in_mkdocs(monkeypatch: pytest.MonkeyPatch, caplog: Any) -
     plugin.load_config({})
     for error, _, told in INSIDE:
         caplog.clear()
-        monkeypatch.setattr(mkdocsext, "rendered", raising(error))
+        monkeypatch.setattr(mkdocsext, "fill_page", raising(error))
         assert plugin.on_page_markdown(CLAIMING, page=page) == CLAIMING
         wrong, record = (one.getMessage() for one in caplog.records)
         assert "weights[1,1]: you wrote 0.4" in wrong  # what was found before is still said
@@ -296,9 +295,9 @@ def test_every_failure_in_pytest(
 ) -> None:
     loaded = any(e.value == "symattn.pytest_plugin" for e in entry_points(group="pytest11"))
     plugin = () if loaded else ("-p", "symattn.pytest_plugin")
-    from symattn.worksheet import prose
+    from symattn.worksheet import pages
 
-    real = prose.check_file
+    real = pages.check_file
     errors: dict[str, tuple[BaseException, str]] = {}
     for number, (error, _, told) in enumerate(INSIDE):
         name = f"a{number}.toml"
@@ -313,7 +312,7 @@ def test_every_failure_in_pytest(
             raise errors[path.name][0]
         return real(path, *rest)
 
-    monkeypatch.setattr(prose, "check_file", planted)
+    monkeypatch.setattr(pages, "check_file", planted)
     options = ("-p", "no:cacheprovider", "-p", "no:xdist", "--color=no", *plugin)
     result = pytester.runpytest_inprocess(*options, "--symattn", "-v")
     result.assert_outcomes(failed=len(INSIDE) + 1)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from symattn.attention.vocabulary import WORDS
+from tests import ROOT
 
-ROOT = Path(__file__).parent.parent / "symattn"
+PACKAGE = ROOT / "symattn"
 
 #: From the ground up; names on one line stand on the same floor and do not know one another.
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -32,10 +33,22 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 
+#: The rooms of `symattn/worksheet/`, and the files beside them, from the ground up.
+ROOMS: tuple[tuple[str, ...], ...] = (
+    ("reading",),
+    ("marking", "syntaxes", "quotation"),
+    ("misconceptions",),
+    ("reports", "exercise"),
+    ("check",),
+    ("pages",),
+    ("filling", "display"),
+)
+ROOM = {name: level for level, rooms in enumerate(ROOMS) for name in rooms}
 
-def part_of(module: str) -> str:
-    """The part of the package a dotted module name belongs to."""
-    return module.split(".")[1] if "." in module else ""
+
+def part_of(module: str, depth: int = 1) -> str:
+    """The part of the package, or the room of that part, a dotted module name belongs to."""
+    return ".".join(module.split(".")[depth : depth + 1])
 
 
 def imported(source: str) -> set[str]:
@@ -64,12 +77,25 @@ def violations(part: str, source: str) -> list[str]:
     ]
 
 
-MODULES = sorted(ROOT.rglob("*.py"))
+def rising(room: str, source: str) -> list[str]:
+    """The imports in the source of a module of a room of worksheet/ that do not go down."""
+    return [
+        module
+        for module in sorted(imported(source))
+        if part_of(module) == "worksheet"
+        and part_of(module, 2) in ROOM
+        and part_of(module, 2) != room
+        and ROOM[part_of(module, 2)] >= ROOM[room]
+    ]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+MODULES = sorted(PACKAGE.rglob("*.py"))
+WORKSHEET = sorted((PACKAGE / "worksheet").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_go_down(path: Path) -> None:
-    part = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    part = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     if part == "__init__":
         return  # the package's face hands names on from everywhere
     assert part in LEVEL, f"{part} has no floor yet; give it one"
@@ -86,11 +112,33 @@ def test_an_import_that_goes_up_is_caught() -> None:
     assert violations("nodes", "from symattn.notation import tree") == []
 
 
+@pytest.mark.parametrize("path", WORKSHEET, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_the_rooms_of_worksheet_are_layers(path: Path) -> None:
+    room = path.relative_to(PACKAGE / "worksheet").parts[0].removesuffix(".py")
+    if room == "__init__":
+        return
+    assert room in ROOM, f"{room} has no place among the rooms yet; give it one"
+    assert rising(room, path.read_text(encoding="utf-8")) == []
+
+
+def test_a_room_that_reaches_up_is_caught() -> None:
+    assert rising("reading", "def f():\n    import symattn.worksheet.marking.lines") == [
+        "symattn.worksheet.marking.lines"
+    ]
+    assert rising("syntaxes", "from symattn.worksheet.marking import lines") == [
+        "symattn.worksheet.marking"
+    ]
+    assert rising("check", "from symattn.worksheet.pages import check_file") == [
+        "symattn.worksheet.pages"
+    ]
+    assert rising("pages", "from symattn.worksheet.reading.toml import parse") == []
+
+
 def test_no_file_is_a_drawer_for_everything() -> None:
     assert [path for path in MODULES if path.stem in ("utils", "helpers", "misc")] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_no_string_can_reach_a_parser_that_runs_code(path: Path) -> None:
     """SymPy's `sympify` evaluates strings unless it is strict."""
     runs_code = {"eval", "exec", "parse_expr", "nsimplify", "parse_latex", "S"}
@@ -103,7 +151,7 @@ def test_no_string_can_reach_a_parser_that_runs_code(path: Path) -> None:
 
 
 def test_grammar_and_notation_know_no_sympy() -> None:
-    for path in (ROOT / "grammar.py", *(ROOT / "notation").glob("*.py")):
+    for path in (PACKAGE / "grammar.py", *(PACKAGE / "notation").glob("*.py")):
         names = {
             name.split(".")[0]
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -120,7 +168,7 @@ def test_grammar_and_notation_know_no_sympy() -> None:
 
 #: Every file by the module it is.
 FILES = {
-    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in MODULES
 }
 
@@ -208,7 +256,9 @@ def names_of_attention(source: str) -> set[str]:
 
 @pytest.mark.parametrize("floor", GENERIC)
 def test_generic_floors_know_no_step_of_attention(floor: str) -> None:
-    paths = [path for path in MODULES if path.relative_to(ROOT).parts[0].partition(".")[0] == floor]
+    paths = [
+        path for path in MODULES if path.relative_to(PACKAGE).parts[0].partition(".")[0] == floor
+    ]
     assert paths
     assert {path: names_of_attention(path.read_text(encoding="utf-8")) for path in paths} == {
         path: set() for path in paths
@@ -218,3 +268,10 @@ def test_generic_floors_know_no_step_of_attention(floor: str) -> None:
 def test_a_step_that_a_generic_floor_knows_is_caught() -> None:
     assert names_of_attention('hidden = item.name in ("scores", "bias", "Q")') == {"scores", "Q"}
     assert names_of_attention('"""The scores of Q and K."""\nscores = item.logits') == set()
+
+
+def test_tests_stand_in_rooms_of_the_source() -> None:
+    tests = ROOT / "tests"
+    rooms = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    assert len(rooms) > 15
+    assert {str(room) for room in rooms if not (PACKAGE / room).is_dir()} == {"fuzz", "golden"}

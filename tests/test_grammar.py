@@ -7,7 +7,6 @@ import random
 import subprocess
 import sys
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,8 +31,7 @@ from symattn.grammar import (
     read_closed,
     sides,
 )
-
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
 
 A, B, C, D, K, Q, S, V, X, c, x, y = (Name(letter) for letter in "ABCDKQSVXcxy")
 E, PI, INFINITY = Name("e"), Name("pi"), Name("∞")

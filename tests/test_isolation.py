@@ -29,11 +29,10 @@ from symattn.worksheet.reports.writers import (
     markdown_overview,
     styled_overview,
 )
-from tests import tasks
+from tests import ROOT, tasks
 from tests.terminal import shown_at_a_terminal
-from tests.test_check_overview import RIGHT, SLIP
+from tests.worksheet.reports.test_check_overview import RIGHT, SLIP
 
-ROOT = Path(__file__).parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")

@@ -210,7 +210,7 @@ def test_what_cannot_be_used_hides_no_number(
 
     import symattn
     from symattn import mkdocsext
-    from symattn.worksheet.prose import check_text
+    from symattn.worksheet.pages import check_text
 
     name, text, problems, numbers = row
     checked = check_text(text, name)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+
+from tests import ROOT
 
 pytest_plugins = ["pytester"]
 
@@ -77,6 +78,6 @@ def test_the_plugin_costs_nothing_until_it_is_asked_for() -> None:
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parent.parent,
+        cwd=ROOT,
     )
     assert done.stdout.strip() == "False"

@@ -31,6 +31,7 @@ from symattn.errors import MissingExtra, SymattnError
 from symattn.nodes.spell import Speller, ordered_terms
 from symattn.worksheet import check_worksheet, read_worksheet, worksheet_of
 from symattn.worksheet.reading.matrices import read_matrix
+from tests import ROOT
 from tests.extras import package
 
 SHEET = """
@@ -138,7 +139,7 @@ MARKS: Any = symattn.check(SHEET)
 TREE = STEP.formula()
 WORKSHEET = worksheet_of(SHEET)
 BATCHES = worksheet_of("[attention]\nbatch = 1\n[given]\nQ = [[[1]]]\nK = [[1]]\nV = [[1]]")
-FILE = Path(__file__).parent.parent / "examples" / "causal.toml"
+FILE = ROOT / "examples" / "causal.toml"
 DECODED = worksheet_of(
     '[attention]\nmask = "causal"\n[given]\nQ = [[1], [2]]\nK = [[1], [0]]\nV = [[1], [3]]'
 )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.fuzz.targets import OUTCOMES
 
-ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
 ROWS = re.findall(r"^\| (.+?) \| ([0-9,]+) \| `([\w.]+)` \|$", PAGE, re.MULTILINE)
 

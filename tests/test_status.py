@@ -27,19 +27,19 @@ from symattn.cli.prove import status_of
 from symattn.doors import failure
 from symattn.errors import ReadError, Undecided
 from symattn.status import PRECEDENCE, Status, exit_statuses, worst
-from symattn.worksheet.render import rendered
+from symattn.worksheet.filling import fill_page
+from tests import ROOT
 from tests.sphinxed import warnings_of
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "symattn"
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
 RIGHT, WRONG = (f"{SHEET}[claims]\nweights = [[{x}, 0.5]]\n" for x in ("0.5", "0.4"))
 BAD = "[given]\nscores = [[0,\n"
 PAGE = f"```symattn\n{SHEET}```\n\nIt is <!-- value weights[1,1] --><!-- /value -->.\n"
-FILLED = rendered(PAGE, "page.md", "github")
+FILLED = fill_page(PAGE, "page.md", "github")
 
 
 def run(*words: str) -> Result:
@@ -439,9 +439,9 @@ def test_all_is_the_worst_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
 #: What each command calls; where a defect is planted, and the words that lead there.
 PLANTS: tuple[tuple[str, str], ...] = (
     ("symattn.derivation.Derivation.evaluate", "derive {right}"),
-    ("symattn.worksheet.prose.check_file", "check {right}"),
+    ("symattn.worksheet.pages.check_file", "check {right}"),
     ("symattn.worksheet.reports.overview.report_of", "check {right}"),
-    ("symattn.worksheet.render.rendered", "render {page}"),
+    ("symattn.worksheet.filling.fill_page", "render {page}"),
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
@@ -475,16 +475,16 @@ def test_a_defect_outside_of_the_commands(monkeypatch: pytest.MonkeyPatch) -> No
     assert REPORT.search(result.stderr)
 
 
-@pytest.mark.parametrize("at", ["check_file", "report"])
+@pytest.mark.parametrize("at", ["check_file", "report_of"])
 def test_a_defect_in_one_file_stops_no_other(
     at: str, file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.worksheet import prose
+    from symattn.worksheet import pages
     from symattn.worksheet.reports import overview
 
     texts = {"a": RIGHT, "b": RIGHT, "c": WRONG, "d": BAD}
     paths = [file(f"{name}.toml", text) for name, text in texts.items()]
-    module: Any = prose if at == "check_file" else overview
+    module: Any = pages if at == "check_file" else overview
     real, calls = getattr(module, at), []
 
     def once(*arguments: Any) -> Any:
@@ -503,13 +503,13 @@ def test_a_defect_in_one_file_stops_no_other(
 def test_a_page_that_fails_stops_no_other(
     file: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symattn.worksheet import render
+    from symattn.worksheet import filling
 
     first, second = file("a.md", PAGE), file("b.md", PAGE)
-    real = render.rendered
+    real = filling.fill_page
     monkeypatch.setattr(
-        render,
-        "rendered",
+        filling,
+        "fill_page",
         lambda text, name, *rest: planted() if name == first else real(text, name, *rest),
     )
     result = run("render", first, second)
@@ -557,9 +557,9 @@ def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 #: Runs the command line with a defect planted in the reader of worksheets.
 PLANTED = """
 import sys
-import symattn.worksheet.prose as prose
+import symattn.worksheet.pages as pages
 from symattn.cli import main
-prose.check_text = lambda *_: {}["planted"]
+pages.check_text = lambda *_: {}["planted"]
 main(sys.argv[1:])
 """
 
@@ -622,10 +622,10 @@ def test_a_reader_of_neither_stream(words: str, status: int) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="signals are of POSIX")
 def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
     code = (
-        "import time, symattn.worksheet.prose as prose\n"
+        "import time, symattn.worksheet.pages\n"
         "from symattn.cli import main\n"
         "def waits(*_):\n    print('here', flush=True)\n    time.sleep(60)\n"
-        "prose.check_file = waits\n"
+        "symattn.worksheet.pages.check_file = waits\n"
         "main(['check', 'x.toml'])\n"
     )
     with subprocess.Popen(
@@ -665,12 +665,12 @@ def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Non
 
 @pytest.mark.parametrize(
     "at",
-    ["symattn.worksheet.prose.check_file", "symattn.worksheet.reports.results.Finding.message"],
+    ["symattn.worksheet.pages.check_file", "symattn.worksheet.reports.results.Finding.message"],
 )
 def test_a_defect_in_pytest(
     at: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(at, property(planted) if at.endswith("told") else planted)
+    monkeypatch.setattr(at, property(planted) if at.endswith("message") else planted)
     pytester.path.joinpath("a.toml").write_text(WRONG, encoding="utf-8")
     loaded = any(e.value == "symattn.pytest_plugin" for e in entry_points(group="pytest11"))
     plugin = () if loaded else ("-p", "symattn.pytest_plugin")
@@ -685,7 +685,7 @@ def test_a_defect_in_pytest(
 def test_a_defect_in_mkdocs(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     from symattn import mkdocsext
 
-    monkeypatch.setattr(mkdocsext, "rendered", planted)
+    monkeypatch.setattr(mkdocsext, "fill_page", planted)
     shown: Any = SimpleNamespace(abs_src_path="/docs/a.md", content_string=PAGE)
     page: Any = SimpleNamespace(file=shown)
     plugin = mkdocsext.Fills()

@@ -104,11 +104,11 @@ class Side:
         found |= {s for need in self.needs for s in need.free_symbols}
         return found
 
-    def is_refused(self, sizes: Any) -> bool:
+    def is_refused(self, sizes: Sizes) -> bool:
         """Whether these scalars leave the side without a value."""
         return any(bool(ball(need.subs(sizes)) < 0) for need in self.needs)
 
-    def value(self, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Any) -> Array:
+    def value(self, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Sizes) -> Array:
         """The value in an arithmetic."""
         if isinstance(self.meaning, Derivation):
             values = dict(given)
@@ -202,7 +202,7 @@ class _Tried(Balls):
 
 
 def evaluated(
-    given: Mapping[str, Array], defined: Mapping[str, Any], scalars: Any
+    given: Mapping[str, Array], defined: Mapping[str, Any], scalars: Sizes
 ) -> dict[str, Array] | None:
     """The matrices that are given and those that hypotheses define; None where one has no value.
 
@@ -232,7 +232,7 @@ def _balls(value: Array) -> Array:
     return value if value.size and isinstance(value.flat[0], flint.arb) else BALLS.array(value)
 
 
-def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Any) -> Compared:
+def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Sizes) -> Compared:
     """The sides in balls, with more bits where the first do not tell."""
     answer = Compared(False)
     letters = {*left.letters(), *right.letters()}
@@ -256,7 +256,7 @@ def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Any) ->
     return answer
 
 
-def has_value(side: Side, given: Mapping[str, Array], sizes: Any) -> bool:
+def has_value(side: Side, given: Mapping[str, Array], sizes: Sizes) -> bool:
     """Whether every entry of a side has a value for these numbers."""
     tried = _Tried()
     with precision(_BITS[-1]), np.errstate(all="ignore"):

@@ -116,12 +116,12 @@ class Ring:
             self.roots.append(place)
         return place
 
-    def constant(self, value: Any) -> Any:
+    def constant(self, value: Any) -> flint.fmpq_mpoly:
         """A rational number as a polynomial."""
         number = value if isinstance(value, flint.fmpq) else rational(value)
         return self.context.constant(number)
 
-    def lifted(self, poly: Any) -> Any:
+    def lifted(self, poly: flint.fmpq_mpoly) -> Any:
         """A polynomial in the context that is in force."""
         if poly.context() is self.context:
             return poly
@@ -137,13 +137,13 @@ class Ring:
         """A rational number as an element."""
         return Element(self, self.constant(value), self.constant(1))
 
-    def of(self, poly: Any) -> Element:
+    def of(self, poly: flint.fmpq_mpoly) -> Element:
         """A polynomial as an element."""
         return Element(self, poly, self.constant(1))
 
     # ---- roots: r^N = u -------------------------------------------------------------------
 
-    def reduced(self, poly: Any) -> Any:
+    def reduced(self, poly: flint.fmpq_mpoly) -> Any:
         """The polynomial with every power of a root below its order."""
         for place in reversed(self.roots):
             order = self.generators[place].order
@@ -151,7 +151,7 @@ class Ring:
                 poly = self._reduced_at(poly, place, order)
         return poly
 
-    def _reduced_at(self, poly: Any, place: int, order: int) -> Any:
+    def _reduced_at(self, poly: flint.fmpq_mpoly, place: int, order: int) -> Any:
         radicand = self.lifted(self.generators[place].of.num)
         parts: dict[int, dict[tuple[int, ...], Any]] = {}
         for powers, coefficient in poly.to_dict().items():
@@ -163,14 +163,14 @@ class Ring:
             out += self.context.from_dict(part) * radicand**turns
         return out
 
-    def roots_in(self, poly: Any) -> list[int]:
+    def roots_in(self, poly: flint.fmpq_mpoly) -> list[int]:
         """The places of the roots that occur in a polynomial."""
         if not self.roots:
             return []
         degrees = poly.degrees()
         return [place for place in self.roots if degrees[place] > 0]
 
-    def by_powers(self, poly: Any, place: int) -> dict[int, Any]:
+    def by_powers(self, poly: flint.fmpq_mpoly, place: int) -> dict[int, Any]:
         """The coefficients of a polynomial in one generator, by its powers."""
         spend(len(poly))
         parts: dict[int, dict[tuple[int, ...], Any]] = {}
@@ -298,7 +298,7 @@ class Element:
         """A text that is the same for equal elements over the same generators."""
         return f"({self.spelled(self.parts()[0])})/({self.spelled(self.parts()[1])})"
 
-    def spelled(self, poly: Any) -> str:
+    def spelled(self, poly: flint.fmpq_mpoly) -> str:
         """A polynomial over the names of the generators."""
         names = [generator.name for generator in self.ring.generators]
         terms = []
@@ -310,7 +310,7 @@ class Element:
     def substitute(self, place: int, value: Element) -> Element:
         """This with an element put in for a generator."""
 
-        def at(poly: Any) -> Element:
+        def at(poly: flint.fmpq_mpoly) -> Element:
             out = self.ring.number(0)
             for power, part in self.ring.by_powers(poly, place).items():
                 out = out + self.ring.of(part) * value**power
@@ -324,7 +324,7 @@ class Element:
     def at(self, value: Callable[[int], Any], one: Any) -> Any:
         """The value, given each generator's in any arithmetic; `one` converts a rational."""
 
-        def number(poly: Any) -> Any:
+        def number(poly: flint.fmpq_mpoly) -> Any:
             out = one(Fraction(0))
             for powers, coefficient in poly.to_dict().items():
                 term = one(fraction(coefficient))
@@ -371,7 +371,7 @@ def evidently_positive(element: Element) -> bool:
     return signs[0] == signs[1] and all(never_zero(ring, poly) for poly in parts)
 
 
-def never_zero(ring: Ring, poly: Any) -> bool:
+def never_zero(ring: Ring, poly: flint.fmpq_mpoly) -> bool:
     """Whether a polynomial has evidently no zeros: one sign, and a term that is never 0.
 
     The square of an input may be 0, and a root too; exponentials and positive inputs are not.
@@ -383,7 +383,7 @@ def never_zero(ring: Ring, poly: Any) -> bool:
     )
 
 
-def _sign_by_terms(ring: Ring, poly: Any) -> int:
+def _sign_by_terms(ring: Ring, poly: flint.fmpq_mpoly) -> int:
     """1 or −1 where every term of a polynomial has this sign; 0 where that is not seen."""
     found = 0
     for powers, coefficient in poly.to_dict().items():
@@ -396,7 +396,7 @@ def _sign_by_terms(ring: Ring, poly: Any) -> int:
     return found
 
 
-def sign_by_terms(ring: Ring, poly: Any) -> int:
+def sign_by_terms(ring: Ring, poly: flint.fmpq_mpoly) -> int:
     """1 or −1 where every term of a polynomial evidently has this sign, else 0."""
     return _sign_by_terms(ring, ring.lifted(poly))
 

@@ -206,7 +206,7 @@ class _Sampler:
     def _matrices(self, styles: range) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         for style in styles:
             self.shared = self._random((4, 4), 1, False)
-            scalars: Any = {
+            scalars: Sizes = {
                 **self.sizes,
                 **{s: self._number(style, s.is_positive is True) for s in self.scalars},
             }
@@ -222,7 +222,7 @@ class _Sampler:
             if self._completed(given, scalars):
                 yield scalars, given
 
-    def _solve(self, name: str, given: dict[str, Array], scalars: Any) -> None:
+    def _solve(self, name: str, given: dict[str, Array], scalars: Sizes) -> None:
         """Change one matrix so that the hypotheses that are linear in it hold, if there is one."""
         bound = {*self.assumed.mirrored, *self.assumed.orthonormal, *self.statement.permutations}
         if name not in given or name in self.curved or name in bound:
@@ -272,7 +272,7 @@ class _Sampler:
             array[:] = list(map(_sympy, solved))
             given[name] = array.reshape(dims)
 
-    def _completed(self, given: dict[str, Array], scalars: Any) -> bool:
+    def _completed(self, given: dict[str, Array], scalars: Sizes) -> bool:
         """Fill in the scalars that are defined; whether all that is assumed holds."""
         for symbol, meaning in self.assumed.scalars.items():
             side = Side(meaning)
@@ -502,7 +502,7 @@ class _Rationals(Arithmetic):
 _RATIONALS = _Rationals()
 
 
-def _is_exact(one: Side, two: Side, given: Mapping[str, Array], scalars: Any) -> bool:
+def _is_exact(one: Side, two: Side, given: Mapping[str, Array], scalars: Sizes) -> bool:
     """Whether a hypothesis holds in rational numbers."""
     letters = {*one.letters(), *two.letters()}
     if any(given[name].size and isinstance(given[name].flat[0], flint.arb) for name in letters):
@@ -515,7 +515,7 @@ def _sympy(value: Any) -> sympy.Rational:
     return sympy.Rational(int(value.p), int(value.q))
 
 
-def _exact(side: Side, given: Mapping[str, Array], scalars: Any) -> Array | None:
+def _exact(side: Side, given: Mapping[str, Array], scalars: Sizes) -> Array | None:
     """The value of a side in rational numbers; None where it is not rational."""
     letters = side.letters()
     try:
@@ -578,7 +578,7 @@ def _solved(statement: Statement, sizes: Sizes) -> Iterator[tuple[Any, dict[str,
 
 
 def _tried(
-    statement: Statement, sampler: _Sampler, given: dict[str, Array], scalars: Any
+    statement: Statement, sampler: _Sampler, given: dict[str, Array], scalars: Sizes
 ) -> Compared:
     arrays = evaluated(given, sampler.assumed.defined, scalars)
     if arrays is None:
@@ -587,7 +587,11 @@ def _tried(
 
 
 def _simpler(
-    statement: Statement, sampler: _Sampler, given: dict[str, Array], scalars: Any, found: Compared
+    statement: Statement,
+    sampler: _Sampler,
+    given: dict[str, Array],
+    scalars: Sizes,
+    found: Compared,
 ) -> Compared:
     """The numbers made 0 or 1 one by one, as long as the sides still differ; `given` changes."""
     left = _SIMPLER
@@ -611,7 +615,7 @@ def _simpler(
 
 
 def _counterexample(
-    sampler: _Sampler, given: Mapping[str, Array], scalars: Any, found: Compared
+    sampler: _Sampler, given: Mapping[str, Array], scalars: Sizes, found: Compared
 ) -> Counterexample:
     values = [
         (name, _nested(array))

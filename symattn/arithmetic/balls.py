@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import flint
 import numpy as np
@@ -22,7 +21,7 @@ class Balls(Arithmetic):
 
     name = "balls"
 
-    def scalar(self, value: sympy.Expr) -> Any:
+    def scalar(self, value: sympy.Expr) -> arb:
         return ball(value)
 
     def array(self, exact: Array) -> Array:
@@ -64,7 +63,7 @@ class Balls(Arithmetic):
             out[index] = [self._threshold(list(x[index]))]
         return out
 
-    def _threshold(self, row: list[Any]) -> Any:
+    def _threshold(self, row: list[arb]) -> arb:
         seen = [entry for entry in row if not is_minus_infinity(entry)]
         best, added, size = arb(0), arb(0), arb(0)
         for count, entry in enumerate(_ranked(seen), start=1):
@@ -74,7 +73,7 @@ class Balls(Arithmetic):
             best = best.max(self._widen(level, level, 2)) if count > 1 else level
         return best
 
-    def _widen(self, x: Any, size: Any, roundings: int) -> Any:
+    def _widen(self, x: arb, size: arb, roundings: int) -> arb:
         """X with an error bound of so many roundings of `size`; here x itself."""
         return x
 
@@ -100,7 +99,7 @@ class Balls(Arithmetic):
         return out.reshape(x.shape)
 
 
-def largest(row: Iterable[Any]) -> Any:
+def largest(row: Iterable[arb]) -> arb:
     """A ball that contains the maximum of the numbers in some balls; −∞ of none."""
     top = MINUS_INFINITY
     for entry in row:
@@ -116,7 +115,7 @@ def _product(a: Array, b: Array) -> Array:
     return entries.reshape(a.shape[0], b.shape[1])
 
 
-def _ranked(row: list[Any]) -> list[Any]:
+def _ranked(row: list[arb]) -> list[arb]:
     """Balls of the largest, the second largest, … of the numbers in a row of balls."""
     lows = sorted((entry.lower() for entry in row), reverse=True)
     highs = sorted((entry.upper() for entry in row), reverse=True)
@@ -124,9 +123,9 @@ def _ranked(row: list[Any]) -> list[Any]:
     return [low if low == high else low.union(high) for low, high in pairs]
 
 
-def _first_largest(row: list[Any]) -> list[Any]:
+def _first_largest(row: list[arb]) -> list[arb]:
     """1, 0, or [0, 1] where the balls overlap so that the comparison is open."""
-    least = max((entry.lower() for entry in row), default=None)
+    least = max((entry.lower() for entry in row), default=MINUS_INFINITY)
     able = [j for j, entry in enumerate(row) if not entry < least]
     out = [arb(0)] * len(row)
     for j in able:

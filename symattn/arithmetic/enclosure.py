@@ -37,7 +37,7 @@ def precision(bits: int) -> Iterator[None]:
         flint.ctx.prec = before
 
 
-def nearest(x: Any) -> float:
+def nearest(x: arb) -> float:
     """The midpoint as a float; ±inf beyond its range."""
     try:
         return float(x.mid())
@@ -45,12 +45,12 @@ def nearest(x: Any) -> float:
         return float("inf") if x > 0 else float("-inf")
 
 
-def is_minus_infinity(x: Any) -> bool:
+def is_minus_infinity(x: arb) -> bool:
     """Whether the ball is exactly −∞."""
     return bool(x == MINUS_INFINITY)
 
 
-def ball(value: sympy.Expr) -> Any:
+def ball(value: sympy.Expr) -> arb:
     """A ball that contains the SymPy number `value`.
 
     A number that knows its own ball (``value.ball()``) is asked for it. Raises `SymattnError` for
@@ -75,13 +75,17 @@ def ball(value: sympy.Expr) -> Any:
             return ball(value.args[0]).log()
         case sympy.Abs():
             return abs(ball(value.args[0]))
-        case sympy.tanh() | sympy.cos() | sympy.sin():
-            return getattr(ball(value.args[0]), type(value).__name__)()
+        case sympy.tanh():
+            return ball(value.args[0]).tanh()
+        case sympy.cos():
+            return ball(value.args[0]).cos()
+        case sympy.sin():
+            return ball(value.args[0]).sin()
         case sympy.erf():
             return ball_erf(ball(value.args[0]))
         case sympy.Pow():
             return _power(value)
-    own = getattr(value, "ball", None)
+    own: Callable[[], arb] | None = getattr(value, "ball", None)
     if own is not None:
         return own()
     if value is sympy.S.NegativeInfinity:
@@ -98,7 +102,7 @@ def ball(value: sympy.Expr) -> Any:
     raise SymattnError(f"{value} is not a real number that can be enclosed here")
 
 
-def _power(value: sympy.Pow) -> Any:
+def _power(value: sympy.Pow) -> arb:
     base, exponent = value.args
     if exponent == sympy.S.Half:
         return ball(base).sqrt()
@@ -107,23 +111,23 @@ def _power(value: sympy.Pow) -> Any:
     if isinstance(exponent, sympy.Integer):
         inside = ball(base)
         if 0 < exponent < 8:  # arb's own power of a ball about 0 is NaN
-            return prod([inside] * int(exponent))
+            return prod([inside] * int(exponent), start=arb(1))
         return inside ** int(exponent)
     return ball(base) ** ball(exponent)
 
 
-def ball_erf(x: Any) -> Any:
+def ball_erf(x: arb) -> arb:
     """The error function (2/√π) ∫₀ˣ e^(−t²) dt; it rises, so the ends of a ball bound it."""
     low, high = (end.erf() if end.is_finite() else end.tanh() for end in (x.lower(), x.upper()))
     return low.union(high)
 
 
-def _whole(x: Any) -> tuple[int, int]:
+def _whole(x: arb) -> tuple[int, int]:
     mantissa, exponent = x.man_exp()
     return int(mantissa), int(exponent)
 
 
-def _reduced(x: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _reduced(x: arb) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """How a ball is pickled and copied, which Arb leaves open: by its midpoint and radius."""
     if x.is_finite():
         return restored, (_whole(x.mid()), _whole(x.rad()))
@@ -132,7 +136,7 @@ def _reduced(x: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     return (infinity, ()) if infinity is not None else (arb, (0, float("inf")))
 
 
-def restored(middle: tuple[int, int], radius: tuple[int, int]) -> Any:
+def restored(middle: tuple[int, int], radius: tuple[int, int]) -> arb:
     """A ball that holds the one with this midpoint and radius, in any precision."""
     return arb(middle, radius) if radius[0] else arb(middle)
 

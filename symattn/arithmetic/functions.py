@@ -40,7 +40,7 @@ class Function:
     #: f of a SymPy number or symbol.
     exact: Callable[[sympy.Expr], sympy.Expr]
     #: f of an Arb ball: a ball that contains f(x) for every x in it.
-    ball: Callable[[Any], Any]
+    ball: Callable[[arb], arb]
     #: f of every entry of a NumPy array.
     array: Callable[[Array], Array]
     #: The gradient of x, from that of y = f(x), u, by +, −, ·, / and other functions of the
@@ -66,7 +66,7 @@ def applied(name: str, argument: Tree) -> Tree:
 # ---- σ(x) = 1/(1 + e^(−x)) ----------------------------------------------------------------------
 
 
-def ball_sigmoid(x: Any) -> Any:
+def ball_sigmoid(x: arb) -> arb:
     """1 / (1 + e^−x), without overflow on either side."""
     if x.rad() > 1:  # it rises, so its ends bound it
         return ball_sigmoid(x.lower()).union(ball_sigmoid(x.upper()))
@@ -99,7 +99,7 @@ def _exact_elu1(x: sympy.Expr) -> sympy.Expr:
     return x + 1 if ordered(x, sympy.S.Zero) >= 0 else sympy.exp(x)
 
 
-def _ball_elu1(x: Any) -> Any:
+def _ball_elu1(x: arb) -> arb:
     return x + 1 if x >= 0 else x.exp() if x < 0 else (x + 1).union(x.exp())
 
 
@@ -113,7 +113,7 @@ def exact_above(x: sympy.Expr, bound: int = 0) -> sympy.Expr:
     return sympy.S.One if ordered(x, sympy.Integer(bound)) > 0 else sympy.S.Zero
 
 
-def _ball_above0(x: Any) -> Any:
+def _ball_above0(x: arb) -> arb:
     """1 if x > 0, 0 if x ≤ 0, [0, 1] for a ball with both."""
     return arb(1) if x > 0 else arb(0) if x <= 0 else arb(0.5, 0.5)
 

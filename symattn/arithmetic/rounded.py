@@ -23,7 +23,7 @@ from symattn.arithmetic.enclosure import is_minus_infinity, nearest
 from symattn.arithmetic.functions import FUNCTIONS
 
 
-def nearest_exponent(x: Any) -> int:
+def nearest_exponent(x: arb) -> int:
     """The k with |x| about 2^k, at the midpoint; far below every dtype's range for 0."""
     if x.is_zero() or not x.is_finite():
         return -100_000
@@ -50,20 +50,20 @@ class Rounded(Balls):
     def _widened(self, x: Array, roundings: int = 1) -> Array:
         return elementwise(lambda entry: self._widen(entry, entry, roundings), x)
 
-    def _widen(self, x: Any, size: Any, roundings: int) -> Any:
+    def _widen(self, x: arb, size: arb, roundings: int) -> arb:
         if is_minus_infinity(x) or size.is_zero():
             return x
         gamma = roundings * self.unit / (1 - roundings * self.unit)
         radius = gamma * size.abs_upper() + roundings * self.tiny
         return x + arb(0, radius.upper())
 
-    def scalar(self, value: sympy.Expr) -> Any:
+    def scalar(self, value: sympy.Expr) -> arb:
         return self._stored(super().scalar(value))
 
     def array(self, exact: Array) -> Array:
         return elementwise(self._stored, super().array(exact))
 
-    def _stored(self, x: Any) -> Any:
+    def _stored(self, x: arb) -> arb:
         """A number as the dtype stores it: widened unless it is there exactly."""
         with np.errstate(over="ignore"):
             near = float(self.dtype.type(nearest(x)))
@@ -93,7 +93,7 @@ class Rounded(Balls):
             scaled[index] = [self._scaled(entry, arb(2) ** -top) for entry in x[index]]
         return scaled, powers
 
-    def _scaled(self, x: Any, power: Any) -> Any:
+    def _scaled(self, x: arb, power: arb) -> arb:
         product = x * power
         return product if product.is_zero() else product + arb(0, self.tiny)
 
@@ -122,7 +122,7 @@ class Rounded(Balls):
         """Where rounding leaves no sharper bound, a share still lies between 0 and 1."""
         between = arb(0.5, 0.5) + arb(0, 2 * self.unit)
 
-        def bounded(quotient: Any) -> Any:
+        def bounded(quotient: arb) -> arb:
             if not quotient.is_finite():
                 return between
             return quotient if quotient.rad() < between.rad() else quotient.intersection(between)

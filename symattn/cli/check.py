@@ -111,7 +111,7 @@ def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
 
     A page of a folder in which nothing is marked, as a report written before, is none of them.
     """
-    from symattn.worksheet.prose import files_in, holds_something
+    from symattn.worksheet.pages import files_in, holds_something
     from symattn.worksheet.reading.files import reached
 
     for path in paths:
@@ -132,7 +132,7 @@ def _names(paths: tuple[str, ...], if_any: bool) -> Iterator[tuple[str, bool] | 
 
     Between them stands, for what is not read in a folder, why.
     """
-    from symattn.worksheet.prose import files_in
+    from symattn.worksheet.pages import files_in
 
     for path in paths:
         if not _is_folder(path):

@@ -61,8 +61,8 @@ def runs(timeout: float | None, isolated: bool, *modules: str) -> Iterator[Run]:
 #: What every worksheet needs, imported before the time of the first one counts.
 _NEEDED = (
     "symattn.worksheet.reports.overview",
-    "symattn.worksheet.prose",
-    "symattn.worksheet.render",
+    "symattn.worksheet.pages",
+    "symattn.worksheet.filling",
     "sympy.combinatorics.tensor_can",
     "sympy.sets.setexpr",
     "sympy.tensor.tensor",

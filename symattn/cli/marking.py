@@ -78,7 +78,7 @@ def mark(asked: Asked) -> Marked | None:
     """
     from symattn.budget import limited
     from symattn.errors import ReadError
-    from symattn.worksheet.prose import check_file
+    from symattn.worksheet.pages import check_file
     from symattn.worksheet.reports.overview import file_report
 
     with limited("--allow-large", asked.allow_large):

@@ -87,7 +87,7 @@ def render(
 
 def _pages(paths: tuple[str, ...], problems: list[str]) -> Iterator[Path]:
     """The pages, and those in the folders; folders that cannot be read are problems."""
-    from symattn.worksheet.prose import files_in
+    from symattn.worksheet.pages import files_in
 
     for path in map(Path, paths):
         if is_folder(path):
@@ -110,15 +110,15 @@ def _fill(asked: _Asked) -> tuple[str, str]:
     """A page's text, and the text with all filled in."""
     from symattn.budget import limited
     from symattn.errors import ReadError
+    from symattn.worksheet.filling import fill_page
     from symattn.worksheet.reading.files import read_text
-    from symattn.worksheet.render import rendered
 
     path = asked.path
     if path.suffix.lower() not in _PAGES:
         raise ReadError(f"{path}: is no Markdown page (.md, .markdown or .qmd)")
     before = read_text(path, str(path))
     with limited("--allow-large", asked.allow_large):
-        return before, rendered(before, str(path), asked.flavor)
+        return before, fill_page(before, str(path), asked.flavor)
 
 
 @dataclass

@@ -312,7 +312,7 @@ class _Exact(Evaluator):
 class _InBalls(Evaluator):
     """Enclosures of parts, some of them as they are shown."""
 
-    def __init__(self, numbers: Numbers, bits: int, replacements: Mapping[Rule, Any]) -> None:
+    def __init__(self, numbers: Numbers, bits: int, replacements: Mapping[Rule, arb]) -> None:
         self.numbers, self.evaluation = numbers, numbers.evaluation
         self.bits, self.replacements = bits, replacements
 

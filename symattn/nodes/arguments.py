@@ -41,7 +41,7 @@ class Argument:
         """Its value in a node; of the class, the argument itself."""
         return self if node is None else node.args[owner.places[self.name]]
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         """The value as an entry of `args`. Raises `SymattnError`, naming the node."""
         raise NotImplementedError
 
@@ -53,7 +53,7 @@ class Argument:
 class Matrix(Argument):
     """A matrix expression."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return as_matrix(value, owner)
 
     def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
@@ -71,7 +71,7 @@ class Learned(Matrix):
 class Scalar(Argument):
     """A number or a symbol for one."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return as_scalar(value, owner)
 
 
@@ -91,7 +91,7 @@ class Axis(Argument):
     def __init__(self, default: int = 1) -> None:
         super().__init__(default)
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return sympy.Integer(value)
 
     def turned(self, value: Any, flip: Callable[[MatrixExpr], MatrixExpr]) -> Any:
@@ -101,14 +101,14 @@ class Axis(Argument):
 class Flag(Argument):
     """Yes or no, kept as 1 or 0."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return sympy.Integer(bool(value))
 
 
 class Fixed(Argument):
     """Always the default, whatever is given."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return sympy.sympify(self.default, strict=True)
 
 
@@ -121,14 +121,14 @@ class Word(Argument):
         super().__init__(default)
         self.what, self.known = what, known
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         name = str(value)
         if name not in self.known:
             raise SymattnError(f'{self.what} "{name}" is not known{nearest(name, self.known)}')
         return sympy.Symbol(name)
 
 
-def as_matrix(value: Any, owner: str) -> MatrixExpr:
+def as_matrix(value: object, owner: str) -> MatrixExpr:
     """The argument as a matrix expression, or an error that names the node."""
     if isinstance(value, sympy.MatrixBase):
         return sympy.ImmutableDenseMatrix(value)
@@ -139,7 +139,7 @@ def as_matrix(value: Any, owner: str) -> MatrixExpr:
     return value
 
 
-def as_scalar(value: Any, owner: str) -> sympy.Expr:
+def as_scalar(value: object, owner: str) -> sympy.Expr:
     """The argument as a SymPy scalar; a string is refused, since SymPy would run it."""
     try:
         return sympy.sympify(value, strict=True)

@@ -7,7 +7,7 @@ evaluates, so that a node works in plain SymPy as well as here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, Signature
@@ -22,7 +22,7 @@ from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import EXACT, filled
-from symattn.errors import SymattnError
+from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import (
     NEEDED,
     Argument,
@@ -173,7 +173,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         """The value, given the values of `args`: arrays for matrices, SymPy for the others."""
         raise NotImplementedError
 
-    def _flip(self, flip: Any) -> MatrixExpr:
+    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         """The transposed expression over transposed symbols, for the column convention."""
         if self.transposes:
             pairs = zip(self.arguments, self.args, strict=True)
@@ -198,10 +198,10 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     # ---- SymPy's hooks -------------------------------------------------------------------
 
-    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+    def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         return to_sympy(self._rule(_plain_index(i), _plain_index(j)))
 
-    def doit(self, **hints: Any) -> MatrixExpr:
+    def doit(self, **hints: object) -> MatrixExpr:
         """Evaluated exactly where all parts are explicit; otherwise the same node, parts done."""
         args = [arg.doit(**hints) if hints.get("deep", True) else arg for arg in self.args]
         done = self.func(*args)
@@ -296,7 +296,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     def _eval_evalf(self, prec: int) -> MatrixExpr:
         return self.evalf(prec_to_dps(prec))
 
-    def diff(self, *by: Any, **kwargs: Any) -> MatrixExpr:
+    def diff(self, *by: Any, **kwargs: object) -> MatrixExpr:
         """The derivative by scalars, entry by entry, of what can be written out.
 
         SymPy has no rule for a node over matrices by name, nor by a matrix: Raises `SymattnError`.
@@ -373,6 +373,12 @@ def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:
     """The shape of a matrix expression as a pair of SymPy numbers or symbols."""
     rows, columns = expr.shape
     return as_scalar(rows, "shape"), as_scalar(columns, "shape")
+
+
+def check_shape(node: Node, what: str, matrix: MatrixExpr, rows: Any, columns: Any) -> None:
+    """Raise `ShapeError` where an argument, "the vector has", is not rows × columns."""
+    if tuple(matrix.shape) != (rows, columns):
+        raise ShapeError(f"{type(node).__name__}: {what} to be {rows} × {columns}")
 
 
 def settings(speller: Speller, *settings: tuple[str, sympy.Expr, Any]) -> list[Tree]:

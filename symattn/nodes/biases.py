@@ -135,7 +135,7 @@ class ALiBi(Placed):
         extra += settings(speller, ("start", start, 0))
         return t.call(name, speller.scalar(rows), speller.scalar(columns), *extra)
 
-    def doit(self, **hints: Any) -> MatrixExpr:
+    def doit(self, **hints: object) -> MatrixExpr:
         """The matrix once sizes and head are numbers."""
         return super().doit(**hints) if self.index.is_Integer else self
 

@@ -50,13 +50,13 @@ class Head(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         return Entry(self, i, j)
 
-    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+    def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         return MatrixElement(self, i, j)
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.notation.in_head(speller.matrix(self.symbol), speller.index(self.head))
 
-    def doit(self, **hints: Any) -> MatrixExpr:
+    def doit(self, **hints: object) -> MatrixExpr:
         """Itself: a name has nothing to evaluate."""
         return self
 
@@ -119,7 +119,7 @@ class Concat(Node):
         _, index, count, axis = self.args
         return Split(upstream, index, count, axis)
 
-    def doit(self, **hints: Any) -> MatrixExpr:
+    def doit(self, **hints: object) -> MatrixExpr:
         """A BlockMatrix once the number of heads is known."""
         body, index, count, axis = self.args
         if not isinstance(count, sympy.Integer):
@@ -201,7 +201,7 @@ class Split(Node):
         parts = split_apart(matrix, int(count), int(axis))
         return np.asarray(parts[..., int(index), :, :] if index.is_Integer else parts)
 
-    def doit(self, **hints: Any) -> MatrixExpr:
+    def doit(self, **hints: object) -> MatrixExpr:
         """The columns once the head is a number."""
         return super().doit(**hints) if self.index.is_Integer else self
 

@@ -6,6 +6,7 @@ their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matric
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Axis, Matrix, Scalar, Size
-from symattn.nodes.base import Node, shape_of
+from symattn.nodes.base import Node, check_shape, shape_of
 from symattn.nodes.rule import (
     Apply,
     Const,
@@ -99,7 +100,7 @@ class Filled(Node):
     def _spell(self, speller: Speller) -> Tree:
         return speller.scalar(self.number)
 
-    def _flip(self, flip: Any) -> MatrixExpr:
+    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         rows, columns, number = self.args
         return Filled(columns, rows, number)
 
@@ -224,7 +225,9 @@ class Lengths(NumberOfLines):
         return lengths if power is None else arithmetic.multiply(lengths, power)
 
 
-def _check_vector(vector: MatrixExpr, matrix: MatrixExpr | None, axis: Any, owner: str) -> None:
+def _check_vector(
+    vector: MatrixExpr, matrix: MatrixExpr | None, axis: sympy.Expr, owner: str
+) -> None:
     """Refuse what is not a column with a number for each row (or a row, for each column)."""
     across, along = (1, 0) if axis == 1 else (0, 1)
     found = shape_of(vector)
@@ -252,9 +255,9 @@ class PlusVector(Node):
     )
 
     def _check(self) -> None:
-        wanted = (1, self.matrix.shape[1]) if self.axis == 1 else (self.matrix.shape[0], 1)
-        if tuple(self.vector.shape) != wanted:
-            raise ShapeError(f"PlusVector: the vector has to be {wanted[0]} × {wanted[1]}")
+        rows, columns = shape_of(self.matrix)
+        wanted = (1, columns) if self.axis == 1 else (rows, 1)
+        check_shape(self, "the vector has", self.vector, *wanted)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         added = number_of_line(self.vector, i, j, 1 - self.axis)
@@ -346,9 +349,9 @@ class LineDifference(Node):
     )
 
     def _check(self) -> None:
-        wanted = (self.matrix.shape[0], 1) if self.axis == 1 else (1, self.matrix.shape[1])
-        if tuple(self.numbers.shape) != wanted:
-            raise ShapeError(f"LineDifference: the numbers have to be {wanted[0]} × {wanted[1]}")
+        rows, columns = shape_of(self.matrix)
+        wanted = (rows, 1) if self.axis == 1 else (1, columns)
+        check_shape(self, "the numbers have", self.numbers, *wanted)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         below = number_of_line(self.numbers, i, j, self.axis)

@@ -7,7 +7,7 @@ adding a class and a row of `MASKS` here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any, ClassVar
 
@@ -50,28 +50,28 @@ class Count(Argument):
         super().__init__(default)
         self.least = least
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return count(value, owner, self.least)
 
 
 class Counts(Count):
     """A parameter that is a list of whole numbers."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return counts(value, owner, self.least)
 
 
 class Tokens(Counts):
     """A parameter that is a set of tokens, counted from 1."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return sympy.Tuple(*sorted({*counts(value, owner, 1)}, key=int))
 
 
 class Width(Argument):
     """The number of keys on one side of a window; −1 and ∞ are no limit."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         unlimited = isinstance(value, int | sympy.Expr) and value in (-1, sympy.oo)
         return sympy.oo if unlimited else count(value, owner)
 
@@ -79,7 +79,7 @@ class Width(Argument):
 class Tokenwise(Size):
     """How many queries, or keys."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return as_scalar(value, owner)
 
 
@@ -104,7 +104,7 @@ class Mask(Node):
         return cls.word
 
     @classmethod
-    def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
+    def of(cls, rows: object, columns: object, parameter: Any, start: object = 0) -> Mask:
         """The mask of this size from what a spec says: True, or the value of its parameter."""
         if parameter is True and cls.needs:
             raise SymattnError(f'mask "{cls.word}": {cls.needs}')
@@ -188,7 +188,7 @@ class Causal(Mask):
     reason: ClassVar[str] = "No query may look at a later key."
 
     @classmethod
-    def of(cls, rows: Any, columns: Any, parameter: Any, start: Any = 0) -> Mask:
+    def of(cls, rows: object, columns: object, parameter: Any, start: object = 0) -> Mask:
         """The mask from ``causal``, or from ``{causal = p}``, which says itself where it starts."""
         return cls(rows, columns, start if parameter is True else parameter)
 
@@ -332,7 +332,7 @@ def when(*conditions: Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) ->
     return out
 
 
-def count(value: Any, name: str, least: int = 0) -> sympy.Expr:
+def count(value: object, name: str, least: int = 0) -> sympy.Expr:
     """A parameter that counts; a symbol is taken too. Raises `SymattnError` for anything else."""
     whole = isinstance(value, int | sympy.Expr) and not isinstance(value, bool | MatrixExpr)
     number = as_scalar(value, name) if whole else None
@@ -349,7 +349,7 @@ def count(value: Any, name: str, least: int = 0) -> sympy.Expr:
     return number
 
 
-def counts(values: Any, name: str, least: int = 0) -> sympy.Tuple:
+def counts(values: object, name: str, least: int = 0) -> sympy.Tuple:
     """A parameter that is a list of whole numbers. Raises `SymattnError` for anything else."""
     if not isinstance(values, list | tuple | sympy.Tuple):
         raise SymattnError(
@@ -366,7 +366,7 @@ def counts(values: Any, name: str, least: int = 0) -> sympy.Tuple:
     return sympy.Tuple(*numbers)
 
 
-def picture(value: Any) -> str:
+def picture(value: object) -> str:
     """A wrong parameter in a message; Python refuses to write a number of many digits."""
     if isinstance(value, int | sympy.Integer) and int(value).bit_length() > 256:
         return "a number of very many digits"
@@ -616,7 +616,7 @@ class AnyOf(Node):
     def _spell(self, speller: Speller) -> Tree:
         return t.call(t.Ident("any", roman=True), *map(speller.matrix, self.args))
 
-    def _flip(self, flip: Any) -> MatrixExpr:
+    def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         return AnyOf(*map(flip, self.args))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
@@ -654,7 +654,7 @@ class Masked(Node):
     def _spell(self, speller: Speller) -> Tree:
         return t.plus([speller.matrix(arg) for arg in self.args])
 
-    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+    def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         hidden = self.mask[i, j] is sympy.S.NegativeInfinity
         return sympy.S.NegativeInfinity if hidden else super()._entry(i, j, **kwargs)
 
@@ -713,7 +713,7 @@ class VisibleScores(Node):
 
 
 def mask_of(
-    name: Any, rows: Any, columns: Any, parameter: Any = True, start: Any = 0
+    name: object, rows: object, columns: object, parameter: object = True, start: object = 0
 ) -> MatrixExpr:
     """The mask of this name and size, from what a spec says of it.
 
@@ -731,7 +731,7 @@ def mask_of(
     """
     left = iter(range(_MOST_JOINED))
 
-    def joined(name: Any, parameter: Any) -> MatrixExpr:
+    def joined(name: object, parameter: object) -> MatrixExpr:
         if isinstance(name, str) and name in MASKS:
             if next(left, None) is None:
                 raise SymattnError(f"mask: more than {_MOST_JOINED} masks are joined; give fewer")
@@ -788,7 +788,7 @@ def reason_of(mask: MatrixExpr) -> str:
     return ""
 
 
-def _name_and_parameter(part: Any, owner: str) -> tuple[Any, Any]:
+def _name_and_parameter(part: object, owner: str) -> tuple[Any, Any]:
     """One mask of a list, as its name and parameter."""
     if isinstance(part, str):
         return part, True

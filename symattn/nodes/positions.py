@@ -78,7 +78,7 @@ class Number(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
 class Placed(Node):
     """A node whose entries are made of the positions of row and column."""
 
-    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+    def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         return (
             super()
             ._entry(i, j, **kwargs)
@@ -86,7 +86,7 @@ class Placed(Node):
         )
 
 
-def number(value: Any, written: Any = None) -> Rule:
+def number(value: object, written: sympy.Expr | None = None) -> Rule:
     """A number made of indices, written as its value unless something else is given."""
     expr = sympy.sympify(value, strict=True)
     found = Number(expr, expr if written is None else written)
@@ -114,7 +114,7 @@ def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
     return Cases(Ordinal(column), "=", Plus((even,)), entry(True), entry(False))
 
 
-def _pair_of(speller: Speller, column: Index, half: Any = None) -> Definition:
+def _pair_of(speller: Speller, column: Index, half: sympy.Expr | None = None) -> Definition:
     """Which pair a column is in: t = ⌈j/2⌉ of neighbours, (j − 1) mod (d/2) + 1 of halves."""
     if half is None:
         pair = speller.index(sympy.floor(sympy.sympify(column, strict=True) / 2))
@@ -127,7 +127,7 @@ def _pair_of(speller: Speller, column: Index, half: Any = None) -> Definition:
 
 
 def power_of(
-    speller: Speller, base: Any, factor: int, place: Tree, over: Any, negative: bool = True
+    speller: Speller, base: object, factor: int, place: Tree, over: object, negative: bool = True
 ) -> Tree:
     """A power that falls (or grows) with the place: base^(−factor place / over)."""
     above = t.times([t.Num(str(factor)), place])
@@ -136,7 +136,7 @@ def power_of(
     return t.power(base_tree, t.row(t.MINUS, exponent) if negative else exponent)
 
 
-def _positions(arithmetic: Arithmetic, rows: int, start: Any) -> Array:
+def _positions(arithmetic: Arithmetic, rows: int, start: sympy.Expr) -> Array:
     """The positions of the rows as a column."""
     return arithmetic.array(row(range(int(start), int(start) + rows)).reshape(-1, 1))
 
@@ -160,7 +160,7 @@ def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
 class Base(Argument):
     """The base of the wavelengths: a positive number, a decimal being what it spells."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         found = read_number(value, f"{owner}: base")
         if not found.is_positive or found.is_infinite:
             raise SymattnError(f"{owner}: base {quote(value)}: give a positive number")
@@ -179,11 +179,11 @@ class Whole(Argument):
         super().__init__(default, otherwise)
         self.least = least
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         return whole(value, owner, self.name, self.least)
 
 
-def whole(value: Any, owner: str, name: str, least: int = 0) -> sympy.Expr:
+def whole(value: object, owner: str, name: str, least: int = 0) -> sympy.Expr:
     """A whole number, or a symbol for one."""
     found = None if isinstance(value, bool | MatrixExpr) else as_scalar(value, owner)
     if found is not None and found.is_number:
@@ -200,7 +200,7 @@ def whole(value: Any, owner: str, name: str, least: int = 0) -> sympy.Expr:
 class Pairing(Argument):
     """Which columns make a pair, by its name in `PAIRINGS` or its number there, which is kept."""
 
-    def read(self, value: Any, owner: str) -> sympy.Basic:
+    def read(self, value: object, owner: str) -> sympy.Basic:
         code = {"half": 0, "interleaved": 1, 0: 0, 1: 1}.get(value)
         if code is None:
             raise SymattnError(

@@ -75,7 +75,7 @@ class PowerTimes(Node):
         factor = sympy.Pow(base, exponent, evaluate=False)
         return Times((Const(factor), rule_of(matrix, i, j)))
 
-    def _entry(self, i: Index, j: Index, **kwargs: Any) -> sympy.Expr:
+    def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         matrix, base, exponent = self.args
         return base**exponent * matrix[i, j]
 

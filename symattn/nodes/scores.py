@@ -15,7 +15,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Matrix, Scalar, Word
-from symattn.nodes.base import Node, shape_of
+from symattn.nodes.base import Node, check_shape, shape_of
 from symattn.nodes.lines import Filled, LineProduct, LineSum
 from symattn.nodes.rule import (
     Apply,
@@ -106,9 +106,7 @@ class Additive(Node):
 
     def _check(self) -> None:
         _same_width(self.queries, self.keys, "Additive")
-        width = self.queries.shape[1]
-        if tuple(self.vector.shape) != (width, 1):
-            raise ShapeError(f"Additive: the vector has to be {width} × 1")
+        check_shape(self, "the vector has", self.vector, self.queries.shape[1], 1)
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

@@ -16,7 +16,7 @@ from symattn.printable import as_line
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 from symattn.worksheet.misconceptions.explanations import Explanation
-from symattn.worksheet.prose import check_file
+from symattn.worksheet.pages import check_file
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.overview import Overview, file_report
 from symattn.worksheet.reports.results import CheckedFile, Finding, Marking

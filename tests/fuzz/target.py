@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from symattn.errors import SymattnError
-from symattn.worksheet.prose import check_text
+from symattn.worksheet.pages import check_text
 from symattn.worksheet.reading.claims import Policy
 from symattn.worksheet.reports.single import report_data, report_of
 from symattn.worksheet.reports.writers import html_report, markdown_report, text_report

@@ -29,8 +29,8 @@ from symattn.grammar import Apart, Call, Name, Number, Tree
 from symattn.nodes import rule as r
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
+from symattn.worksheet.reading.entry_names import called, counted_place, without_tex
 from symattn.worksheet.reading.lines import Line, Side, exactly
-from symattn.worksheet.reading.naming import called, counted_place, without_tex
 from symattn.worksheet.reading.rules import place_in, rule_at
 
 

@@ -32,7 +32,7 @@ from symattn.worksheet.misconceptions.slips import (
     guesses,
     spelled,
 )
-from symattn.worksheet.reading.naming import called, leading, line_called
+from symattn.worksheet.reading.entry_names import called, leading, line_called
 from symattn.worksheet.reading.rules import place_in
 
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.

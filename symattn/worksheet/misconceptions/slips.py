@@ -37,7 +37,7 @@ from symattn.nodes.rule import (
     rebuilt,
 )
 from symattn.step import Step
-from symattn.worksheet.reading.naming import called
+from symattn.worksheet.reading.entry_names import called
 from symattn.worksheet.reading.rules import place_in, rule_at
 
 #: The number at a place (head,) row, column of the matrix with a letter.

@@ -8,7 +8,7 @@ from typing import Any
 
 from symattn.errors import counted
 from symattn.worksheet.marking.verdicts import verdict_counts
-from symattn.worksheet.reading.naming import without_tex
+from symattn.worksheet.reading.entry_names import without_tex
 from symattn.worksheet.reports.results import CheckedFile, Finding
 from symattn.worksheet.reports.single import LineReport, Report, report_data, report_of
 from symattn.worksheet.reports.wording import numbered

@@ -18,7 +18,13 @@ from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.worksheet.marking.lines import Link
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark, true_digits, verdict_counts
-from symattn.worksheet.reading.naming import counted_place, entry_name, leading, listed, without_tex
+from symattn.worksheet.reading.entry_names import (
+    counted_place,
+    entry_name,
+    leading,
+    listed,
+    without_tex,
+)
 from symattn.worksheet.reading.rules import operands
 from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.wording import WORDING, numbered

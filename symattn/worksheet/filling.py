@@ -1,0 +1,154 @@
+"""Filling a Markdown page: derivations after its worksheets, numbers in its sentences.
+
+For pages that no extension builds (MkDocs, Quarto, GitHub, pandoc). What is filled in stands
+between HTML comments, which readers do not see, so that filling again changes nothing but what
+has changed::
+
+    <!-- symattn steps=weights view=formula,value digits=3 -->
+    <!-- /symattn -->
+
+    The weight is <!-- value weights[1,2] --><!-- /value -->.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from symattn.documents.cost import admit_document
+from symattn.documents.job import Job
+from symattn.documents.markdown import markdown_document
+from symattn.documents.outline import VIEWS, outline
+from symattn.errors import ReadError, located, nearest, quote
+from symattn.worksheet.pages import sheet_of_block
+from symattn.worksheet.quotation import quotation
+from symattn.worksheet.reading.references import entries_at
+from symattn.worksheet.reading.worksheet import Worksheet
+from symattn.worksheet.syntaxes import Block, line_of
+from symattn.worksheet.syntaxes.markdown import fences
+
+#: Where something is filled in, and where that ends; code in a line is passed over.
+_MARK = re.compile(
+    r"(?P<code>(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
+    r"|<!-- (?P<end>/?)(?P<kind>symattn|value)(?P<told>(?: [^>]*)?) -->"
+)
+#: How a block of code ends that does not end with the page.
+_CLOSED = re.compile(r"\n[^\n`~]*(?:`{3,}|~{3,})\s*\Z")
+_ENTRY = re.compile(r"\s*[A-Za-z_]+\[")
+_OPTIONS = ("steps", "view", "digits", "level", "layout", "entry", "batch")
+
+#: How long a number between comments may be.
+_LONG = 200
+
+
+def fill_page(text: str, name: str, flavor: str = "github") -> str:
+    """The page with its derivations and numbers filled in; everything else as it was.
+
+    A worksheet that no comment follows gets one. Raises `ReadError` (or another `SymattnError`)
+    that begins with the file and the line.
+    """
+    newline = "\r\n" if "\r\n" in text else "\n"
+    blocks = list(fences(text))
+    sheets = [(start, end, block) for start, end, block in blocks if block is not None]
+    out: list[str] = []
+    done = 0
+    sheet: Worksheet | None = None
+    parts: list[tuple[int, int, Block | re.Match[str]]] = [*sheets, *_marked(text, blocks, name)]
+    for start, end, found in sorted(parts, key=lambda part: part[0]):
+        out.append(text[done:start])
+        done = end
+        if isinstance(found, re.Match):
+            out.append(_filled(found, sheet, f"{name}:{line_of(text, start)}", flavor, newline))
+            continue
+        out.append(text[start:end])
+        sheet = sheet_of_block(name, text, found)
+        if not re.match(r"\s*<!-- symattn", text[end:]):
+            if not _CLOSED.search(text, start, end):  # what is filled in would be a part of it
+                place = f"{name}:{line_of(text, start)}"
+                raise ReadError(f"{place}: this block of code is not closed; write ``` after it")
+            body = _derivation(sheet, "", flavor).replace("\n", newline)
+            lead = "" if text[:end].endswith("\n") else newline
+            out.append(f"{lead}{newline}<!-- symattn -->{body}<!-- /symattn -->{newline}")
+    return "".join([*out, text[done:]])
+
+
+def _marked(
+    text: str, blocks: Sequence[tuple[int, int, Block | None]], name: str
+) -> Iterator[tuple[int, int, re.Match[str]]]:
+    """Where something is filled in, from its comment to the one that ends it.
+
+    What is filled in may be blocks of code itself (formulas in MyST); comments in code are
+    examples. A comment without its end is refused: up to a later end, the author's words would go.
+    """
+    starts, sheets = [start for start, _, _ in blocks], [start for start, _, b in blocks if b]
+    marks = []
+    for mark in _MARK.finditer(text):
+        before = bisect_right(starts, mark.start()) - 1
+        if not mark["code"] and (before < 0 or blocks[before][1] <= mark.start()):
+            marks.append(mark)
+    for mark, following in zip_longest(marks, marks[1:]):
+        if mark["end"]:
+            continue
+        close = f"<!-- /{mark['kind']} -->"
+        closed = following is not None and following[0] == close
+        if closed and mark["kind"] == "value":
+            closed = following.start() - mark.end() <= _LONG
+        elif closed:
+            closed = bisect_right(sheets, mark.end()) == bisect_right(sheets, following.start())
+        if closed:
+            yield mark.start(), following.end(), mark
+        elif mark["kind"] == "symattn" or _ENTRY.match(mark["told"]):
+            line = line_of(text, mark.start())
+            raise ReadError(f"{name}:{line}: {mark[0]} is not closed; write {close} after it")
+
+
+def _filled(
+    mark: re.Match[str], sheet: Worksheet | None, place: str, flavor: str, newline: str
+) -> str:
+    """A comment, what it asks for, and the comment that ends it."""
+    if sheet is None:
+        raise ReadError(f"{place}: no worksheet stands before this comment")
+    with located(place):
+        if mark["kind"] == "value":
+            body = quotation(sheet, mark["told"].strip())
+        else:
+            body = _derivation(sheet, mark["told"], flavor).replace("\n", newline)
+    return f"{mark[0]}{body}<!-- /{mark['kind']} -->"
+
+
+def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
+    """The derivation as Markdown between blank lines, with the options of its comment."""
+    told: dict[str, Any] = {}
+    for word in options.split():
+        key, _, value = word.partition("=")
+        if key not in _OPTIONS or not value:
+            raise ReadError(f"symattn: {quote(word)}: no such option{nearest(key, _OPTIONS)}")
+        told[key] = value
+    for key in ("digits", "level", "batch"):
+        if key in told and not (told[key].isdecimal() and int(told[key]) <= 100):
+            raise ReadError(f"{key}={told[key]}: give a whole number")
+    if "batch" in told:
+        with sheet.in_file():
+            sheet = sheet.of_batch(int(told["batch"]))
+    notation = sheet.notation
+    if "digits" in told:
+        notation = notation.but(digits=int(told["digits"]))
+    if "layout" in told:
+        notation = notation.but(layout=told["layout"])
+    with sheet.in_file():
+        derivation = sheet.derivation()
+        evaluation = sheet.evaluate(derivation)
+    views: Any = tuple(told["view"].split(",")) if "view" in told else VIEWS
+    only = told["steps"].split(",") if "steps" in told else ()
+    entries = entries_at(told["entry"].split(";"), evaluation) if "entry" in told else {}
+    job = Job(derivation, evaluation, notation, views, only, entries=entries)
+    with sheet.in_file():
+        admit_document("md", [job])
+    page = outline(
+        derivation, evaluation, notation=notation, views=views, only=only, entries=entries
+    )
+    body = markdown_document(page, flavor, level=max(1, min(int(told.get("level", 3)), 6)))
+    return f"\n\n{body}\n"

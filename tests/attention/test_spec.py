@@ -1,0 +1,482 @@
+"""The axes of `Attention`: scales, masks of each head, groups, and refusals by name."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from symattn import VARIANTS, Attention, Notation, SymattnError, Variant, latex, text
+from symattn.attention.example import small_example
+from symattn.attention.meaning import check_options
+from symattn.errors import ShapeError
+from symattn.nodes import PowerTimes
+from symattn.notation.mathml import mathml
+from symattn.worksheet import Worksheet, read_worksheet
+from tests import ROOT
+
+RNG = np.random.default_rng(3)
+
+
+def sheet(tmp_path: Path, words: str) -> Worksheet:
+    path = tmp_path / "w.toml"
+    path.write_text(words, encoding="utf-8")
+    return read_worksheet(path)
+
+
+def numbers(*shape: int) -> Any:
+    return RNG.integers(-3, 4, shape).tolist()
+
+
+def softmax(logits: Any) -> Any:
+    """Row by row from the definition; a row of −∞ is 0."""
+    with np.errstate(invalid="ignore"):
+        powers = np.nan_to_num(np.exp(logits - logits.max(axis=-1, keepdims=True)))
+    total = powers.sum(axis=-1, keepdims=True)
+    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
+
+
+# ---- the source --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "source"),
+    [
+        ({"latent": True}, "self"),
+        ({"positions": "learned"}, "self"),
+        ({"positions": "sinusoidal"}, "self"),
+        ({"tie": "query-key"}, "self"),
+        ({"embedded": True}, "self"),
+        ({"positions": "rotary"}, "given"),
+        ({"tie": "key-value"}, "given"),
+    ],
+)
+def test_a_choice_tells_the_source_where_none_is_said(spec: dict[str, Any], source: Any) -> None:
+    assert Attention(**spec).derivation() == Attention(**spec, source=source).derivation()
+
+
+def test_what_is_given_is_checked_too() -> None:
+    spec = Attention(projection_bias=True)
+    with pytest.raises(SymattnError, match=r"^projection_bias: nothing is projected here"):
+        spec.derivation(given=["Q", "K", "V"])
+    derivation = spec.derivation(given=["Q", "K", "V", "W_O", "b_O"])
+    assert str(derivation["projected"]) == "Y = O W_O + b_O"
+
+
+def test_a_sum_over_heads_has_its_projection() -> None:
+    spec = Attention(heads=2, output_form="sum")
+    assert spec.derivation().names[-1] == "projected"
+    with pytest.raises(SymattnError, match=r"^output_form: .* it needs W_O$"):
+        spec.derivation(given=["Q", "K", "V"])
+
+
+def test_tied_keys_are_a_heads_own_queries_and_values_are_grouped() -> None:
+    spec = Attention(heads=4, kv_heads=2, tie="query-key", scale="d_k^(-1/4)")
+    derivation = spec.derivation()
+    assert str(derivation["scores"]) == "S⁽ⁱ⁾ = Q_s⁽ⁱ⁾ Q_s⁽ⁱ⁾ᵀ"
+    assert str(derivation["heads"]) == "O⁽ⁱ⁾ = A⁽ⁱ⁾ V^⌈i/2⌉"
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "message"),
+    [
+        ("positions", {"rotary": {"foo": 1}}, 'positions: rotary has no option "foo"; known: pair'),
+        ("positions", {"learned": {"base": 1}}, 'learned has no option "base"; leave it out'),
+        ("positions", {"sinusoidal": {"bas": 1}}, 'did you mean "base"'),
+        ("bias", {"given": {"foo": 1}}, 'bias: given has no option "foo"; leave it out'),
+        ("bias", {"alibi": {"heads": 2}}, 'bias: alibi has no option "heads"'),
+        ("bias", {"relative": {"clip": 1, "buckets": 8}}, "leave the other options out"),
+        ("mask", {"boolean": 3}, 'mask "boolean" = 3: say true'),
+        ("mask", {"additive": "heads"}, 'or "head" (one for each), and give the matrix as mask'),
+        ("mask", ["boolean", {"boolean": "head"}], 'mask: "boolean" is named twice'),
+        ("mask", {"boolean": "head"}, "mask: a matrix for each head needs heads"),
+    ],
+)
+def test_no_option_is_ignored(axis: str, value: Any, message: str) -> None:
+    with pytest.raises(SymattnError) as caught:
+        Attention(**{axis: value})
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(axis)
+
+
+@pytest.mark.parametrize(
+    ("axis", "choice"),
+    [
+        ("positions", {"rotary": {"pairing": "half", "base": 9, "dims": 2, "start": 1}}),
+        ("positions", {"sinusoidal": {"base": 9, "start": 1}}),
+        ("bias", {"alibi": {"symmetric": True}}),
+        ("bias", {"relative": {"buckets": 8, "max_distance": 9, "bidirectional": False}}),
+        ("bias", {"relative": {"clip": 2}}),
+    ],
+)
+def test_every_option_that_is_known_is_taken(axis: str, choice: Any) -> None:
+    plain = Attention(**{axis: next(iter(choice))}).derivation()
+    assert Attention(**{axis: choice}).derivation() != plain
+    check_options(axis, *next(iter(choice.items())))
+
+
+# ---- groups of heads ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("heads", "groups"), [(3, 2), (2, 4), (1, 2), (6, 4)])
+@pytest.mark.parametrize("said", ["both", "groups", "heads", "neither"])
+def test_groups_that_do_not_divide_the_heads_are_refused(
+    heads: int, groups: int, said: str
+) -> None:
+    spec: dict[str, Any] = {
+        "heads": heads if said in ("both", "heads") else "h",
+        "kv_heads": groups if said in ("both", "groups") else "g",
+    }
+    given = {"Q": numbers(heads, 2, 2), "K": numbers(groups, 2, 2), "V": numbers(groups, 2, 2)}
+    message = f"^kv_heads: {heads} heads? .*cannot be shared evenly by {groups}"
+    with pytest.raises(SymattnError, match=message) as caught:
+        Attention(**spec).derivation().evaluate(**given)
+    assert "1 heads" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("heads", "groups"), [(4, 2), (2, 2), (3, 1), (6, 3)])
+def test_groups_that_divide_the_heads_are_taken(heads: int, groups: int) -> None:
+    given = {"Q": numbers(heads, 2, 2), "K": numbers(groups, 2, 2), "V": numbers(groups, 2, 2)}
+    values = Attention(heads="h", kv_heads="g").derivation().evaluate(**given)
+    q, k = (np.array(given[name]) for name in "QK")
+    wanted = q @ np.repeat(k, heads // groups, axis=0).swapaxes(1, 2)
+    assert (values["scores"].array == wanted).all()
+
+
+@pytest.mark.parametrize("heads", [1, 2, 5, 6, 9])
+def test_an_example_has_groups_for_any_number_of_heads(heads: int) -> None:
+    spec = Attention(source="self", heads="h", kv_heads="g")
+    _, values = small_example(spec, tokens=2, heads=heads)
+    sizes = values.known_sizes
+    assert sizes["h"] == heads
+    assert sizes["h"] % sizes["g"] == 0
+    small_example(Attention(source="self", heads="h", kv_heads=3), tokens=2)
+
+
+def test_columns_and_heads_are_counted_in_plain_english(tmp_path: Path) -> None:
+    with pytest.raises(SymattnError, match=r"Q: 1 column cannot be shared evenly by 2 heads"):
+        Attention(heads=2).derivation().evaluate(Q=[[1]], K=[[1]], V=[[1]])
+    with pytest.raises(SymattnError, match=r"^kv_heads: 1 head cannot be shared evenly by 2$"):
+        Attention(heads=1, kv_heads=2)
+
+
+# ---- bare vectors ------------------------------------------------------------------------------
+
+
+def test_bare_vectors_are_as_wide_as_the_model() -> None:
+    derivation = Attention(source="bare").derivation()
+    assert str(derivation["scaled"]) == "Z = S/√d_model"
+    assert "√d_model" in derivation["scaled"].reason
+    assert {str(size) for size in derivation.size_symbols} == {"n", "d_model"}
+    values = derivation.evaluate(X=[[1, 0, 2, 1], [1, 1, 1, 1]])
+    assert values["scaled"].exact == sympy.Matrix([[3, 2], [2, 2]])
+    assert values.known_sizes == {"n": 2, "d_model": 4}
+
+
+def test_the_width_of_bare_vectors_goes_by_either_name() -> None:
+    scores = [[8, 16], [4, 0]]
+    for name in ("d_k", "d_model"):
+        derivation = Attention(source="bare").derivation(given=["scores"], sizes={name: 16})
+        assert derivation.evaluate(scores=scores)["scaled"].exact == sympy.Matrix(scores) / 4
+    with pytest.raises(ShapeError, match="has to be 1 × 3"):
+        Attention(source="bare").derivation(sizes={"d_k": 3}).evaluate(X=[[1, 2]])
+    with pytest.raises(SymattnError, match=r"^d_k: no matrix"):
+        Attention(source="bare").derivation(sizes={"d_k": 2, "d_model": 2})
+
+
+# ---- the scale on both -------------------------------------------------------------------------
+
+BOTH = Attention(scale="d_k^(-1/4)")
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "d_k^(-1/4)",
+        "d_k ** (-1/4)",
+        "d_k^(−1/4)",
+        "d_k^(-0.25)",
+        "1/d_k^(1/4)",
+        "1 / d_k**(1/4)",
+        sympy.Symbol("d_k") ** sympy.Rational(-1, 4),
+    ],
+)
+def test_a_scale_on_both_in_any_spelling(spelling: Any) -> None:
+    assert Attention(scale=spelling) == BOTH
+    assert Attention(scale=BOTH.scale) == BOTH
+
+
+@pytest.mark.parametrize("spelling", ["d_k^-1/4", "(d_k^-1)/4", "d_k", "1/d_k^1/4"])
+def test_a_scale_that_can_be_read_in_two_ways_is_refused(spelling: str) -> None:
+    with pytest.raises(SymattnError, match=r"^scale: "):
+        Attention(scale=spelling)
+
+
+def test_a_scale_on_both_is_written_as_it_is_said() -> None:
+    derivation = BOTH.derivation()
+    assert derivation.names == ("Q_scaled", "K_scaled", "scores", "weights", "output")
+    step = derivation["Q_scaled"]
+    assert str(step) == "Q_s = d_k^(−1/4) Q"
+    assert latex(step.formula()) == "Q_{s} = d_{k}^{-1/4} Q"
+    assert text(step.entry()) == "q^s_ij = d_k^(−1/4) q_ij"
+    assert text(step.formula(), charset="ascii") == "Q_s = d_k^(-1/4) Q"
+    assert text(step.formula(Notation(convention="columns"))) == "Q_s = d_k^(−1/4) Q"
+    power = '<mo form="prefix">−</mo><mn>1</mn><mo lspace="0" rspace="0">/</mo><mn>4</mn>'
+    assert f"<msubsup><mi>d</mi><mi>k</mi><mrow>{power}</mrow></msubsup>" in mathml(step.formula())
+    assert str(derivation.subs({"d_k": 4})["K_scaled"]) == "K_s = 4^(−1/4) K"
+    assert str(derivation["scores"]) == "S = Q_s K_sᵀ"
+
+
+@pytest.mark.parametrize(
+    ("width", "rounded", "exact"),
+    [
+        (2, "2^(−1/4)·3 ≈ 2.5227", "2^(−1/4)·3 = 3/2^(1/4)"),
+        (3, "3^(−1/4)·3 ≈ 2.2795", "3^(−1/4)·3 = 3^(3/4)"),
+        (4, "4^(−1/4)·3 ≈ 2.1213", "4^(−1/4)·3 = 3/√2"),
+        (16, "16^(−1/4)·3 = 1.5", "16^(−1/4)·3 = 1.5"),
+    ],
+)
+def test_a_scale_on_both_is_worked(width: int, rounded: str, exact: str) -> None:
+    row = [3, *numbers(width - 1)]
+    value = BOTH.derivation().evaluate(Q=[row], K=[row], V=[[1]])["Q_scaled"]
+    assert text(value.worked(1, 1)) == f"q^s_11 = {rounded}"
+    assert text(value.worked(1, 1, notation=Notation(exact=True))) == f"q^s_11 = {exact}"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"score": "general"},
+        {"score": "distance"},
+        {"tie": "key-value"},
+        {"heads": 4, "kv_heads": 2},
+        {"heads": 2, "positions": "rotary", "cache": True},
+        {"source": "self", "tie": "query-key"},
+        {"source": "self", "latent": "absorbed", "heads": 2},
+        {"source": "self", "positions": {"rotary": {"decoupled": True}}, "heads": 2, "kv_heads": 1},
+        {"source": "bare"},
+        {"feature_map": "relu", "normaliser": "sum"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("width", [2, 4])
+def test_a_scale_on_both_gives_the_same_weights(more: dict[str, Any], width: int) -> None:
+    one, both = Attention(**more).derivation(), Attention(scale="d_k^(-1/4)", **more).derivation()
+    assert one.inputs == both.inputs
+    known = {"n": 2, "m": 3, "p": 2, "d_v": 2, "h": more.get("heads", 1)}
+    given = {}
+    for item in one.inputs:
+        rows, columns = (known.get(str(size), width) for size in item.shape)
+        heads = (
+            []
+            if not item.per_head
+            else [{"h": known["h"], "g": more.get("kv_heads")}[str(item.count)]]
+        )
+        given[item.name] = (RNG.integers(1, 4, (*heads, rows, columns))).tolist()
+    single, double = one.evaluate(**given), both.evaluate(**given)
+    if "positions" not in more:  # sums of sines and cosines have many spellings
+        assert double["weights"].exact == single["weights"].exact
+    np.testing.assert_allclose(double["weights"].array, single["weights"].array, rtol=1e-12)
+    np.testing.assert_allclose(double["scores"].array, single["scaled"].array, rtol=1e-12)
+    for dtype in ("float64", "float32", "float16"):
+        assert both.evaluate(dtype=dtype, **given).check()
+
+
+@pytest.mark.parametrize("score", ["cosine", "additive", "shaw", "transformer-xl"])
+def test_a_scale_on_both_is_refused_where_it_is_no_scale(score: str) -> None:
+    with pytest.raises(SymattnError, match=r"^scale: .*; scale the scores$"):
+        Attention(scale="d_k^(-1/4)", score=score)
+
+
+def test_a_power_is_evaluated_by_sympy_too() -> None:
+    node = PowerTimes(sympy.Matrix([[3, 1]]), 4, sympy.Rational(-1, 4))
+    assert node.doit() == sympy.Matrix([[3, 1]]) / sympy.sqrt(2)
+    assert node[0, 0] == 3 / sympy.sqrt(2)
+    with pytest.raises(SymattnError, match="is not a matrix"):
+        PowerTimes(sympy.Symbol("x"), 4, 1)
+
+
+# ---- masks of each head ------------------------------------------------------------------------
+
+HEADS = """
+[attention]
+heads = 2
+{line}
+[given]
+Q = [[[1, 0], [0, 1]], [[1, 1], [2, 1]]]
+K = [[[1, 0], [0, 1], [1, 2]], [[1, 1], [0, 1], [1, 0]]]
+V = [[[1], [2], [3]], [[4], [5], [6]]]
+{given}
+"""
+SEEN = [[[True, False, True], [False, False, False]], [[True, True, False], [False, True, True]]]
+TOML = str(SEEN).lower()
+
+
+@pytest.mark.parametrize(
+    ("line", "given"),
+    [
+        ("", f"allowed = {TOML}"),
+        ("", f"mask = {TOML}"),
+        (f"mask = {TOML}", ""),
+        ('mask = "boolean"', f"allowed = {TOML}"),
+        ('mask = {boolean = "head"}', f"allowed = {TOML}"),
+        ("", '"allowed[1]" = {}\n"allowed[2]" = {}'.format(*(str(s).lower() for s in SEEN))),
+        (
+            "",
+            str([[["0" if x else "-inf" for x in row] for row in one] for one in SEEN]).join(
+                ["mask = ", ""]
+            ),
+        ),
+    ],
+)
+def test_a_worksheet_gives_each_head_its_mask(tmp_path: Path, line: str, given: str) -> None:
+    read = sheet(tmp_path, HEADS.format(line=line, given=given))
+    derivation = read.derivation()
+    assert derivation["masked"].per_head
+    assert str(derivation["masked"]) == "G⁽ⁱ⁾ = Z⁽ⁱ⁾ + M⁽ⁱ⁾"
+    values = read.evaluate()
+    q, k = (np.array(read.given[name], dtype=float) for name in "QK")
+    logits = np.where(SEEN, q @ k.swapaxes(1, 2) / math.sqrt(2), -np.inf)
+    np.testing.assert_allclose(values["weights"].array, softmax(logits), rtol=1e-14)
+    assert values["weights"].array[0, 1].tolist() == [0, 0, 0]
+    assert values.check()
+
+
+def test_a_mask_on_two_levels_is_for_all_heads(tmp_path: Path) -> None:
+    given = f"allowed = {str(SEEN[1]).lower()}"
+    read = sheet(tmp_path, HEADS.format(line='mask = ["causal", {window = 2}]', given=given))
+    assert not read.derivation()["mask"].per_head
+    assert [name for name, _ in read.spec.mask] == ["causal", "window", "boolean"]
+
+
+def test_masks_of_one_name_are_all_kept(tmp_path: Path) -> None:
+    line = "mask = [{window = 2}, {window = [1, 0]}]"
+    read = sheet(tmp_path, HEADS.format(line=line, given=f"allowed = {TOML}"))
+    assert str(read.derivation()["mask"]) == (
+        "M⁽ⁱ⁾ = window(n, m, 2) + window(n, m, 1, 0) + allow(B⁽ⁱ⁾)"
+    )
+
+
+def test_masks_of_each_head_need_heads(tmp_path: Path) -> None:
+    words = f"[given]\nQ = [[1]]\nK = [[1]]\nV = [[1]]\nallowed = {[[[1]], [[0]]]}\n"
+    with pytest.raises(SymattnError, match="Q: allowed is given for each head, Q is not"):
+        sheet(tmp_path, words)
+
+
+def test_a_mask_of_each_head_is_printed_with_its_head(tmp_path: Path) -> None:
+    read = sheet(tmp_path, HEADS.format(line='mask = "causal"', given=f"allowed = {TOML}"))
+    step = read.derivation()["mask"]
+    assert str(step) == "M⁽ⁱ⁾ = causal(n, m) + allow(B⁽ⁱ⁾)"
+    assert r"b_{ab}^{(i)} = 1" in latex(step.entry())
+    value = read.evaluate()["mask"]
+    assert text(value.worked(1, 3, head=1)) == "m_13⁽¹⁾ = −∞ + 0 = −∞"
+    (shown,) = value.trees(head=2)
+    assert latex(shown).startswith("M^{(2)} = ")
+
+
+@pytest.mark.parametrize("kind", ["boolean", "additive"])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_masks_of_each_head_from_python(kind: str, batch: tuple[int, ...]) -> None:
+    h, n, m = 3, 2, 4
+    given: dict[str, Any] = {
+        "Q": RNG.normal(size=(*batch, h, n, 2)),
+        "K": RNG.normal(size=(*batch, m, 2)),
+        "V": RNG.normal(size=(*batch, m, 2)),
+    }
+    if kind == "boolean":
+        given["allowed"] = RNG.random((h, n, m)) < 0.6
+        added = np.where(given["allowed"], 0, -np.inf)
+    else:
+        given["mask"] = added = RNG.integers(-2, 3, (h, n, m)).astype(float)
+    spec = Attention(heads=h, kv_heads=1, mask=[{kind: "head"}, {"padding": 3}])
+    values = spec.derivation(given=given).evaluate(**given)
+    logits = given["Q"] @ given["K"][..., None, :, :].swapaxes(-1, -2) / math.sqrt(2) + added
+    logits[..., 3:] = -np.inf
+    np.testing.assert_allclose(values["weights"].array, softmax(logits), rtol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["boolean", "additive"])
+def test_masks_of_each_head_in_an_example(kind: str) -> None:
+    derivation, values = small_example(Attention(heads=2, mask={kind: "head"}), tokens=2)
+    assert values["weights"].shape == (2, 2, 2)
+    assert values.check()
+    assert derivation["masked"].per_head
+
+
+# ---- plans and rows ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row.name)
+def test_specs_and_their_plans_are_hashable(row: Variant) -> None:
+    again = replace(row.spec)
+    assert (again, hash(again)) == (row.spec, hash(row.spec))
+    assert hash(row.spec.settled(None)) == hash(again.settled(None))
+
+
+def test_lists_and_tables_of_a_spec_cannot_change_it() -> None:
+    window: list[int] = [1, 0]
+    masks: dict[str, Any] = {"any": [{"window": window}, "causal", {"all": ["causal"]}]}
+    spec = Attention(mask=masks, positions={"rotary": {"pairing": "half"}})
+    before, printed = hash(spec), str(spec.derivation())
+    window[0] = 5
+    masks.clear()
+    assert (hash(spec), str(spec.derivation())) == (before, printed)
+    assert spec == Attention(mask=spec.mask, positions=spec.positions)
+    assert "any(window(n, m, 1, 0), causal(n, m))" in printed
+
+
+NEW_SCORE = """
+from symattn.attention import scoring
+from symattn.attention.words import Parameter, Word
+
+
+def low_rank(b, query, key, weights):
+    narrow = b.step("Q_narrow", query * weights, "projection", "Why.", "Source.")
+    return b.step("scores", narrow * weights.T * key.T, "matrix product", "Why.", "Source.")
+
+
+rank = Parameter("W_L", "W_L", "score weights", lambda query, key: (query, 1))
+scoring.SCORES["low-rank"] = scoring.Score(low_rank, (rank,), (Word("Q_narrow", "Q_n"),))
+
+from symattn import Attention, Notation, text
+from symattn.worksheet.reading.worksheet import worksheet_of
+
+derivation = Attention(score="low-rank", heads=2).derivation()
+print(text(derivation["Q_narrow"].formula(Notation(symbols={"W_L": "L"}))))
+print([item.name for item in derivation.inputs], derivation.gradient("W_L").names[-1])
+one = "[[1], [2]]"
+sheet = worksheet_of(f'''
+attention = {{score = "low-rank", batch = 1, scale = false}}
+given = {{Q = [[[1, 0]]], K = [[[0, 1]]], V = [[[1]]], W_L = {one}}}
+claims = {{"Q_narrow[1,1]" = "1"}}
+''')
+print(sheet.evaluate()["scores"].exact)
+"""
+
+
+def test_a_new_score_is_one_row_with_its_weights() -> None:
+    """Its letter can be chosen, its weights are given in worksheets, shared by all of a batch."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    found = subprocess.run(
+        [sys.executable, "-c", NEW_SCORE],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=False,
+        timeout=60,
+    )
+    assert found.stderr == ""
+    assert found.stdout.splitlines() == [
+        "Q_n⁽ⁱ⁾ = Q⁽ⁱ⁾ L⁽ⁱ⁾",
+        "['Q', 'K', 'V', 'W_L'] dW_L",
+        "(Matrix([[2]]),)",
+    ]

@@ -1,0 +1,296 @@
+"""The command line as people meet it: examples, formats, views, statuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import cycle, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from symattn import VARIANTS, Attention, SymattnError, document
+from symattn.cli import main
+from symattn.documents.job import CODE, FORMATS
+from symattn.worksheet import read_worksheet
+from tests import ROOT
+from tests.shares import share
+from tests.terminal import shown_at_a_terminal
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+
+
+def run(*words: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(words), input=given)
+
+
+@pytest.mark.parametrize(
+    ("example", "form"),
+    share(product(EXAMPLES, ["text", "latex", "tex", "md", "mathml", "json"]), 5),
+    ids=lambda value: getattr(value, "stem", value),
+)
+def test_every_example_in_every_format(example: Path, form: str) -> None:
+    result = run("derive", str(example), "--format", form)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    assert "weights" in result.stdout
+
+
+def test_every_variant_in_some_format() -> None:
+    """`tests.golden` has each of them in each."""
+    for row, form in zip(VARIANTS, cycle(["text", "latex", "tex", "md", "mathml", "json"])):
+        result = run("derive", row.name, "--symbolic", "--format", form)
+        assert result.exit_code == 0, result.output
+        assert "weights" in result.stdout
+
+
+def test_variants_are_listed() -> None:
+    result = run("variants")
+    assert result.exit_code == 0
+    for row in VARIANTS:
+        assert row.name in result.stdout and row.about in result.stdout
+
+
+def test_the_same_digits_everywhere() -> None:
+    """Text, LaTeX, MathML and JSON show the same decimals for every entry."""
+    path = str(ROOT / "examples/two_heads.toml")
+    data = json.loads(run("derive", path, "--format", "json").stdout)
+    forms = ("text", "latex", "tex", "md", "ipynb", "mathml")
+    shown = {form: run("derive", path, "--format", form).stdout for form in forms}
+    for step in data["steps"].values():
+        flat = [x for row in step["decimals"] for x in (row if isinstance(row, list) else [row])]
+        numbers = {str(y) for x in flat for y in (x if isinstance(x, list) else [x])}
+        for digits in numbers:
+            for form, page in shown.items():
+                assert digits.lstrip("-") in page, (form, digits)
+
+
+@pytest.mark.parametrize("form", [name for name in FORMATS if name not in ("ipynb", "pdf")])
+def test_python_writes_what_the_command_line_writes(form: str) -> None:
+    path = ROOT / "examples/two_heads.toml"
+    sheet = read_worksheet(path)
+    steps = ["weights"] if form not in CODE else []
+    made = document(sheet.evaluate(), form, title=sheet.title, steps=steps, notation=sheet.notation)
+    wanted = run("derive", str(path), "--format", form, *(f"--step={step}" for step in steps))
+    assert made == (wanted.stdout_bytes if isinstance(made, bytes) else wanted.stdout)
+    if form not in (*CODE, "html", "svg", "png", "tikz"):
+        formulas = document(sheet.derivation(), form, views=["formula"])
+        told = ("--symbolic", "--view", "formula", "--format", form)
+        assert formulas == run("derive", str(path), *told).stdout
+
+
+def test_what_python_cannot_write_is_refused() -> None:
+    derivation = Attention().derivation()
+    for form, why in (
+        ("htlm", 'did you mean "html"'),
+        ("ipynb", "a notebook begins with"),
+        ("numpy", "needs sizes"),
+    ):
+        with pytest.raises(SymattnError, match=why):
+            document(derivation, form)
+    with pytest.raises(SymattnError, match="no flavors"):
+        document(derivation, "html", flavor="github")
+
+
+def test_views_and_steps_are_chosen() -> None:
+    path = str(ROOT / "examples/it_cat_mat.toml")
+    worked = run("derive", path, "--view", "worked", "--step", "output").stdout
+    assert "o_14" in worked and "O = A V" not in worked
+    assert "scores" not in worked.split("Check")[0]
+    formula = run("derive", path, "--view", "formula").stdout
+    assert "A = softmax(Z)" in formula and "s_11" not in formula
+
+
+def test_digits_and_exact_values() -> None:
+    path = str(ROOT / "examples/illustrated_self_attention.toml")
+    assert "0.0633789383" in run("derive", path, "--digits", "10", "--step", "weights").stdout
+    exact = run("derive", path, "--exact", "--step", "weights", "--view", "value").stdout
+    assert "e²/(e² + 2 e⁴)" in exact
+
+
+def test_large_matrices_are_elided_and_shown_in_full_on_request(tmp_path: Path) -> None:
+    rows = [[(i * j) % 5 for j in range(12)] for i in range(12)]
+    path = tmp_path / "large.toml"
+    path.write_text(f"[given]\nQ = {rows}\nK = {rows}\n", encoding="utf-8")
+    short = run("derive", str(path), "--step", "weights").stdout
+    full = run("derive", str(path), "--step", "weights", "--full").stdout
+    assert "⋯" in short and "⋱" in short and "⋯" not in full
+    assert max(map(len, short.splitlines())) < 250
+    assert len(full) > 1.5 * len(short)
+
+
+def test_output_goes_to_a_file(tmp_path: Path) -> None:
+    target = tmp_path / "out.tex"
+    example = str(ROOT / "examples/causal.toml")
+    result = run("derive", example, "--format", "latex", "-o", str(target))
+    assert result.exit_code == 0 and result.stdout == ""
+    assert r"\subsection*" in target.read_text(encoding="utf-8")
+    refused = run("derive", example, "-o", str(tmp_path / "no" / "where"))
+    assert refused.exit_code == 2 and "cannot be written" in refused.stderr
+
+
+def test_a_worksheet_on_standard_input() -> None:
+    result = run("derive", "-", given="[attention]\nscale=false\n[given]\nscores=[[2,4,4]]\n")
+    assert result.exit_code == 0 and "0.0634" in result.stdout
+
+
+def test_an_overflow_is_not_settled() -> None:
+    text = '[given]\nQ = [["300"]]\nK = [["300"]]\n'
+    result = run("derive", "-", "--dtype", "float16", given=text)
+    assert result.exit_code == 4
+    assert "Check: overflows float16: from scores[1,1] on" in result.stdout
+    assert "OVERFLOW" in result.stdout and "NOT agree" not in result.stdout
+
+
+def test_unknown_names_get_the_nearest() -> None:
+    wrong = run("derive", "casual")
+    assert wrong.exit_code == 2 and 'did you mean "causal"' in wrong.stderr
+    step = run("derive", str(EXAMPLES[0]), "--step", "sores")
+    assert step.exit_code == 2 and 'did you mean "scores"' in step.stderr
+
+
+def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "symattn.cli", *words],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=120,
+        check=False,
+        encoding="utf-8",
+    )
+
+
+def test_a_terminal_without_unicode_gets_ascii() -> None:
+    example = str(ROOT / "examples/causal.toml")
+    result = process("derive", example, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert result.returncode == 0 and result.stderr == ""
+    assert result.stdout.isascii() and "S/sqrt(d_k)" in result.stdout
+    assert "-inf" in result.stdout
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    example = str(ROOT / "examples/two_heads.toml")
+    command = f'"{sys.executable}" -m symattn.cli derive "{example}" --view worked | head -n 1'
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(
+        command, shell=True, capture_output=True, text=True, env=env, check=False, timeout=120
+    )
+    assert result.stderr == ""
+
+
+HEAVY = (
+    "IPython",
+    "sphinx",
+    "dask",
+    "matplotlib",
+    "torch",
+    "jax",
+    "pandas",
+    "scipy",
+    "rich",
+    "latex2mathml",
+    "sympy",
+    "numpy",
+    "lark",
+)
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    code = f"import symattn, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=True,
+        timeout=60,
+    )
+    assert result.stdout.strip() == "[]"
+
+
+def test_deriving_loads_nothing_that_only_other_outputs_need() -> None:
+    code = (
+        "import sys; from symattn.cli import main\n"
+        f"try: main(['derive', {str(EXAMPLES[0])!r}])\n"
+        "except SystemExit: pass\n"
+        "wanted = ('IPython', 'matplotlib', 'torch', 'rich', 'latex2mathml', 'scipy', 'lark')\n"
+        "print([m for m in wanted if m in sys.modules], file=sys.stderr)"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=env,
+        check=True,
+        timeout=60,
+    )
+    assert result.stderr.strip() == "[]"
+
+
+def test_a_terminal_gets_colour() -> None:
+    words = ["-m", "symattn.cli", "derive", "examples/it_cat_mat.toml"]
+    coloured = shown_at_a_terminal(*words)
+    plain = shown_at_a_terminal(*words, NO_COLOR="1")
+    assert "\x1b[" in coloured and "\x1b[" not in plain
+    assert "A = softmax(Z)" in coloured
+
+
+@pytest.mark.parametrize("row", share(VARIANTS, 4), ids=lambda row: row.name)
+def test_every_variant_makes_a_small_example(row: Any) -> None:
+    result = run("derive", row.name, "--tokens", "3", "--d-k", "2", "--format", "json")
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert data["check"]["agrees"]
+    assert all(step["decimals_are_proven"] for step in data["steps"].values())
+    text = run("derive", row.name, "--tokens", "2")
+    assert text.exit_code == 0, text.output
+    assert "weights" in text.stdout
+
+
+@pytest.mark.parametrize("flavor", ["fragment", "article", "standalone", "beamer"])
+def test_flavors_of_tex(flavor: str) -> None:
+    path = str(ROOT / "examples/causal.toml")
+    document = run("derive", path, "--format", "tex", "--flavor", flavor).stdout
+    assert "0.2840" in document
+    assert (r"\documentclass" in document) == (flavor != "fragment")
+    plain = run("derive", path, "--format", "latex").stdout
+    assert (document == plain) == (flavor == "fragment")
+
+
+@pytest.mark.parametrize("language", ["python", "numpy", "torch", "jax", "javascript"])
+def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
+    result = run("derive", "causal", "--format", language)
+    assert result.exit_code == 0, result.output
+    assert "X: token vectors, one for each token (n × d_model)" in result.stdout
+    told = run("derive", "causal", "--tokens", "5", "--d-k", "4", "--format", language)
+    assert told.stdout == result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("causal --format md --flavor katexx", 'md has no such flavor; did you mean "katex"'),
+        ("causal --format pdf --flavor fragment", "pdf has no such flavor; known: article"),
+        ("causal --flavor katex", "text has no flavors"),
+        ("causal --format md --pdf", "--pdf: is made of tex; leave out --format md"),
+        ("causal --pdf --flavor fragment", "pdf has no such flavor; known: article"),
+        ("causal --format json --flavor katex", "json has no flavors"),
+        ("causal --format numpy --symbolic", "needs sizes"),
+        ("causal --format torch --step weights", "a program computes all steps"),
+        ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
+        ("causal --tokens 3 --chunks 1 --format html", "leave out the chunks"),
+    ],
+)
+def test_formats_refuse_what_they_cannot_show(words: str, complaint: str) -> None:
+    result = run("derive", *words.split())
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,720 @@
+"""Gradients, tangents and Hessians times directions, against five ways to differentiate.
+
+Central differences in balls (the mean value theorem makes them a proof), complex steps in NumPy,
+PyTorch and JAX, over every named variant and over specs that hypothesis draws. Each of these judges
+is shown to find a flipped sign.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from click.testing import CliRunner, Result
+from flint import arb, fmpq
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from symattn import VARIANTS, Attention, Derivation, Notation, SymattnError, latex, text, variant
+from symattn.arithmetic.arrays import FLOAT64
+from symattn.arithmetic.balls import Balls
+from symattn.arithmetic.enclosure import ball, precision
+from symattn.arithmetic.functions import FUNCTIONS
+from symattn.attention.vocabulary import symbol_of
+from symattn.cli import main
+from symattn.derivatives import rules
+from symattn.documents.latex import latex_document
+from symattn.documents.mathml import mathml_document
+from symattn.documents.outline import outline
+from symattn.documents.text import text_document
+from symattn.evaluate.walk import program_of
+from symattn.nodes import (
+    NODES,
+    Allowed,
+    AnyOf,
+    Head,
+    Node,
+    Softmax,
+    biases,
+    entrywise,
+    heads,
+    lines,
+    masks,
+    normalise,
+    positions,
+    scale,
+    scores,
+)
+from symattn.nodes.entrywise import Entrywise
+from symattn.notation.options import prefixed
+from tests import ROOT
+from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
+from tests.combinations import AXES, refusal, spec_of
+from tests.extras import package
+from tests.nodes.test_nodes_contract import SAMPLES
+from tests.nodes.test_nodes_contract import SIZES as CONTRACT_SIZES
+from tests.shares import share
+
+NAMES = tuple(row.name for row in VARIANTS)
+
+#: What the named variants leave out.
+MORE: dict[str, Attention] = {
+    "with biases": Attention(source="self", heads=2, projection_bias=True, output_projection=True),
+    "not normalised": Attention(normaliser="none", mask="causal", scale=False),
+    "relu features": Attention(feature_map="relu", normaliser="none", scale=False),
+    "exp features": Attention(feature_map="exp", normaliser="sum", scale=False),
+    "rotary part": Attention(source="self", positions={"rotary": {"dims": 2, "start": 1}}),
+    "clipped": Attention(source="self", bias={"relative": {"clip": 1}}),
+    "tied": Attention(source="self", tie="query-key", scale="1/3"),
+    "given bias": Attention(bias="given", heads=2),
+    "grouped, cached": Attention(source="self", heads=4, kv_heads=2, cache=True, mask="causal"),
+}
+
+
+def spec_named(name: str) -> Attention:
+    """A variant, or one of what they leave out."""
+    return MORE[name] if name in MORE else variant(name).spec
+
+
+@cache
+def problem(name: str) -> Problem:
+    """A variant with numbers."""
+    return Problem.of(spec_named(name))
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    return package("torch")
+
+
+@pytest.fixture(scope="module")
+def jax() -> Any:
+    module = package("jax")
+    module.config.update("jax_platforms", "cpu")
+    module.config.update("jax_enable_x64", True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        package("jax.numpy").zeros(1).block_until_ready()
+    return module
+
+
+# ---- five judges -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*NAMES, *MORE])
+def test_complex_steps_agree(name: str) -> None:
+    assert disagreement(problem(name).gradients(), problem(name).by_complex_step()) == ""
+
+
+@pytest.mark.parametrize("name", [*NAMES, *MORE])
+def test_pytorch_agrees(name: str, torch: Any) -> None:
+    assert disagreement(problem(name).gradients(), problem(name).by_torch(torch)) == ""
+
+
+@pytest.mark.parametrize("name", share(NAMES, 8, 2))
+def test_jax_agrees(name: str, jax: Any) -> None:
+    assert disagreement(problem(name).gradients(), problem(name).by_jax(jax)) == ""
+
+
+class Wide(Balls):
+    """Balls in which one given number stands for all numbers near it."""
+
+    def __init__(self, number: sympy.Expr, radius: Any) -> None:
+        self.number, self.radius = number, radius
+
+    def array(self, exact: Any) -> Any:
+        out = super().array(exact)
+        for place in np.ndindex(*out.shape):
+            if exact[place] == self.number:
+                out[place] = out[place] + self.radius
+        return out
+
+
+_HALF = fmpq(1, 2**40)
+
+
+def mean_value_gap(spec: Attention, seed: int) -> str:
+    """Central differences of the loss against the enclosure of the gradient between them.
+
+    (L(x + h) − L(x − h)) / 2h is a value of the gradient somewhere between x − h and x + h, so
+    that both are in what the gradient, evaluated on that whole interval, encloses. That and the
+    ball of the quotient overlap and are narrow: the two differ by no more than their widths.
+    """
+    spec = concrete(spec)
+    derivation = spec.derivation()
+    backward = derivation.gradient()
+    rng = np.random.default_rng(seed)
+    numbers = {name: exactly(value) for name, value in random_inputs(backward, spec, seed).items()}
+    upstream = numbers[backward.inputs[-1].name]
+    for item in derivation.inputs:
+        if item.name in FIXED:
+            continue
+        matrix = numbers[item.name]
+        place = tuple(int(rng.integers(size)) for size in matrix.shape)
+        marked = matrix[place] + sympy.Rational(1, 7919)
+
+        def put(number: Any, name: str = item.name, place: Any = place) -> dict[str, Any]:
+            moved = {key: value.copy() for key, value in numbers.items()}
+            moved[name][place] = number
+            return {key: value.tolist() for key, value in moved.items()}
+
+        losses = []
+        for sign in (1, -1):
+            shifted = put(marked + sign * sympy.Rational(1, 2**40))
+            shifted.pop(backward.inputs[-1].name)
+            values = derivation.evaluate(**shifted)
+            with precision(256):
+                last = values.balls(derivation.steps[-1].letter, 256)
+                terms = zip(last.ravel(), upstream.ravel(), strict=True)
+                losses.append(sum((x * ball(u) for x, u in terms), arb(0)))
+        with precision(256):
+            quotient = (losses[0] - losses[1]) / (2 * arb(_HALF))
+            wide = backward.evaluate(**put(marked))
+            letter = f"d{item.letter}"
+            spread = arb(0, arb(_HALF))
+            enclosed = wide.value(letter, Wide(marked, spread), "wide")[place]
+            if not enclosed.overlaps(quotient):
+                return f"{letter}{place}: {quotient} is not in {enclosed}"
+            if not enclosed.rad() + quotient.rad() < arb("1e-6"):
+                return f"{letter}{place}: {enclosed} is too wide to tell anything"
+    return ""
+
+
+def exactly(value: Any) -> Any:
+    """Floats with three decimals as the rationals they spell."""
+    out = np.empty(value.shape, dtype=object)
+    out.ravel()[:] = [sympy.Rational(round(x * 1000), 1000) for x in value.ravel()]
+    return out
+
+
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 3, 1))
+def test_central_differences_prove_it(name: str) -> None:
+    assert mean_value_gap(spec_named(name), seed=1) == ""
+
+
+@st.composite
+def drawn(draw: st.DrawFn) -> Attention:
+    """A spec: a few axes with choices of their own, the rest as usual."""
+    axes = draw(st.lists(st.sampled_from(sorted(AXES)), min_size=1, max_size=5, unique=True))
+    choices = {axis: draw(st.integers(0, len(AXES[axis]) - 1)) for axis in axes}
+    assume(refusal(choices) is None)
+    return Attention(**spec_of(choices))
+
+
+@settings(
+    max_examples=30,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+)
+@given(spec=drawn(), seed=st.integers(0, 10**6))
+def test_drawn_specs_agree_with_complex_steps(spec: Attention, seed: int) -> None:
+    try:
+        some = Problem.of(spec, seed)
+    except SymattnError as error:  # numbers that have no value here
+        assume(not re.search("sums to 0|zero vector|does not tell|not a multiple", str(error)))
+        raise
+    except StopIteration:
+        assume(False)
+    ours = some.gradients()
+    assume(all(np.isfinite(x).all() and abs(x).max() < 1e4 for x in ours.values()))
+    assert disagreement(ours, some.by_complex_step()) == ""
+
+
+# ---- each judge finds a flipped sign -----------------------------------------------------------
+
+
+def flip(monkeypatch: pytest.MonkeyPatch, kind: type[Node]) -> None:
+    """Minus the rule of one node."""
+    original = kind._adjoint
+
+    def wrong(self: Node, place: int, upstream: Any, value: Any) -> Any:
+        found = original(self, place, upstream, value)
+        return None if found is None else sympy.MatMul(-1, found)
+
+    monkeypatch.setattr(kind, "_adjoint", wrong)
+
+
+JUDGES: dict[str, Callable[[Problem, Any, Any], str]] = {
+    "complex steps": lambda p, torch, jax: disagreement(p.gradients(), p.by_complex_step()),
+    "pytorch": lambda p, torch, jax: disagreement(p.gradients(), p.by_torch(torch)),
+    "jax": lambda p, torch, jax: disagreement(p.gradients(), p.by_jax(jax)),
+    "central differences": lambda p, torch, jax: mean_value_gap(p.spec, 1),
+}
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_a_flipped_sign_is_found(
+    judge: str, monkeypatch: pytest.MonkeyPatch, torch: Any, jax: Any
+) -> None:
+    flip(monkeypatch, Softmax)
+    assert JUDGES[judge](problem("self"), torch, jax).startswith("d")
+
+
+#: A variant in which each node has a say.
+HOMES: dict[type[Node], str] = {
+    Softmax: "self",
+    scale.Quotient: "self",
+    normalise.RowRatio: "ratio",
+    normalise.OffByOneSoftmax: "off-by-one",
+    normalise.SinkSoftmax: "sink",
+    normalise.Sigmoid: "sigmoid",
+    normalise.Unnormalised: "not normalised",
+    normalise.Sparsemax: "sparsemax",
+    masks.Masked: "causal",
+    masks.VisibleScores: "causal-linear",
+    entrywise.Exponential: "unfolded",
+    lines.LineSum: "unfolded",
+    lines.LineDifference: "unfolded",
+    lines.LineQuotient: "unfolded",
+    heads.Concat: "multi-head",
+    heads.HeadSum: "multi-head-sum",
+    lines.PlusVector: "with biases",
+    heads.Stacked: "cached",
+    entrywise.SoftCap: "gemma",
+    entrywise.Features: "linear",
+    lines.UnitVectors: "cosine",
+    scores.Distance: "nadaraya-watson",
+    scores.Additive: "bahdanau",
+    positions.Rotary: "rotary",
+    biases.RelativeBias: "t5",
+}
+
+
+@pytest.mark.parametrize("kind", HOMES, ids=lambda kind: kind.__name__)
+def test_every_rule_matters(kind: type[Node], monkeypatch: pytest.MonkeyPatch) -> None:
+    flip(monkeypatch, kind)
+    some = problem(HOMES[kind])
+    assert disagreement(some.gradients(), some.by_complex_step()) != ""
+
+
+def test_the_rule_of_products_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = rules.product
+    monkeypatch.setattr(rules, "product", lambda *factors: original(-1, *factors))
+    assert disagreement(problem("self").gradients(), problem("self").by_complex_step()) != ""
+
+
+# ---- every node by itself ----------------------------------------------------------------------
+
+#: Nodes whose matrices only decide, or name.
+DECIDE = (Allowed, AnyOf, Head, normalise.Hardmax)
+
+
+def node_gap(kind: type[Node], sample: Any = None) -> float:
+    """How far the adjoint of a node is from central differences of its own values."""
+    node = (SAMPLES[kind] if sample is None else sample).subs(CONTRACT_SIZES)
+    rng = np.random.default_rng(5)
+    of_heads = {part.args[0].name for part in node.atoms(Head)}
+    values = {}
+    for symbol in node.atoms(sympy.MatrixSymbol):
+        lead = (2,) if symbol.name in of_heads else ()
+        values[symbol.name] = rng.uniform(0.2, 1.5, (*lead, *map(int, symbol.shape)))
+    h = next(size for size in CONTRACT_SIZES if size.name == "h")
+
+    def at(expr: Any, numbers: Any, per_head: bool = False) -> Any:
+        return program_of(expr, {h: 2}, h if per_head else None)(numbers.__getitem__, FLOAT64)
+
+    upstream = sympy.MatrixSymbol("upstream", *node.shape)
+    weights = rng.normal(size=at(node, values).shape[-2:])
+    worst = 0.0
+    for name, matrix in values.items():
+        found = [s.gradient for s in rules.shares(node, upstream, {name})]
+        assert found, f"{name} has no say in {node}"
+        per_head = name in of_heads
+        ours = at(rules.summed(found), {**values, "upstream": weights}, per_head)
+        ours = np.broadcast_to(ours, matrix.shape)
+        for place in np.ndindex(*matrix.shape):
+            sides = []
+            for sign in (1, -1):
+                moved = {key: value.copy() for key, value in values.items()}
+                moved[name][place] += sign * 1e-6
+                reached = at(node, moved)
+                sides.append((np.where(np.isfinite(reached), reached, 0) * weights).sum())
+            worst = max(worst, abs((sides[0] - sides[1]) / 2e-6 - ours[place]))
+    return float(worst)
+
+
+_DIFFERENTIABLE = [
+    kind for kind in NODES if kind not in DECIDE and SAMPLES[kind].atoms(sympy.MatrixSymbol)
+]
+
+
+@pytest.mark.parametrize("kind", _DIFFERENTIABLE, ids=lambda kind: kind.__name__)
+def test_the_adjoint_of_every_node(kind: type[Node]) -> None:
+    assert node_gap(kind) < 1e-7
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, row in FUNCTIONS.items() if row.adjoint is not None]
+)
+def test_the_adjoint_of_every_function(name: str) -> None:
+    S = next(iter(SAMPLES[Entrywise].atoms(sympy.MatrixSymbol)))
+    assert node_gap(Entrywise, Entrywise(S, name)) < 1e-7
+
+
+@pytest.mark.parametrize("kind", _DIFFERENTIABLE, ids=lambda kind: kind.__name__)
+def test_a_wrong_adjoint_is_found(kind: type[Node], monkeypatch: pytest.MonkeyPatch) -> None:
+    flip(monkeypatch, kind)
+    assert node_gap(kind) > 1e-3
+
+
+def test_every_adjoint_says_why() -> None:
+    for kind in _DIFFERENTIABLE:
+        assert kind.adjoint_because.endswith("."), kind.__name__
+
+
+# ---- forwards, and forwards over backwards -----------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*NAMES, *MORE])
+def test_the_tangent_is_the_transpose_of_the_gradient(name: str) -> None:
+    """⟨dO, δO⟩ = Σ ⟨dX, δX⟩ over all inputs: both modes tell the same story."""
+    some = problem(name)
+    forward = some.derivation.tangent(some.names)
+    ways = random_inputs(forward, some.spec, seed=9)
+    put = {name: some.given.get(name, value) for name, value in ways.items()}
+    values = forward.evaluate(**put)
+    last = some.derivation.names[-1]
+    moved = float((values[prefixed("δ", last)].array * some.upstream).sum())
+    gradients = some.gradients()
+    along = sum(float((gradients[x] * put[prefixed("δ", x)]).sum()) for x in some.names)
+    assert moved == pytest.approx(along, rel=1e-11, abs=1e-11)
+    assert abs(moved) > 1e-6
+
+
+@pytest.mark.parametrize("name", [*NAMES, *MORE])
+def test_hessians_times_directions(name: str, torch: Any) -> None:
+    some = problem(name)
+    twice = some.derivation.hessian_vector(some.names)
+    ways = random_inputs(twice, some.spec, seed=9)
+    put = {key: some.given.get(key, value) for key, value in ways.items()}
+    if "d" + some.derivation.steps[-1].letter in {item.letter for item in twice.inputs}:
+        start = next(i.name for i in twice.inputs if i.letter[0] == "d")
+        put[start] = some.upstream
+    values = twice.evaluate(**put)
+    along = {x: put[prefixed("δ", x)] for x in some.names}
+    backward = some.derivation.gradient(some.names)
+    ours = {x: values[prefixed("δ", gradient_of(backward, x))].array for x in some.names}
+    assert disagreement(ours, some.by_torch_twice(torch, along)) == ""
+
+
+# ---- as a derivation like any other ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*NAMES, *MORE])
+def test_numpy_agrees_with_the_proven_values(name: str) -> None:
+    some = problem(name)
+    backward = some.derivation.gradient(some.names, upstream="ones")
+    check = backward.evaluate(dtype="float32", **some.given).check()
+    assert check.agrees, check.first_wrong
+
+
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2))
+def test_every_step_has_its_views_and_reason(name: str) -> None:
+    backward = concrete(spec_named(name)).derivation().gradient()
+    notations = (Notation(), Notation(convention="columns", gradients="partial", index_base=0))
+    for step in backward:
+        assert step.reason.endswith((".", "?")) and step.source and step.rule
+        for notation in notations:
+            for tree in (step.formula(notation), step.entry(notation)):
+                assert text(tree) and latex(tree)
+
+
+def test_the_backward_pass_of_flashattention() -> None:
+    """Dao et al. 2022, appendix B.2, with its P as A."""
+    backward = Attention(scale=False).derivation().gradient(("Q", "K", "V"), forward=False)
+    assert str(backward).splitlines() == [
+        "dV         dV = Aᵀ dO",
+        "d_weights  dA = dO Vᵀ",
+        "d_scores   dS = A ∘ (dA − rowsum(A ∘ dA))",
+        "dQ         dQ = dS K",
+        "dK         dK = dSᵀ Q",
+    ]
+    assert [item.letter for item in backward.inputs] == ["Q", "K", "V", "A", "dO"]
+    assert text(backward["dS"].entry()) == "ds_ij = a_ij (da_ij − Σ_l a_il da_il)"
+    assert latex(backward["dS"].formula()) == (
+        r"\mathrm{d} S = A \circ (\mathrm{d} A - \mathrm{rowsum}(A \circ \mathrm{d} A))"
+    )
+
+
+def lines_of(name: str, *wrt: str) -> list[str]:
+    steps = spec_named(name).derivation().gradient(wrt or None, forward=False)
+    return [str(step) for step in steps]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("self", ["dX = dQ W_Qᵀ + dK W_Kᵀ + dV W_Vᵀ", "dW_Q = Xᵀ dQ", "dS = dZ/√d_k"]),
+        ("embedded", ["dE = Uᵀ dX"]),
+        (
+            "multi-head",
+            [
+                "dO⁽ⁱ⁾ = split⁽ⁱ⁾(dH)",
+                "dW_O = Hᵀ dY",
+                "dX = Σ_i (dQ⁽ⁱ⁾ W_Q⁽ⁱ⁾ᵀ + dK⁽ⁱ⁾ W_K⁽ⁱ⁾ᵀ + dV⁽ⁱ⁾ W_V⁽ⁱ⁾ᵀ)",
+            ],
+        ),
+        ("multi-query", ["dK = Σ_i dS⁽ⁱ⁾ᵀ Q⁽ⁱ⁾", "dX = dK W_Kᵀ + dV W_Vᵀ + Σ_i dQ⁽ⁱ⁾ W_Q⁽ⁱ⁾ᵀ"]),
+        ("grouped-query", ["dK⁽ⁱ⁾ = Σ_s∈group(i) dS^(s)ᵀ Q^(s)"]),
+        ("multi-head-sum", ["dO⁽ⁱ⁾ = dY W_O⁽ⁱ⁾ᵀ", "dW_O⁽ⁱ⁾ = O⁽ⁱ⁾ᵀ dY"]),
+        ("causal", ["dZ = keep(dG, M)"]),
+        ("rotary", ["dQ = ropeᵀ(dQ_r)"]),
+        ("cached", ["dK_p = rows_1…p(dK_c)", "dK = rows_p+1…n+p(dK_c)"]),
+        (
+            "unfolded",
+            [
+                "dr = −rowsum(A ∘ dA) / r",
+                "dF = dA/r + dr 1ᵀ",
+                "dρ = −rowsum(dF ∘ F)",
+                "dZ = dF ∘ F + diag(dρ) hardmax(Z)",
+            ],
+        ),
+        ("sparsemax", ["dZ = [A > 0] ∘ (dA − rowsum([A > 0] ∘ dA) / rowsum([A > 0]))"]),
+        ("hard", ["dZ = 0"]),
+        ("sink", ["dβ⁽ⁱ⁾ = −(1 − rowsum(A⁽ⁱ⁾))ᵀ rowsum(A⁽ⁱ⁾ ∘ dA⁽ⁱ⁾)"]),
+        ("cosine", ["dQ = (dQ_u − diag(rowsum(Q_u ∘ dQ_u)) Q_u) / lengths(Q)"]),
+        ("hopfield", ["dK = Aᵀ dO + dSᵀ Q"]),
+        ("with biases", ["db_Q⁽ⁱ⁾ = colsum(dQ⁽ⁱ⁾)", "db_O = colsum(dY)"]),
+        ("learned-positions", ["dP = dX_p"]),
+        ("t5", ["dγ⁽ⁱ⁾ = bucketsum(dR⁽ⁱ⁾)"]),
+    ],
+)
+def test_formulas_read_as_one_would_write_them(name: str, lines: list[str]) -> None:
+    found = lines_of(name)
+    for line in lines:
+        assert line in found
+
+
+def test_only_what_is_asked_for() -> None:
+    assert lines_of("self", "W_V") == ["dV = Aᵀ dO", "dW_V = Xᵀ dV"]
+    steps = Attention().derivation().gradient("scores", of="weights", forward=False)
+    assert [str(step) for step in steps] == [
+        "dZ = A ∘ (dA − rowsum(A ∘ dA))",
+        "dS = dZ/√d_k",
+    ]
+
+
+def test_the_forward_pass_may_be_given() -> None:
+    whole = Attention().derivation()
+    numbers = {"Q": [[1, 2]], "K": [[1, 0], ["1/2", 1]], "V": [[3], [-1]], "dO": [[2]]}
+    both = whole.gradient().evaluate(**numbers)
+    apart = whole.gradient(forward=False)
+    given = {item.name: both[item.name].exact for item in apart.inputs}
+    assert apart.evaluate(**given)["dQ"].exact == both["dQ"].exact
+    assert both["d_output"].exact == both["dO"].exact == sympy.Matrix([[2]])
+
+
+def test_one_value_by_hand() -> None:
+    """Two equal keys: A is 1/2 each, dA = (3, 1), so dZ = 1/2 (3 − 2, 1 − 2)."""
+    values = (
+        Attention(scale=False)
+        .derivation()
+        .gradient()
+        .evaluate(Q=[[1]], K=[[5], [5]], V=[[3], [1]], dO=[[1]])
+    )
+    assert values["dS"].exact == sympy.Matrix([["1/2", "-1/2"]])
+    assert values["dQ"].exact == sympy.Matrix([[0]])
+    assert values["dK"].exact == sympy.Matrix([["1/2"], ["-1/2"]])
+    assert text(values["dS"].worked(1, 1)) == "ds_11 = 0.5·(3 − (0.5·3 + 0.5·1)) = 0.5·1 = 0.5"
+
+
+def test_a_masked_key_has_no_gradient_whatever_it_is() -> None:
+    numbers = {"Q": [[1], [2]], "K": [[1], [3]], "V": [[1], [7]], "dO": [[1], [1]]}
+    spec = Attention(mask="causal", source="given")
+    values = spec.derivation().gradient().evaluate(**numbers)
+    assert values["dZ"].exact[0, 1] == 0 and values["dZ"].exact[1, 1] != 0
+    cut = (
+        spec.derivation()
+        .gradient("scores", of="masked")
+        .evaluate(Q=numbers["Q"], K=numbers["K"], dG=[[1, 5], [1, 1]])
+    )
+    assert cut["d_scaled"].exact == sympy.Matrix([[1, 0], [1, 1]])
+
+
+def test_batches_have_a_gradient_each() -> None:
+    rng = np.random.default_rng(0)
+    numbers = {name: rng.normal(size=(2, 3, 2)) for name in ("Q", "K", "V", "d_output")}
+    backward = Attention(mask="causal").derivation().gradient()
+    both = backward.evaluate(**numbers)["dK"].array
+    for which in (0, 1):
+        alone = backward.evaluate(**{name: value[which] for name, value in numbers.items()})
+        np.testing.assert_allclose(both[which], alone["dK"].array, rtol=1e-13)
+
+
+def test_documents_keep_both_sides() -> None:
+    backward = Attention().derivation().gradient(forward=False)
+    page = outline(backward)
+    assert r"\mathrm{d} S &= \frac{\mathrm{d} Z}{\sqrt{d_{k}}}" in latex_document(page)
+    assert r"\mathrm{d} Q &= \mathrm{d} S \, K" in latex_document(page)
+    shown = mathml_document(page)
+    name = '<mrow><mi mathvariant="normal">d</mi><mi>Q</mi></mrow>'
+    assert f"<mrow>{name}<mo>=</mo>" in shown
+    assert "dQ = dS K" in text_document(page)
+
+
+BACKWARD = str(ROOT / "examples/backward.toml")
+
+
+def run(*words: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(words), input=given)
+
+
+@pytest.mark.parametrize("form", ["text", "latex", "mathml", "json"])
+def test_the_command_line(form: str) -> None:
+    for words in (
+        ["derive", BACKWARD],
+        ["derive", "causal-multi-head", "--gradient", "X,W_Q", "--symbolic"],
+        ["derive", "llama", "--gradient", "all", "--tokens", "2"],
+        ["jacobian", "2,1,0"],
+    ):
+        result = run(*words, "--format", form)
+        assert result.exit_code == 0, result.stderr
+        last = {"jacobian": "jacobian_sums", BACKWARD: "dK", "llama": "dW_V"}
+        name = last.get(words[0], last.get(words[1], "dX"))
+        assert name in result.stdout.replace("\\_", "_")
+
+
+def test_a_worksheet_says_where_the_way_back_starts() -> None:
+    data = json.loads(run("derive", BACKWARD, "--format", "json").stdout)
+    assert list(data["steps"])[-5:] == ["dV", "d_weights", "d_scores", "dQ", "dK"]
+    assert "d_output" in data["inputs"]
+    sheet = "[given]\nscores = [[1, 2]]\nV = [[1], [3]]\n"
+    ones = json.loads(
+        run(
+            "derive",
+            "-",
+            "--gradient",
+            "scores,V",
+            "--format",
+            "json",
+            given="[attention]\nscale = false\n" + sheet,
+        ).stdout
+    )["steps"]
+    assert ones["d_output"]["formula"]["text"] == "dO = 1"
+    weights = np.array(ones["weights"]["decimals"], dtype=float)[0]
+    slope = 2 * weights[0] * weights[1]
+    found = np.array(ones["d_scores"]["decimals"], dtype=float)[0]
+    assert found == pytest.approx([-slope, slope], abs=2e-4)
+    same = run(
+        "derive",
+        "-",
+        "--format",
+        "json",
+        given="[attention]\nscale = false\n" + sheet + 'd_output = "ones"\n',
+    )
+    assert json.loads(same.stdout)["steps"]["d_scores"] == ones["d_scores"]
+
+
+def test_claims_about_gradients_are_marked() -> None:
+    sheet = Path(BACKWARD).read_text(encoding="utf-8")
+    right = run("check", "-", given=sheet + '[claims]\n"dS[1,:]" = [-0.1966, 0.1966]\n')
+    assert right.exit_code == 0, right.output
+    wrong = run("check", "-", given=sheet + "[claims]\ndQ = [[-0.1966, 0], [0.5, 0]]\n")
+    assert wrong.exit_code == 1 and "dQ" in wrong.stdout
+    forward = sheet.replace("gradient = ", "# ").replace("dO = ", "# ")
+    again = run("check", "-", given=forward + "[claims]\ndQ = [[0, 0], [0, 0]]\n")
+    assert again.exit_code == 2 and "dQ" in again.stderr  # not taken for the sheet before
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "message"),
+    [
+        (["derive", "self", "--gradient", "Z1"], None, '"Z1" is no part of this derivation'),
+        (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndX=[[1]]", "dX: no step is"),
+        (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1,2]]", "d_output: is 1 × 2"),
+        (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1]]\ndA=[[1]]", "dA: dO is"),
+        (["jacobian", "1"], None, "logits: 1 number;"),
+    ],
+)
+def test_one_line_for_what_cannot_be_used(
+    words: list[str], given: str | None, message: str
+) -> None:
+    result = run(*words, given=given)
+    assert result.exit_code == 2
+    assert message in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_partial_derivatives_as_notation() -> None:
+    step = Attention().derivation().gradient()["dV"]
+    notation = Notation(gradients="partial", symbols={"weights": "P"})
+    assert text(step.formula(notation)) == "∂L/∂V = Pᵀ (∂L/∂O)"
+    assert text(step.formula(notation), "ascii") == "dL/dV = P^T (dL/dO)"
+    assert latex(step.formula(notation)) == (
+        r"\frac{\partial L}{\partial V} = P^{T} \frac{\partial L}{\partial O}"
+    )
+    assert text(step.formula(Notation(symbols={"d_output": "Delta"}))) == "dV = Aᵀ Δ"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda d: d.gradient("W"), 'wrt: "W" is no part of this derivation'),
+        (lambda d: d.gradient(()), "wrt: name at least one matrix"),
+        (lambda d: d.gradient("output"), "wrt: output does not depend on output"),
+        (lambda d: d.gradient("V", of="weights"), "wrt: weights does not depend on V"),
+        (lambda d: d.gradient("V", of="V"), "of: V is given; name a step"),
+        (lambda d: d.gradient("V", upstream="zeros"), 'upstream = "zeros": give "ones"'),
+        (lambda d: d.tangent("scores"), "along: scores follows from the rest"),
+        (lambda d: d.tangent("T"), 'along: "T" is no part of this derivation'),
+    ],
+)
+def test_what_cannot_be_asked(call: Callable[[Derivation], Any], words: str) -> None:
+    with pytest.raises(SymattnError, match=re.escape(words)):
+        call(Attention().derivation())
+
+
+def test_truth_has_no_gradient() -> None:
+    with pytest.raises(SymattnError, match="allowed has no gradient: it only decides"):
+        Attention(mask="boolean").derivation().gradient("allowed")
+
+
+def test_names_and_letters() -> None:
+    for name in ("scores", "Q", "W_Q", "K_past", "sink", "b_Q", "v_a", "heads"):
+        gradient = prefixed("d", name)
+        assert symbol_of(gradient) == f"d{symbol_of(name)}"
+        assert symbol_of(prefixed("δ", gradient)) == f"δd{symbol_of(name)}"
+    assert symbol_of("dnothing") is None
+
+
+# ---- the Jacobian of the softmax ---------------------------------------------------------------
+
+
+def numbers_of(lines: Any) -> Iterator[float]:
+    return (float(line.entry) for line in lines)
+
+
+def test_the_jacobian_of_the_softmax() -> None:
+    from symattn.attention.jacobian import growth, softmax_jacobian
+
+    logits = np.array([0.5, -1.25, 2.0, 0.125])
+    values = softmax_jacobian().evaluate(scaled=[logits.tolist()])
+    weights = np.exp(logits) / np.exp(logits).sum()
+    expected = np.diag(weights) - np.outer(weights, weights)
+    np.testing.assert_allclose(values["jacobian"].array, expected, atol=1e-15)
+    assert values["jacobian_sums"].decimals(30) == [["0"]] * 4
+    for column in range(4):  # each column is a gradient of the softmax
+        backward = softmax_jacobian().gradient("scaled", of="weights")
+        dA = [[int(k == column) for k in range(4)]]
+        gradient = backward.evaluate(scaled=[logits.tolist()], dA=dA)["dZ"].array
+        np.testing.assert_allclose(gradient[0], expected[column], atol=1e-15)
+    lines = growth([2, 1, 0], digits=6)
+    assert list(numbers_of(lines)) == sorted(numbers_of(lines), reverse=True)
+    assert all(float(line.entry) <= float(line.bound) for line in lines)
+    assert float(lines[-1].bound) == pytest.approx(2 * np.exp(-16), rel=1e-5)
+
+
+@pytest.mark.parametrize("logits", [["1"], ["x", "1"], ["-inf", "1"], [str(x) for x in range(65)]])
+def test_rows_that_have_no_jacobian(logits: list[str]) -> None:
+    from symattn.attention.jacobian import read_row
+
+    with pytest.raises(SymattnError, match=r"^logits: "):
+        read_row(logits)

@@ -1,0 +1,691 @@
+"""The interactive page in a real browser: what it shows, where it says it comes from, live."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symattn import VARIANTS, Attention, Notation
+from symattn.attention.example import small_example
+from symattn.derivation import Derivation, Evaluation, worked
+from symattn.documents.html import html_document
+from symattn.documents.page.colour import EDGES, LEAST, SCHEMES, SHADES, WRITTEN, contrast, shade
+from symattn.documents.page.elements import Markup, el, formula
+from symattn.documents.page.lines import Lines, unpacked
+from symattn.documents.page.matrices import pretty
+from symattn.nodes.rule import Entry, Rule, at, rule_of
+from symattn.step import HEAD, Step
+from symattn.worksheet import read_worksheet
+from tests import ROOT
+from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE
+from tests.shares import share
+
+NAMES = tuple(row.name for row in VARIANTS)
+NOTATION = Notation()
+
+#: Words that try to become a program, a style, a link or a template, or to turn the text around.
+INJECTIONS = (
+    "<script>window.hit = 1</script>",
+    "</script><script>window.hit = 1</script>",
+    "</style><style>td{display:none}",
+    '"><img src=x onerror="window.hit = 1">',
+    "javascript:window.hit=1",
+    "{{ 7 * 7 }}",
+    "{% raw %}",
+    "<!-- <script>",
+    "]]>",
+    "a\u202eb",
+    "a\u2028b",
+    "&lt;b&gt; &amp;",
+)
+
+
+@cache
+def variant(name: str) -> tuple[Derivation, Evaluation]:
+    spec = next(row.spec for row in VARIANTS if row.name == name)
+    return small_example(spec, tokens=3, title=name)
+
+
+@cache
+def sheet(name: str) -> tuple[Derivation, Evaluation]:
+    path = next(path for path in EXAMPLES if path.stem == name)
+    found = read_worksheet(path)
+    derivation = found.derivation()
+    return derivation, found.evaluate(derivation)
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Opens a document in a browser; at the end nothing may have gone wrong or been fetched."""
+    said: list[str] = []
+    contexts = []
+
+    def open_page(document: str, width: int = 1280, **options: Any) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                said.append(request.url) if not request.url.startswith("file:") else None
+            ),
+        )
+        file = tmp_path / f"page{len(contexts)}.html"
+        file.write_text(document, encoding="utf-8")
+        page.goto(file.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+def cells(page: Any) -> dict[str, str]:
+    """What every cell shows, by letter|head|row|column; copies of an entry must agree."""
+    listed = page.evaluate("""() => [...document.querySelectorAll("td[data-c]")].map((cell) => {
+        const {m, h = ""} = cell.closest("table").dataset;
+        return [`${m}|${h}|${cell.parentElement.dataset.r}|${cell.dataset.c}`, cell.textContent];
+    })""")
+    found: dict[str, str] = {}
+    for key, text in listed:
+        assert found.setdefault(key, text) == text, key
+    return found
+
+
+def entries(derivation: Derivation, values: Evaluation) -> Iterator[tuple[str, str, Any]]:
+    """Key, letter and place of every entry."""
+    for item in (*derivation.inputs, *derivation.steps):
+        for place in np.ndindex(*values.array(item.letter).shape):
+            head = str(place[0]) if item.per_head else ""
+            yield f"{item.letter}|{head}|{place[-2]}|{place[-1]}", item.letter, place
+
+
+# ---- what it shows ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", share(NAMES, 5))
+def test_every_variant_shows_the_proven_digits(name: str, opened: Callable[..., Any]) -> None:
+    derivation, values = variant(name)
+    page = opened(html_document(derivation, values, notation=Notation(limit=0)))
+    shown = cells(page)
+    wanted = {
+        key: pretty(values.digits(letter, place, NOTATION).text)
+        for key, letter, place in entries(derivation, values)
+    }
+    assert shown == wanted
+    same_numbers(page, derivation, values)
+    same_operands(page, derivation, values)
+
+
+def same_numbers(page: Any, derivation: Derivation, values: Evaluation) -> None:
+    """Live values are NumPy's, by the program and by the entry rules alike; so after a change."""
+    edited = page.evaluate("""() => {
+        document.querySelector("#digits").value = "6";
+        document.querySelector("#digits").dispatchEvent(new Event("change", {bubbles: true}));
+        return document.body.classList.contains("live");
+    }""")
+    assert edited
+    keys = [(letter, place) for _, letter, place in entries(derivation, values)]
+    asked = [
+        [letter, int(place[-2]), int(place[-1]), int(place[0]) if len(place) == 3 else None]
+        for letter, place in keys
+    ]
+    steps = [step.letter for step in derivation.steps]
+    found = page.evaluate(
+        """([asked, steps]) => asked.map(([m, i, j, h]) => [String(symattn.value(m, i, j, h)),
+            steps.includes(m) ? String(symattn.byRule(m, i, j, h)) : null])""",
+        [asked, steps],
+    )
+    for (letter, place), (live, by_rule) in zip(keys, found, strict=True):
+        array = values.array(letter)
+        size = 1e-15 * np.abs(array[np.isfinite(array)]).max(initial=0)
+        told = [live] if by_rule is None else [live, by_rule]
+        for text in told:
+            number = float(text.replace("Infinity", "inf"))
+            assert np.isclose(number, array[place], rtol=1e-12, atol=10 * size), (letter, place)
+
+
+def same_operands(page: Any, derivation: Derivation, values: Evaluation) -> None:
+    """The entries that light up are those that the entry rule reads."""
+    for step in derivation.steps:
+        shape = values.array(step.letter).shape
+        for place in {(0,) * len(shape), tuple(size - 1 for size in shape)}:
+            head = int(place[0]) if step.per_head else None
+            i, j = step.indices
+            indices = {i: int(place[-2]), j: int(place[-1])} | (
+                {} if head is None else {HEAD: head}
+            )
+            rule = at(rule_of(step.expr, i, j), indices, values.sizes)
+            possible = set(operands_in(rule))
+            found = page.evaluate(
+                "([m, i, j, h]) => symattn.reads(m, i, j, h)",
+                [step.letter, int(place[-2]), int(place[-1]), head],
+            )
+            assert set(found) <= possible
+            if not any(type(part).__name__ == "Cases" for part in [rule]):
+                assert set(found) == possible
+
+
+def operands_in(rule: Rule) -> Iterator[str]:
+    """The entries of a rule whose indices are numbers, by walking its fields."""
+    if isinstance(rule, Entry):
+        head = getattr(rule.matrix, "head", None)
+        yield f"{rule.matrix.name}|{'' if head is None else head}|{rule.row}|{rule.column}"
+        return
+    for part in vars(rule).values():
+        for inner in part if isinstance(part, tuple) else (part,):
+            if type(inner).__module__ == Entry.__module__ and hasattr(
+                inner, "__dataclass_fields__"
+            ):
+                yield from operands_in(inner)
+
+
+def test_worked_lines_are_those_of_every_document(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("two_heads")
+    page = opened(html_document(derivation, values))
+    for step in derivation.steps:
+        for place in np.ndindex(*values.array(step.letter).shape):
+            head = int(place[0]) if step.per_head else None
+            i, j = int(place[-2]), int(place[-1])
+            tree = worked(values, step, i, j, head, NOTATION)
+            shown = page.evaluate(
+                "([m, i, j, h]) => symattn.worked(m, i, j, h)", [step.letter, i, j, head]
+            )
+            assert shown == formula(tree, display=True)
+
+
+@pytest.mark.parametrize("name", ["causal", "grouped-query", "distance", "t5", "hard"])
+def test_lines_made_in_the_page_say_what_python_says(name: str, opened: Callable[..., Any]) -> None:
+    """Where the numbers are short, the page's own first stage is the proven line's."""
+    name = {"distance": "nadaraya-watson"}.get(name, name)
+    derivation, values = variant(name)
+    page = opened(html_document(derivation, values, views=("formula", "value")))
+    step = derivation["scores"]
+    shape = values.array(step.letter).shape
+    compared = 0
+    for place in np.ndindex(*shape):
+        head = int(place[0]) if step.per_head else None
+        i, j = int(place[-2]), int(place[-1])
+        wanted = reading(formula(worked(values, step, i, j, head, NOTATION), display=True))
+        shown = page.evaluate(
+            "([m, i, j, h]) => symattn.worked(m, i, j, h)", [step.letter, i, j, head]
+        )
+        if "≈" not in wanted:
+            compared += 1
+            assert reading(shown) == wanted
+    assert compared
+
+
+def reading(markup: str) -> str:
+    return re.sub(r"<[^>]*>", "", markup)
+
+
+@pytest.mark.parametrize("convention", ["rows", "columns"])
+def test_tokens_may_be_columns_and_counted_from_0(
+    convention: Any, opened: Callable[..., Any]
+) -> None:
+    derivation, values = variant("causal-multi-head")
+    notation = Notation(convention=convention, index_base=0)
+    page = opened(html_document(derivation, values, notation=notation))
+    shown = cells(page)
+    for key, letter, place in entries(derivation, values):
+        m, h, i, j = key.split("|")
+        seen = f"{m}|{h}|{j}|{i}" if convention == "columns" else key
+        assert shown[seen] == pretty(values.digits(letter, place, notation).text)
+    page.fill("#digits", "9")
+    page.press("#digits", "Enter")
+    for key, letter, place in entries(derivation, values):
+        m, h, i, j = key.split("|")
+        seen = f"{m}|{h}|{j}|{i}" if convention == "columns" else key
+        number = cells(page)[seen] if key.endswith("0|0") else None
+        if number is not None and "∞" not in number:
+            assert abs(float(number.replace("−", "-")) - values.array(letter)[place]) < 1e-8
+    page.locator("section#weights .home td[data-c]").first.click()
+    line = page.locator("#origin .line").inner_text().replace("\n", "")
+    assert line.startswith(("𝑎00", "a00"))
+
+
+def test_without_numbers_there_are_formulas_alone(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(Attention(heads="h").derivation(title="in symbols")))
+    assert page.locator("section.step").count() == 5
+    assert page.locator("table").count() == 0
+    assert page.locator("math").count() > 10
+
+
+def test_exact_values_where_they_are_short(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(derivation, values, notation=Notation(exact=True)))
+    assert cells(page)["Z||1|2"] == "√2"
+
+
+def test_views_and_steps_can_be_chosen() -> None:
+    derivation, values = sheet("causal")
+    one = html_document(derivation, values, only=["weights"], views=("value",))
+    assert one.count('class="step"') == 1
+    assert '<div class="worked"' not in one
+
+
+# ---- what it does ----------------------------------------------------------------------------
+
+
+def chosen(page: Any, kind: str) -> set[str]:
+    return set(
+        page.evaluate(f"""() => [...document.querySelectorAll("td.{kind}")].map((cell) => {{
+        const {{m, h = ""}} = cell.closest("table").dataset;
+        return `${{m}}|${{h}}|${{cell.parentElement.dataset.r}}|${{cell.dataset.c}}`;
+    }})""")
+    )
+
+
+def test_a_cell_says_where_it_comes_from(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    assert page.locator("#origin").is_hidden()
+    page.locator("section#scores .home td[data-c]").nth(5).click()  # cat, sat
+    assert chosen(page, "chosen") == {"S||1|2"}
+    assert chosen(page, "first") == {"Q||1|0", "Q||1|1"}
+    assert chosen(page, "second") == {"K||2|0", "K||2|1"}
+    back = chosen(page, "from")
+    assert {"X||1|0", "X||1|1", "X||2|0", "X||2|1"} <= back
+    assert not {"X||0|0", "X||0|1"} & back
+    assert page.locator("#origin .where").inner_text() == "scores: cat, sat."
+    assert page.locator("#origin .line").inner_text().replace("\n", "") != ""
+    page.locator("#origin .chip").first.click()
+    assert chosen(page, "chosen") == {"Q||1|0"}
+    page.keyboard.press("Escape")
+    assert page.locator("#origin").is_hidden()
+    assert chosen(page, "chosen") == set()
+
+
+def test_pointing_shows_and_leaving_goes_back(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    page.locator("section#weights .home td[data-c]").first.click()
+    page.locator("section#weights .home td[data-c]").nth(8).hover()
+    assert chosen(page, "chosen") == {"A||2|2"}
+    page.mouse.move(5, 400)
+    assert chosen(page, "chosen") == {"A||0|0"}
+
+
+def test_a_tap_chooses(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")), width=360, has_touch=True)
+    page.locator("section#output .home td[data-c]").nth(1).tap()
+    assert chosen(page, "chosen") == {"O||0|1"}
+    assert page.locator("#origin").is_visible()
+
+
+def test_the_keyboard_reaches_every_cell_and_step(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    page.locator("section#Q .home td[data-c]").first.focus()
+    for key, wanted in (
+        ("ArrowRight", "Q||0|1"),
+        ("ArrowDown", "Q||1|1"),
+        ("ArrowLeft", "Q||1|0"),
+        ("ArrowUp", "Q||0|0"),
+    ):
+        page.keyboard.press(key)
+        assert chosen(page, "chosen") == {wanted}
+    page.keyboard.press("Escape")
+    page.evaluate("scrollTo(0, 0)")
+    page.evaluate("document.activeElement.blur()")
+    seen = []
+    for _ in range(4):
+        page.keyboard.press("n")
+        seen.append(page.evaluate("document.activeElement.id"))
+    assert seen[1:] == ["picture-heading", "Q-heading", "K-heading"] or seen[:2] == [
+        "given-heading",
+        "picture-heading",
+    ]
+    page.keyboard.press("p")
+    assert page.evaluate("document.activeElement.id") == seen[-2]
+
+
+def test_steps_fold(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    page.locator("section#weights h2").click()
+    assert page.locator("section#weights table").first.is_hidden()
+    page.locator("section#weights h2").click()
+    page.click("#fold")
+    assert page.locator("section.step table:visible").count() == 0
+    page.click("#fold")
+    assert page.locator("section.step table:visible").count() > 5
+
+
+def test_changed_numbers_run_through_all_steps(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(derivation, values))
+    before = cells(page)
+    page.click("#edit")
+    box = page.locator("#X input").nth(3)
+    box.fill("-1/3")
+    box.press("Enter")
+    given = {item.name: values.given[item.letter].tolist() for item in derivation.inputs}
+    given["X"][1][1] = "-1/3"
+    wanted = derivation.evaluate(**given)
+    for key, letter, place in entries(derivation, wanted):
+        m, _, i, j = key.split("|")
+        live = page.evaluate("([m, i, j]) => String(symattn.value(m, i, j))", [m, int(i), int(j)])
+        number = float(live.replace("Infinity", "inf"))
+        assert np.isclose(number, wanted.array(letter)[place], rtol=1e-12, atol=1e-15), key
+    assert "not proven" in page.locator("#state").inner_text()
+    page.click("#reset")
+    page.click("#edit")
+    assert cells(page) == before
+    assert page.locator("#state").inner_text() == "Proven digits."
+
+
+def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    page.click("#edit")
+    box = page.locator("#X input").first
+    for wrong in ("abc", "1/0", "", "1e999", "alert(1)"):
+        box.fill(wrong)
+        box.press("Enter")
+        assert box.get_attribute("aria-invalid") == "true"
+        assert not page.evaluate("document.body.classList.contains('live')")
+    box.fill("2")
+    box.press("Enter")
+    assert box.get_attribute("aria-invalid") != "true"
+    for field, wrong in (("#temperature", "-1"), ("#temperature", ""), ("#digits", "99")):
+        page.fill(field, wrong)
+        page.press(field, "Enter")
+        assert page.locator(field).get_attribute("aria-invalid") == "true"
+
+
+def test_temperature_divides_the_logits(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(derivation, values))
+    page.fill("#temperature", "0.5")
+    page.press("#temperature", "Enter")
+    logits = values.array("G") / 0.5
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    wanted = powers / powers.sum(axis=-1, keepdims=True)
+    found = [
+        [page.evaluate("([i, j]) => symattn.value('A', i, j)", [i, j]) for j in range(3)]
+        for i in range(3)
+    ]
+    assert np.allclose(found, wanted, rtol=1e-12)
+    assert "temperature, 0.5" in page.locator("#masked .tempered").inner_text()
+    page.locator("section#masked .home td[data-c]").nth(3).click()
+    assert "0.5" in page.locator("#origin .line").inner_text()
+
+
+def test_a_mask_can_be_opened(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(derivation, values))
+    page.click("#edit")
+    flips = page.locator("section#mask button.toggle")
+    assert flips.count() == 9
+    assert flips.nth(1).get_attribute("aria-pressed") == "false"
+    flips.nth(1).click()
+    assert flips.nth(1).get_attribute("aria-pressed") == "true"
+    logits = values.array("Z")[0, :2]
+    powers = np.exp(logits)
+    assert np.isclose(page.evaluate("symattn.value('A', 0, 1)"), (powers / powers.sum())[1])
+    flips.nth(0).press("Enter")
+    assert page.evaluate("symattn.value('A', 0, 1)") == 1
+    page.click("#reset")
+    assert page.evaluate("symattn.value('A', 0, 1)") == 0
+
+
+def test_more_and_fewer_decimals(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("it_cat_mat")))
+    page.fill("#digits", "2")
+    page.press("#digits", "Enter")
+    assert cells(page)["A||0|0"] == "0.30"
+    page.fill("#digits", "8")
+    page.press("#digits", "Enter")
+    assert cells(page)["A||0|1"] == "0.44457069" or cells(page)["A||0|1"].startswith("0.4445")
+
+
+def test_a_large_matrix_can_be_opened(opened: Callable[..., Any]) -> None:
+    numbers = random.Random(3)
+    rows = [[numbers.randint(-9, 9) for _ in range(2)] for _ in range(12)]
+    derivation = Attention().derivation(labels={"n": [f"t{k}" for k in range(12)]})
+    values = derivation.evaluate(Q=rows, K=rows, V=rows)
+    page = opened(html_document(derivation, values))
+    table = page.locator("section#scores .home table")
+    assert table.locator("td[data-c]").count() == 49
+    page.locator("section#scores button.open").click()
+    assert table.locator("td[data-c]").count() == 144
+    shown = cells(page)
+    for i, j in np.ndindex(12, 12):
+        assert shown[f"S||{i}|{j}"] == pretty(values.digits("S", (i, j), NOTATION).text)
+    table.locator("td[data-c]").nth(100).click()
+    assert chosen(page, "chosen") == {"S||8|4"}
+    assert chosen(page, "second") >= {"K||4|0", "K||4|1"}
+    line = page.locator("#origin .line").inner_text()
+    assert str(abs(int(values.array("S")[8, 4]))) in line.replace("\n", "")
+
+
+# ---- how it is made ------------------------------------------------------------------------------
+
+
+def test_words_stay_words(tmp_path: Path, opened: Callable[..., Any]) -> None:
+    labels = [*INJECTIONS, *HOSTILE_LABELS]
+    rows = [[index % 5, 1] for index in range(len(labels))]
+    title = HOSTILE_TITLE + "".join(INJECTIONS)
+    told = [f"title = {json.dumps(title)}", f"attention.tokens = {json.dumps(labels)}"]
+    path = tmp_path / "hostile.toml"
+    path.write_text("\n".join(told + [f"given.{name} = {rows}" for name in "QKV"]), "utf-8")
+    found = read_worksheet(path)
+    derivation = found.derivation()
+    page = opened(
+        html_document(
+            derivation, found.evaluate(derivation), notation=Notation(limit=0), notes=INJECTIONS
+        )
+    )
+    assert page.evaluate("window.hit") is None
+    assert page.locator("img, iframe, [onerror], [onclick]").count() == 0
+    names = page.locator("section#scores .home tbody th").all_text_contents()
+    assert names == [label.translate({0x202E: 0xFFFD, 0x2028: 0xFFFD}) for label in labels]
+    assert page.locator("h1").text_content().startswith(HOSTILE_TITLE)
+    page.locator("section#scores .home td[data-c]").first.click()
+    assert INJECTIONS[0] in page.locator("#origin .where").text_content()
+    page.click("#edit")
+    assert page.evaluate("window.hit") is None
+
+
+def test_the_policy_lets_nothing_else_in(browser: Any, tmp_path: Path) -> None:
+    document = html_document(*sheet("causal"))
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', document)
+    assert policy is not None
+    assert "unsafe" not in policy[1]
+    assert policy[1].startswith("default-src &#x27;none&#x27;")
+    file = tmp_path / "policy.html"
+    file.write_text(document.replace("</main>", "<script>window.hit = 1</script></main>"), "utf-8")
+    page = browser.new_page()
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    page.goto(file.as_uri())
+    assert page.evaluate("window.hit") is None
+    assert len(refused) == 1
+    assert "Content Security Policy" in refused[0]
+    page.evaluate(
+        "document.body.append(Object.assign(document.createElement('img'), {src: 'x.png'}))"
+    )
+    page.wait_for_timeout(100)
+    assert len(refused) == 2
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["it_cat_mat", "causal", "two_heads"])
+def test_three_tokens_take_little_room(name: str) -> None:
+    assert len(html_document(*sheet(name)).encode()) < 150_000
+
+
+def test_many_tokens_stay_usable(opened: Callable[..., Any]) -> None:
+    numbers = random.Random(5)
+    tables = [
+        [[numbers.randint(-99, 99) / 64 for _ in range(4)] for _ in range(64)] for _ in range(12)
+    ]
+    derivation = Attention(heads=4).derivation()
+    values = derivation.evaluate(Q=tables[:4], K=tables[4:8], V=tables[8:])
+    document = html_document(derivation, values)
+    assert len(document.encode()) < 3_000_000
+    page = opened(document)
+    took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+    assert took < 2000 or os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
+    page.locator("section#weights .home td[data-c]").nth(5).click()
+    assert page.locator("#origin").is_visible()
+    page.fill("#temperature", "2")
+    page.press("#temperature", "Enter")
+    assert page.evaluate("document.body.classList.contains('live')")
+
+
+def test_nothing_is_wider_than_the_screen(opened: Callable[..., Any]) -> None:
+    for derivation, values in (sheet("two_heads"), variant("llama"), variant("cached")):
+        document = html_document(derivation, values)
+        for width, scheme in ((360, "light"), (800, "dark"), (1600, "light")):
+            page = opened(document, width=width, color_scheme=scheme)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_motion_is_left_out_where_it_is_not_wanted(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")), reduced_motion="reduce")
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    top = page.evaluate("document.activeElement.getBoundingClientRect().top")
+    assert 0 <= top < 400  # there at once
+
+
+def test_print_shows_the_derivation_alone(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(*sheet("causal")))
+    page.locator("section#weights .home td[data-c]").first.click()
+    page.emulate_media(media="print")
+    for part in ("#contents", "#controls", "#origin"):
+        assert page.locator(part).is_hidden()
+    assert page.locator("section.step table:visible").count() > 5
+
+
+def test_axe_finds_nothing(opened: Callable[..., Any], node_file: Callable[[str], Path]) -> None:
+    axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
+    for name, width, scheme in (("causal", 360, "light"), ("two_heads", 1600, "dark")):
+        page = opened(html_document(*sheet(name)), width=width, color_scheme=scheme)
+        states = [axe_faults(page, axe)]
+        page.click("#edit")
+        states.append(axe_faults(page, axe))
+        page.locator("section#weights .home td[data-c]").nth(1).click()
+        states.append(axe_faults(page, axe))
+        page.fill("#temperature", "3")
+        page.press("#temperature", "Enter")
+        states.append(axe_faults(page, axe))
+        assert states == [[], [], [], []]
+    page = opened(html_document(Attention(mask="causal").derivation()), width=360)
+    assert axe_faults(page, axe) == []
+
+
+def axe_faults(page: Any, axe: str) -> list[tuple[str, str]]:
+    """What axe-core objects to, each with the first element that shows it."""
+    page.evaluate(f"{axe};0")
+    found = page.evaluate("""async () => (await axe.run()).violations.map(
+        (each) => [each.id, each.nodes[0].html])""")
+    return [(rule, html) for rule, html in found]
+
+
+def test_axe_would_find_something(
+    opened: Callable[..., Any], node_file: Callable[[str], Path]
+) -> None:
+    axe = node_file("axe-core/axe.min.js").read_text(encoding="utf-8")
+    spoilt = html_document(*sheet("causal")).replace(' lang="en"', "")
+    assert [rule for rule, _ in axe_faults(opened(spoilt), axe)] == ["html-has-lang"]
+
+
+def test_the_nu_checker_finds_nothing(
+    tool: Callable[[str], str], node_file: Callable[[str], Path], tmp_path: Path
+) -> None:
+    jar = node_file("vnu-jar/build/dist/vnu.jar")
+    for name in ("causal", "two_heads", "it_cat_mat"):
+        (tmp_path / f"{name}.html").write_text(html_document(*sheet(name)), encoding="utf-8")
+    for name in ("llama", "sink", "t5", "embedded"):
+        (tmp_path / f"{name}.html").write_text(html_document(*variant(name)), encoding="utf-8")
+    symbols = html_document(Attention(mask="causal").derivation())
+    (tmp_path / "symbols.html").write_text(symbols, encoding="utf-8")
+    spoilt = tmp_path / "spoilt.html"
+    spoilt.write_text(symbols.replace("<main", "<mian"), encoding="utf-8")
+    command = [tool("java"), "-jar", str(jar), "--format", "json"]
+    files = sorted(map(str, tmp_path.glob("*.html")))
+    run = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    assert {each["url"] for each in json.loads(run.stderr)["messages"]} == {f"file:{spoilt}"}
+
+
+def test_firefox_does_the_main_things(
+    tool: Callable[[str], str], node_file: Callable[[str], Path], tmp_path: Path
+) -> None:
+    node_file("puppeteer-core/package.json")
+    file = tmp_path / "page.html"
+    file.write_text(html_document(*sheet("causal")), encoding="utf-8")
+    script = ROOT / "tests" / "firefox.cjs"
+    command = [tool("node"), str(script), tool("firefox-esr"), file.as_uri()]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found["said"] == []
+    assert found["title"] == "Causal self-attention"
+    assert found["marks"] == ["chosen", "first", "first", "first"]
+    assert found["keyboard"] == "A||0|2"
+    assert found["live"]["state"].startswith("Live")
+    assert abs(found["live"]["weight"] - 0.7679) < 5e-5
+    assert found["reset"] == "0.5760"
+    assert found["wide"] is False
+
+
+# ---- its parts -----------------------------------------------------------------------------
+
+
+def test_every_ink_can_be_read_on_its_ground() -> None:
+    for scheme, colours in SCHEMES.items():
+        for ink, ground in WRITTEN:
+            assert contrast(colours[ink], colours[ground]) >= LEAST, (scheme, ink, ground)
+        for edge in EDGES:
+            assert contrast(colours[edge], colours["card"]) >= 3, (scheme, edge)
+        for level in range(SHADES):
+            assert contrast(*shade(scheme, level)) >= LEAST, (scheme, level)
+
+
+def test_contrast_is_that_of_the_guidelines() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)  # WebAIM's example
+    assert contrast("#767676", "#ffffff") >= 4.5
+
+
+def test_shades_run_one_way() -> None:
+    from symattn.documents.page.colour import luminance
+
+    for scheme, sign in (("light", -1), ("dark", 1)):
+        levels = [sign * luminance(shade(scheme, level)[0]) for level in range(SHADES)]
+        assert levels == sorted(levels)
+
+
+def test_elements_escape_all_but_markup() -> None:
+    assert el("p", "<b>", Markup("<i>x</i>"), title='"<') == (
+        '<p title="&quot;&lt;">&lt;b&gt;<i>x</i></p>'
+    )
+    assert el("td", "a\u202eb", hidden=True, id=None) == "<td hidden>a\ufffdb</td>"
+
+
+@pytest.mark.parametrize("name", ["causal-multi-head", "rotary", "sparsemax", "cached"])
+def test_packed_lines_come_out_as_they_were(name: str) -> None:
+    derivation, values = variant(name)
+    lines = Lines()
+    count = 0
+    for step in derivation.steps:
+        assert isinstance(step, Step)
+        for place in np.ndindex(*values.array(step.letter).shape):
+            head = place[0] if step.per_head else None
+            tree = worked(values, step, place[-2], place[-1], head, NOTATION)
+            assert unpacked(lines.templates, lines.packed(tree)) == formula(tree, display=True)
+            count += 1
+    assert len(lines.templates) < count

@@ -1,0 +1,412 @@
+"""Markdown: its formulas in KaTeX and MathJax, pages filled in, and Office through pandoc."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from markdown_it import MarkdownIt
+
+from symattn import SymattnError
+from symattn.cli import main
+from symattn.cli.progress import Progress
+from symattn.documents.markdown import FLAVORS, markdown_document
+from symattn.documents.mathml import mathml_document
+from symattn.isolation import here
+from symattn.worksheet.filling import fill_page
+from symattn.worksheet.pages import check_text
+from tests.conftest import Formulas
+from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page, some_subjects
+
+_DISPLAY = re.compile(r"^\$\$\n(.*?)\n\$\$|^```\{math\}\n(?::label: \S+\n)?(.*?)\n```", re.M | re.S)
+_INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$(?!\$)")
+
+SHEET = """\
+[attention]
+tokens = ["<b>", "a|b"]
+[given]
+Q = [[1, 0], [0, 1]]
+K = [[1, 0], [0, 1]]
+V = [[1, 2], [3, 4]]
+"""
+PAGE = f"""\
+# A page
+
+```symattn
+{SHEET}```
+
+The weight is <!-- value weights[1,2] to 3 --><!-- /value -->, about {{claim}}`weights[1,2] = 0.33`.
+
+<!-- symattn steps=weights view=formula,value digits=2 level=4 -->
+<!-- /symattn -->
+
+Done.
+"""
+
+
+def formulas(document: str) -> list[tuple[bool, str]]:
+    """The formulas of a page, those in sentences too."""
+    shown = [(True, one or other) for one, other in _DISPLAY.findall(document)]
+    rest = _DISPLAY.sub("", document)
+    return shown + [(False, each) for each in _INLINE.findall(rest)]
+
+
+@pytest.mark.parametrize(
+    ("flavor", "subjects"),
+    [
+        ("github", SUBJECTS),
+        *((each, some_subjects(turn, 5)) for turn, each in enumerate(FLAVORS) if each != "github"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_katex_and_mathjax_take_every_formula(
+    flavor: str, subjects: tuple[str, ...], katex: Formulas, mathjax: Formulas
+) -> None:
+    wanted: dict[tuple[bool, str], str] = {}
+    for subject in subjects:
+        document = markdown_document(page(subject), flavor)
+        found = formulas(document)
+        assert sum(display for display, _ in found) == len(_DISPLAY.findall(document)) > 0
+        wanted |= dict.fromkeys(found, subject)
+    assert len(wanted) > 200
+    for judge in (katex, mathjax):
+        said = judge(list(wanted))
+        assert [pair for pair in zip(wanted.items(), said, strict=True) if pair[1]] == []
+
+
+def test_hostile_labels_in_katex_and_mathjax(
+    katex: Formulas, mathjax: Formulas, tmp_path: Path
+) -> None:
+    found = formulas(markdown_document(labelled(tmp_path, HOSTILE_TITLE, HOSTILE_LABELS)))
+    for judge in (katex, mathjax):
+        assert set(judge(found)) == {""}
+
+
+def test_mathjax_notices_what_is_wrong(mathjax: Formulas) -> None:
+    sound, *spoilt = mathjax([(True, r"\frac{1}{2}"), (True, r"\frac{1}"), (False, r"\unknown")])
+    assert sound == ""
+    assert all(spoilt)
+
+
+@pytest.mark.parametrize("flavor", FLAVORS)
+def test_hostile_words_stay_words(flavor: str, tmp_path: Path) -> None:
+    document = markdown_document(labelled(tmp_path, HOSTILE_TITLE, HOSTILE_LABELS), flavor)
+    prose = _DISPLAY.sub("", document)
+    html = MarkdownIt("commonmark").render(prose)
+    assert "<script" not in html
+    assert "<b>" not in html
+    assert "&lt;b&gt;100 % \\input{x}" in html
+    for label in HOSTILE_LABELS:
+        escaped = label.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        assert escaped.replace('"', "&quot;") in html
+
+
+def test_labels_of_steps_where_a_flavor_has_them() -> None:
+    assert "{#eq-weights}" in markdown_document(page("causal"), "quarto")
+    assert ":label: eq-weights" in markdown_document(page("causal"), "sphinx")
+    assert "eq-weights" not in markdown_document(page("causal"), "github")
+
+
+@pytest.mark.parametrize("flavor", FLAVORS)
+def test_a_page_is_filled_in_once(flavor: str) -> None:
+    once = fill_page(PAGE, "page.md", flavor)
+    assert fill_page(once, "page.md", flavor) == once
+    assert "-->0.330<!--" in once
+    assert "0.67 & 0.33" in once
+    assert "#### 3. weights" in once
+    assert once.startswith(PAGE[: PAGE.index("The weight")].rstrip())
+    assert once.endswith("\nDone.\n")
+    checked = check_text(once, "page.md")
+    assert checked is not None
+    assert [found.verdict for found in checked.findings] == ["right"]
+
+
+def test_only_what_has_changed_changes() -> None:
+    once = fill_page(PAGE, "page.md")
+    again = fill_page(once.replace("K = [[1, 0]", "K = [[3, 0]"), "page.md")
+    assert "-->0.107<!--" in again
+    assert again.count("symattn") == once.count("symattn")
+    assert fill_page(again.replace("K = [[3, 0]", "K = [[1, 0]"), "page.md") == once
+
+
+def test_products_are_laid_out_and_entries_boxed() -> None:
+    asked = "steps=weights,output view=worked,value layout=falk entry=weights[1,2];output[2,1]"
+    page = fill_page(PAGE.replace("steps=weights view=formula,value digits=2", asked), "page.md")
+    shown = page[page.index(asked) :]
+    assert "a_{12}" in shown
+    assert "a_{11}" not in shown
+    assert r"\hline" in shown  # Falk's scheme
+
+
+def test_line_ends_are_kept() -> None:
+    windows = fill_page(PAGE.replace("\n", "\r\n"), "page.md")
+    assert "\n" not in windows.replace("\r\n", "")
+    assert windows.replace("\r\n", "\n") == fill_page(PAGE, "page.md")
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        (PAGE.replace("weights[1,2] to", "wieghts[1,2] to"), r"page\.md:12: .*wieghts"),
+        (PAGE.replace("weights[1,2] to", "weights[3,1] to"), r"page\.md:12: .*rows are 1 to 2"),
+        (PAGE.replace("steps=weights", "steps=wieghts"), r"page\.md:14: .*weights"),
+        (PAGE.replace("digits=2", "digits=two"), r"page\.md:14: digits=two"),
+        (PAGE.replace("digits=2", "digit=2"), r'page\.md:14: .*did you mean "digits"'),
+        (PAGE.replace("digits=2", "layout=flak"), r"page\.md:14: .*layout"),
+        (PAGE.replace("digits=2", "entry=weights[3,1]"), r"page\.md:14: .*rows are 1 to 2"),
+        (PAGE.replace("Q = [[1", "Q = [[x"), r"page\.md:\d"),
+        ("<!-- value weights[1,1] --><!-- /value -->", "page.md:1: no worksheet stands"),
+        (f"Text.\n\n```symattn\n{SHEET}", r"page\.md:3: this block of code is not closed"),
+    ],
+)
+def test_what_cannot_be_filled_in_is_one_line(changed: str, complaint: str) -> None:
+    with pytest.raises(SymattnError, match=complaint) as refused:
+        fill_page(changed, "page.md")
+    assert "\n" not in str(refused.value)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_render_writes_a_page_and_checks_it(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_bytes(b"\xef\xbb\xbf" + PAGE.replace("\n", "\r\n").encode())
+    assert run("render", "--check", str(path)).exit_code == 1
+    assert path.read_bytes().endswith(PAGE.replace("\n", "\r\n").encode())
+    assert run("render", str(path)).exit_code == 0
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf# A page\r\n")
+    assert b"0.330" in path.read_bytes()
+    assert run("render", "--check", str(path)).exit_code == 0
+    assert run("check", str(path)).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--flavor", "githab", "{page}"], 'did you mean "github"'),
+        (["--check", "--watch", "{page}"], "not both"),
+        (["sheet.toml"], "is no Markdown page"),
+        (["none.md"], "no such file"),
+    ],
+)
+def test_render_says_what_is_wrong(arguments: list[str], complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text(PAGE, "utf-8")
+    told = [word.format(page=tmp_path / "page.md") for word in arguments]
+    ran = run("render", *told)
+    assert ran.exit_code == 2
+    assert complaint in ran.output
+    assert ran.output.count("\n") == 1
+
+
+def test_a_watched_page_is_filled_in_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from symattn.cli import render
+
+    path = tmp_path / "page.md"
+    path.write_text(PAGE, "utf-8")
+    monkeypatch.setattr(render, "_PAUSE", 0.01)
+    stamps, over = render._stamps, threading.Event()
+
+    def until_over(paths: tuple[str, ...]) -> dict[Path, int]:
+        if over.is_set():
+            raise KeyboardInterrupt
+        return stamps(paths)
+
+    monkeypatch.setattr(render, "_stamps", until_over)
+    filling = render._Filling("github", True, False, here(), Progress(""))
+    watching = threading.Thread(target=render._watch, args=((str(path),), filling), daemon=True)
+    watching.start()
+
+    def appears(words: str) -> bool:
+        for _ in range(1000):
+            if words in path.read_text("utf-8"):
+                return True
+            time.sleep(0.02)
+        return False
+
+    assert appears("-->0.330<!--")
+    path.write_text(PAGE.replace("Q = [[1", "Q = [[x"), "utf-8")  # said, and watched on
+    time.sleep(0.3)
+    path.write_text(PAGE.replace("K = [[1, 0]", "K = [[3, 0]"), "utf-8")
+    assert appears("-->0.107<!--")
+    over.set()
+    watching.join(timeout=10)
+    assert not watching.is_alive()
+
+
+def test_a_folder_is_filled_in_but_for_the_page_that_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("a.md", "in/b.qmd", "in/c.md", "d.txt"):
+        (tmp_path / name).write_text(PAGE, "utf-8")
+    (tmp_path / "in" / "b.qmd").write_text(PAGE.replace("Q = [[1", "Q = [[x"), "utf-8")
+    (tmp_path / "plain.md").write_text("# Nothing\n", "utf-8")
+    ran = run("render", str(tmp_path))
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith(f"symattn: {tmp_path}/in/b.qmd:")
+    assert ran.stdout == f"{tmp_path}/a.md: filled in\n{tmp_path}/in/c.md: filled in\n"
+    assert (tmp_path / "d.txt").read_text("utf-8") == PAGE
+
+
+def test_watching_a_folder_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """An editor that saves by renaming; an error at the beginning and once said; ^C."""
+    named, other = tmp_path / "page.md", tmp_path / "other.md"
+    (tmp_path / "in").mkdir()
+    sheet = tmp_path / "in" / "sheet.toml"
+    sheet.write_text(SHEET.replace("K = [[1", "K = [[x"), "utf-8")
+    text = PAGE.replace(SHEET, "").replace("```symattn", "```symattn in/sheet.toml")
+    named.write_text(text, "utf-8")
+    other.write_text(PAGE, "utf-8")
+    code = "import sys; from symattn.cli import main; sys.exit(main())"
+    watching = subprocess.Popen(
+        [sys.executable, "-c", code, "render", "--watch", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+    def appears(words: str, where: Path) -> bool:
+        for _ in range(600):
+            if words in where.read_text("utf-8"):
+                return True
+            time.sleep(0.05)
+        return False
+
+    def renamed(text: str, path: Path) -> None:
+        (tmp_path / ".swap").write_text(text, "utf-8")
+        (tmp_path / ".swap").replace(path)
+
+    try:
+        assert appears("-->0.330<!--", other)
+        renamed(SHEET, sheet)
+        assert appears("-->0.330<!--", named)
+        renamed(SHEET.replace("K = [[1, 0]", "K = [[3, 0]"), sheet)
+        assert appears("-->0.107<!--", named)
+        renamed(PAGE.replace("K = [[1, 0]", "K = [[3, 0]"), other)
+        assert appears("-->0.107<!--", other)
+    finally:
+        watching.send_signal(signal.SIGINT)
+    stdout, stderr = watching.communicate(timeout=60)
+    assert watching.returncode == 0
+    assert stdout.count("page.md: filled in") == 2
+    assert stdout.count("other.md: filled in") >= 1  # ^C may come before it says so again
+    assert stderr.count("\n") == 1
+    assert "sheet.toml:" in stderr and "Traceback" not in stderr
+
+
+def office(source: str, kind: str, tool: Callable[[str], str], folder: Path) -> str:
+    """The formulas of a Word file that pandoc makes, read back as LaTeX."""
+    told = [tool("pandoc"), "-f", kind, "-o", "page.docx"]
+    subprocess.run(told, input=source, cwd=folder, check=True, encoding="utf-8", timeout=120)
+    with zipfile.ZipFile(folder / "page.docx") as book:
+        assert b"<m:oMath>" in book.read("word/document.xml")
+    back = subprocess.run(
+        [tool("pandoc"), "page.docx", "-t", "markdown", "--wrap=none"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    return back.stdout
+
+
+@pytest.mark.parametrize("kind", ["markdown", "html"])
+def test_word_takes_every_formula_and_keeps_the_digits(
+    kind: str, tool: Callable[[str], str], tmp_path: Path
+) -> None:
+    for subject in ("causal", "illustrated_self_attention", "variant rotary"):
+        shown = page(subject)
+        source = markdown_document(shown) if kind == "markdown" else mathml_document(shown)
+        back = office(source, kind, tool, tmp_path)
+        latex = " ".join(source for _, source in formulas(markdown_document(shown)))
+        numbers = set(re.findall(r"\d+\.\d{3,}", latex))
+        assert (len(numbers) > 3) == (subject == "causal" or "illustrated" in subject)
+        assert {number for number in numbers if number not in back} == set()
+
+
+def test_libreoffice_opens_the_word_file(tool: Callable[[str], str], tmp_path: Path) -> None:
+    writer = tool("soffice")
+    office(markdown_document(page("causal", "default", "value")), "markdown", tool, tmp_path)
+    subprocess.run(
+        [
+            writer,
+            f"-env:UserInstallation=file://{tmp_path}/profile",
+            "--headless",
+            "--convert-to",
+            "pdf",
+            "page.docx",
+        ],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    text = subprocess.run(
+        [tool("pdftotext"), "page.pdf", "-"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+    ).stdout
+    for number in ("0.2840", "1.7199", "2.8640"):
+        assert number in text
+
+
+@pytest.mark.parametrize("flavor", FLAVORS)
+def test_a_page_is_filled_in_again_in_every_flavor(flavor: str) -> None:
+    before = fill_page(PAGE, "page.md", flavor)
+    changed = "Q = [[5, 0], [0, 1]]"
+    after = fill_page(before.replace("Q = [[1, 0], [0, 1]]", changed, 1), "page.md", flavor)
+    assert after == fill_page(PAGE.replace("Q = [[1, 0], [0, 1]]", changed, 1), "page.md", flavor)
+    assert after != before
+    assert fill_page(after, "page.md", flavor) == after
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (
+            "<!-- symattn steps=weights -->\n\nMine.\n\n<!-- symattn -->\n<!-- /symattn -->\n",
+            r":10: <!-- symattn steps=weights --> is not closed; write <!-- /symattn -->",
+        ),
+        ("<!-- symattn -->\n\nMine.\n", ":10: .* is not closed"),
+        (
+            "<!-- symattn -->\nMine.\n"
+            "<!-- value weights[1,1] --><!-- /value -->\n<!-- /symattn -->",
+            ":10: .* is not closed",
+        ),
+        (
+            f"<!-- symattn -->\nMine.\n```symattn\n{SHEET}```\n<!-- /symattn -->\n",
+            ":10: .* is not closed",
+        ),
+        (
+            "A <!-- value weights[1,1] --> mine <!-- value weights[1,2] --><!-- /value -->.\n",
+            r":10: <!-- value weights\[1,1\] --> is not closed; write <!-- /value -->",
+        ),
+        ("A <!-- value weights[1,1] --> mine" + 200 * " " + "<!-- /value -->", ":10: .* closed"),
+    ],
+)
+def test_no_word_of_the_author_is_lost_in_an_open_comment(words: str, complaint: str) -> None:
+    start = f"```symattn\n{SHEET}```\n\n"
+    assert start.count("\n") == 9
+    with pytest.raises(SymattnError, match=complaint):
+        fill_page(start + words, "page.md")
+
+
+def test_comments_in_code_are_examples() -> None:
+    page = (
+        f"```symattn\n{SHEET}```\n<!-- symattn steps=weights view=formula -->\n<!-- /symattn -->\n"
+        "\nWrite `<!-- value weights[1,2] --><!-- /value -->`, or `` `<!-- symattn -->` ``:\n\n"
+        "```html\n<!-- symattn -->\n```\n\n<!-- value for money: a note -->\n"
+    )
+    filled = fill_page(page, "page.md")
+    assert filled.partition("<!-- /symattn -->")[2] == page.partition("<!-- /symattn -->")[2]

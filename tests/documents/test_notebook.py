@@ -1,0 +1,320 @@
+"""Jupyter: notebooks that run, are exported, and hold the same digits; the cell magic."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from symattn.cli import main
+from symattn.worksheet import read_worksheet
+from tests import ROOT
+from tests.extras import package
+from tests.gates import EXAMPLES, without_phantoms
+
+nbformat = package("nbformat")
+CAUSAL = ROOT / "examples" / "causal.toml"
+
+
+def written(*arguments: str) -> Any:
+    """The notebook that ``symattn derive`` writes."""
+    ran = CliRunner().invoke(main, ["derive", *arguments, "--format", "ipynb"])
+    assert ran.exit_code == 0, ran.output
+    book = nbformat.reads(ran.output, as_version=4)
+    nbformat.validate(book)
+    return book
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A notebook after nbclient has run it, in a process of its own."""
+    folder = tmp_path_factory.mktemp("notebook")
+    return ran(written(str(CAUSAL)), folder)
+
+
+def ran(book: Any, folder: Path) -> Path:
+    """The notebook after nbclient has run it."""
+    nbformat.write(book, folder / "book.ipynb")
+    code = (
+        "import nbformat, nbclient\n"
+        "book = nbformat.read('book.ipynb', as_version=4)\n"
+        "nbclient.NotebookClient(book, timeout=120).execute()\n"
+        "nbformat.write(book, 'done.ipynb')\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        check=True,
+        timeout=200,
+        capture_output=True,
+        env=_environment(folder),
+    )
+    return folder / "done.ipynb"
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Nothing of the user's; the package found where it is."""
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(folder),
+        "IPYTHONDIR": str(folder),
+        "JUPYTER_PLATFORM_DIRS": "1",
+    }
+
+
+def test_a_notebook_runs_and_shows_the_digits(executed: Path) -> None:
+    book = nbformat.read(executed, as_version=4)
+    outputs = [out for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
+    assert all(out.output_type == "execute_result" for out in outputs)
+    last = outputs[-1].data
+    assert {"text/plain", "text/latex", "text/markdown"} <= set(last)
+    for number in ("1.7199", "2.8640"):
+        assert number in last["text/latex"]
+        assert number in last["text/plain"]
+        assert number in book.cells[-2].source
+
+
+def test_a_notebook_of_chunks_runs_and_shows_the_digits(tmp_path: Path) -> None:
+    decoding = str(ROOT / "examples" / "decoding.toml")
+    book = nbformat.read(
+        ran(
+            written(decoding, "--chunks", "2,1,1", "--step", "output", "--step", "K_cached"),
+            tmp_path,
+        ),
+        as_version=4,
+    )
+    headings = [cell.source.splitlines()[0] for cell in book.cells if cell.source[0] == "#"]
+    assert headings == [
+        "# Decoding over a cache",
+        '## Decoding over a cache, tokens 1 to 2 of 4: "the cat"',
+        "### 8. output",
+        '## Decoding over a cache, token 3 of 4: "sat"',
+        "### 4. K\\_cached",
+        "### 10. output",
+        '## Decoding over a cache, token 4 of 4: "down"',
+        "### 4. K\\_cached",
+        "### 10. output",
+    ]
+    shown = [out.data for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
+    chunks = read_worksheet(decoding).decode([2, 1, 1])
+    assert len(shown) == 5
+    for data, chunk, name in zip(
+        shown,
+        (chunks[0], *chunks[1:2] * 2, *chunks[2:] * 2),
+        ("output", *("K_cached", "output") * 2),
+        strict=True,
+    ):
+        for row in chunk.evaluation[name].decimals():
+            assert all(number in data["text/plain"] for number in row)
+
+
+def test_a_notebook_of_formulas_in_chunks_runs() -> None:
+    book = written("llama", "--chunks", "2", "--symbolic", "--view", "formula", "--tokens", "3")
+    room: dict[str, Any] = {}
+    made = []
+    for cell in book.cells:
+        if cell.source.startswith("derivation["):
+            made.append(str(eval(cell.source, room)))
+        elif cell.cell_type == "code":
+            exec(cell.source, room)
+    assert made == [str(step) for chunk in room["chunks"] for step in chunk.derivation]
+    assert len(room["chunks"]) == 2
+
+
+def test_a_notebook_is_exported_to_html(executed: Path, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "nbconvert",
+            "--to",
+            "html",
+            "--output-dir",
+            str(tmp_path),
+            str(executed),
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=200,
+        check=False,
+        env=_environment(tmp_path),
+    )
+    assert ran.returncode == 0, ran.stderr
+    page = (tmp_path / "done.html").read_text("utf-8")
+    assert "0.2840 &amp; 0.1400 &amp; 0.5760" in page
+    assert r"\begin{aligned}" in page
+
+
+#: nbconvert's own exporter to PDF, by a TeX that says which letters its fonts lack.
+_PDF = """
+c = get_config()
+c.PDFExporter.latex_command = ["lualatex", "-no-shell-escape", "-interaction=nonstopmode",
+                               "{filename}"]
+c.PDFExporter.latex_count = 1
+c.PDFExporter.verbose = True
+"""
+_MATRIX = re.compile(r"\\begin\{array\}.*?\\end\{array\}", re.DOTALL)
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
+
+
+@pytest.fixture(scope="module")
+def exported(tool: Callable[[str], str]) -> Callable[[Path], tuple[str, str]]:
+    """What nbconvert says while it makes a PDF of a notebook, and the text of that PDF."""
+    needed = [tool(name) for name in ("pandoc", "lualatex", "pdftotext")]
+
+    def run(path: Path) -> tuple[str, str]:
+        config = path.with_name("config.py")
+        config.write_text(_PDF, "utf-8")
+        ran = subprocess.run(
+            [sys.executable, "-m", "nbconvert", "--to", "pdf", "--config", str(config), str(path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=300,
+            check=False,
+            env=_environment(path.parent),
+            cwd=path.parent,
+        )
+        assert ran.returncode == 0, ran.stdout[-3000:]
+        read = subprocess.run(
+            [needed[-1], "-layout", str(path.with_suffix(".pdf")), "-"],
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+        return ran.stdout, read.stdout
+
+    return run
+
+
+def in_matrices(book: Any) -> Counter[str]:
+    """How often each number stands in a matrix, in what is written and in what cells show."""
+    shown = [cell.source for cell in book.cells if cell.cell_type == "markdown"]
+    for cell in book.cells:
+        shown += [out.data.get("text/latex", "") for out in cell.get("outputs", ())]
+    arrays = (array for source in shown for array in _MATRIX.findall(without_phantoms(source)))
+    bare = (re.sub(r"\\rule\{.*?\}\{.*?\}|\[2pt\]|[\^_]\{.*?\}", " ", array) for array in arrays)
+    return Counter(number for array in bare for number in _NUMBER.findall(array))
+
+
+def lost(wanted: Counter[str], text: str) -> Counter[str]:
+    """What a page shows less often than it should."""
+    return wanted - Counter(_NUMBER.findall(text))
+
+
+def test_a_notebook_is_exported_to_pdf_without_loss(
+    executed: Path, exported: Callable[[Path], tuple[str, str]], tmp_path: Path
+) -> None:
+    drawn = tmp_path / "falk.ipynb"
+    two_heads = ROOT / "examples" / "two_heads.toml"
+    nbformat.write(written(str(two_heads), "--layout", "falk", "--entry", "first"), drawn)
+    for path in (executed, drawn):
+        wanted = in_matrices(nbformat.read(path, as_version=4))
+        assert sum(wanted.values()) > 100
+        said, text = exported(path)
+        assert "Missing character" not in said
+        assert lost(wanted, text) == Counter()
+        some = max((number for number in wanted if "." in number), key=len)
+        assert lost(wanted, text.replace(some, "", 1 + text.count(some) - wanted[some]))
+
+
+def test_a_letter_that_is_lost_is_noticed(
+    exported: Callable[[Path], tuple[str, str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "lost.ipynb"
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("A \u732b, 0.5")])
+    nbformat.write(book, path)
+    said, text = exported(path)
+    assert "Missing character" in said
+    assert "0.5" in text
+
+
+@pytest.mark.parametrize("source", [*map(str, EXAMPLES), "causal", "grouped-query"])
+def test_every_notebook_is_sound_and_its_first_cell_runs(source: str) -> None:
+    book = written(source, "--view", "value" if source.endswith(".toml") else "formula")
+    room: dict[str, Any] = {}
+    exec(next(cell.source for cell in book.cells if cell.cell_type == "code"), room)
+    for cell in book.cells[2:]:
+        if cell.cell_type == "code" and " = " in cell.source:  # of a chunk
+            exec(cell.source, room)
+        elif cell.cell_type == "code":
+            assert eval(cell.source, room) is not None
+
+
+def test_the_same_notebook_each_time_and_hostile_text_in_it(tmp_path: Path) -> None:
+    text = (
+        CAUSAL.read_text("utf-8").replace('"cat"', r"""'a"b\n$'""").replace("# Each", '# """ Each')
+    )
+    path = tmp_path / 'h"ostile.toml'
+    path.write_text(text, "utf-8")
+    book = written(str(path))
+    assert json.dumps(book) == json.dumps(written(str(path)))
+    room: dict[str, Any] = {}
+    exec(book.cells[1].source, room)
+    assert room["values"].array("X").shape == (3, 2)
+
+
+@pytest.fixture
+def shell() -> Any:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    made = InteractiveShell.instance()
+    made.run_line_magic("load_ext", "symattn")
+    yield made
+    InteractiveShell.clear_instance()
+
+
+def test_the_magic_shows_a_worksheet(shell: Any) -> None:
+    page = shell.run_cell_magic("symattn", "--step weights --digits 3", CAUSAL.read_text("utf-8"))
+    shown = page._repr_mimebundle_()
+    assert "0.284 & 0.140 & 0.576" in shown["text/markdown"]
+    assert "0.284  0.140  0.576" in shown["text/plain"]
+    assert "scores" not in shown["text/markdown"]
+
+
+def test_the_magic_lays_products_out_and_boxes_entries(shell: Any) -> None:
+    told = "--step output --step weights --layout falk --entry weights[2,1]"
+    page = shell.run_cell_magic("symattn", told, CAUSAL.read_text("utf-8"))
+    assert "a_21 =" in page.words and "a_22" not in page.words
+    assert "┼" in page.words  # Falk's scheme of the output
+    assert r"\boxed" in page.markdown or r"\rule" in page.markdown
+
+
+def test_the_magic_marks_claims(shell: Any) -> None:
+    claims = CAUSAL.read_text("utf-8") + '\n[claims]\n"weights[2,:]" = ["0.5", "0.4", "0"]\n'
+    page = shell.run_cell_magic("symattn", "--check", claims)
+    assert "0.4" in page.words
+    assert "0.5" in page.markdown
+    assert "you wrote 0.4" in page._repr_mimebundle_()["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("line", "body", "complaint"),
+    [
+        ("", "[given]\nQ = [[1, x]]", "cell:2"),
+        ("--step wieghts", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", 'did you mean "weights"'),
+        ("--view nothing", "x", "invalid choice"),
+        ("--digits 'x", "x", "quotation"),
+        ("--layout flak", "x", "invalid choice"),
+        ("--entry weights[9,9]", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "no row 9: rows are 1 to 1"),
+        ("--entry first --view formula", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "entry: stands"),
+    ],
+)
+def test_the_magic_says_what_is_wrong_in_a_line(
+    shell: Any, line: str, body: str, complaint: str
+) -> None:
+    from IPython.core.error import UsageError
+
+    with pytest.raises(UsageError, match=complaint):
+        shell.run_cell_magic("symattn", line, body)

@@ -1,0 +1,855 @@
+"""Every reader of every output sees the same digits: those of the text, matrix by matrix.
+
+`tests.sheets` says of which derivations: all that are hard to spell, and every fourth of the named
+variants, in the nightly run all. A document is opened by the program that people open it with, all
+of them in one run of it, and what that program shows is read back by `tests.seen`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from symattn.attention.vocabulary import Notation
+from symattn.cli import main
+from symattn.documents.code.document import code_document
+from symattn.documents.data import json_document
+from symattn.documents.html import html_document
+from symattn.documents.markdown import FLAVORS, markdown_document
+from symattn.documents.mathml import mathml_document
+from symattn.documents.outline import View, outline
+from symattn.documents.pictures.drawing import Drawing
+from symattn.documents.pictures.kinds import picture
+from symattn.documents.pictures.svg import svg_document
+from symattn.documents.pictures.tikz import tikz_document
+from symattn.documents.tex import tex_document
+from symattn.documents.text import text_document
+from symattn.notation.prose import Prose
+from symattn.notation.text import line
+from tests import ROOT
+from tests.documents.page.test_page import cells
+from tests.documents.test_markdown import formulas
+from tests.extras import package
+from tests.seen import (
+    Part,
+    Seen,
+    cell,
+    in_formula,
+    in_page,
+    in_text,
+    of_chtml,
+    of_katex,
+    of_mathml,
+    prose_pattern,
+    run_of,
+)
+from tests.sheets import SHEETS, VARIANT_SHEETS, evaluated, notation_of, outlines, sheet
+
+#: What is compared: what an entry comes from, and the matrix of a step.
+VIEWS: tuple[View, ...] = ("worked", "value")
+
+#: All that are hard to spell, and some variants.
+USUAL = tuple(name for k, name in enumerate(SHEETS) if k % 4 == 0 or name not in VARIANT_SHEETS)
+
+several = pytest.mark.parametrize(
+    "names",
+    [USUAL, pytest.param(tuple(SHEETS), marks=pytest.mark.nightly)],
+    ids=["some variants", "all variants"],
+)
+
+_MATH = "{http://www.w3.org/1998/Math/MathML}math"
+
+_KATEX = """
+const katex = require("katex");
+const set = ([displayMode, source]) =>
+  ["mathml", "html"].map((output) => katex.renderToString(source, {displayMode, output}));
+"""
+_MATHJAX = """
+const { mathjax } = require("mathjax-full/js/mathjax.js");
+const { TeX } = require("mathjax-full/js/input/tex.js");
+const { CHTML } = require("mathjax-full/js/output/chtml.js");
+require("mathjax-full/js/input/tex/AllPackages.js");
+const { liteAdaptor } = require("mathjax-full/js/adaptors/liteAdaptor.js");
+const { RegisterHTMLHandler } = require("mathjax-full/js/handlers/html.js");
+const adaptor = liteAdaptor();
+RegisterHTMLHandler(adaptor);
+const page = mathjax.document("", {
+  InputJax: new TeX({ packages: ["base", "ams"] }), OutputJax: new CHTML(),
+});
+const set = ([display, source]) => [adaptor.outerHTML(page.convert(source, { display }))];
+"""
+_RUN = """
+const sources = JSON.parse(require("fs").readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(sources.map(set)));
+"""
+
+Set = Callable[[list[tuple[bool, str]]], list[list[str]]]
+
+
+@cache
+def text_of(name: str) -> tuple[Seen, ...]:
+    """The matrices of a derivation as the text shows them: what all else is held against."""
+    return tuple(seen for page in outlines(name, *VIEWS) for seen in in_text(text_document(page)))
+
+
+def differences(
+    found: Mapping[str, Iterable[Seen]], wanted: Callable[[str], Iterable[Seen]]
+) -> list[str]:
+    """Where a reader sees something else than the text shows."""
+    out = []
+    for name, seen in found.items():
+        ours, theirs = list(wanted(name)), list(seen)
+        pairs = zip(ours, theirs, strict=False)
+        first = next((f"{a}\\n  {b}" for a, b in pairs if a != b), "")
+        if first or len(ours) != len(theirs):
+            out.append(f"{name}: {len(ours)} matrices, {len(theirs)} seen\\n  {first}")
+    return out
+
+
+@pytest.fixture(scope="module")
+def node(tool: Callable[[str], str]) -> Callable[[str], Set]:
+    """Formulas as a program for Node sets them, all in one run."""
+
+    def program(source: str) -> Set:
+        def run(sources: list[tuple[bool, str]]) -> list[list[str]]:
+            ran = subprocess.run(
+                [tool("node"), "-e", source + _RUN],
+                input=json.dumps(sources),
+                capture_output=True,
+                check=True,
+                encoding="utf-8",
+                timeout=300,
+            )
+            shown: list[list[str]] = json.loads(ran.stdout)
+            return shown
+
+        return run
+
+    return program
+
+
+def displayed(name: str, flavor: str) -> list[str]:
+    """The displays of a derivation's Markdown."""
+    return [
+        source
+        for page in outlines(name, *VIEWS)
+        for display, source in formulas(markdown_document(page, flavor))
+        if display
+    ]
+
+
+def seen_by(shown: dict[str, list[Part]]) -> dict[str, list[Seen]]:
+    """What is seen in the displays of each derivation."""
+    return {
+        name: [seen for part in parts for seen in in_formula(part)] for name, parts in shown.items()
+    }
+
+
+@several
+def test_katex(names: Sequence[str], node: Callable[[str], Set], katex: Any) -> None:
+    sources = {(name, flavor): displayed(name, flavor) for name in names for flavor in FLAVORS}
+    different = list(dict.fromkeys(source for each in sources.values() for source in each))
+    shown = dict(zip(different, node(_KATEX)([(True, each) for each in different]), strict=True))
+    for k, read in enumerate((of_mathml, of_katex)):
+        seen = {
+            source: in_formula(read(ElementTree.fromstring(shown[source][k])))
+            for source in different
+        }
+        for flavor in FLAVORS:
+            found = {
+                name: [one for source in sources[name, flavor] for one in seen[source]]
+                for name in names
+            }
+            assert differences(found, text_of) == []
+
+
+@several
+def test_mathjax(names: Sequence[str], node: Callable[[str], Set], mathjax: Any) -> None:
+    sources = {name: displayed(name, "github") for name in names}
+    different = list(dict.fromkeys(source for each in sources.values() for source in each))
+    shown = dict(zip(different, node(_MATHJAX)([(True, each) for each in different]), strict=True))
+    found = {
+        name: [of_chtml(ElementTree.fromstring(shown[source][0])) for source in sources[name]]
+        for name in names
+    }
+    assert differences(seen_by(found), text_of) == []
+
+
+@several
+def test_mathml(names: Sequence[str]) -> None:
+    found = {}
+    for name in names:
+        root = ElementTree.fromstring(mathml_document(*outlines(name, *VIEWS)))
+        shown = [math for math in root.iter(_MATH) if math.get("display") == "block"]
+        found[name] = [seen for math in shown for seen in in_formula(of_mathml(math))]
+    assert differences(found, text_of) == []
+
+
+# pages
+
+
+def _plain(parts: Prose) -> str:
+    return "".join(part if isinstance(part, str) else line(part) for part in parts)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a page has to show behind an opening, and whose it is."""
+
+    whose: str
+    opening: str
+    stream: str
+
+
+def expected(
+    names: Iterable[str], views: Sequence[View] = VIEWS, given_together: bool = False
+) -> Iterator[Expected]:
+    """For each section what opens it on a page, and the text's own matrices as one run.
+
+    `given_together`: on slides what is given has one heading and no sentences.
+    """
+    for name in names:
+        for page in outlines(name, *views):
+            seen = in_text(text_document(page))
+            opening = prose_pattern(page.title) + r"(?s:.*?)"
+            place = 0
+            if given_together:
+                place = sum(len(section.lines) for section in page.given)
+                stream = "".join(each.stream for each in seen[:place])
+                yield Expected(f"{name}, given", rf"{opening}\nGiven\n", stream)
+                opening = ""
+            for section in page.steps if given_together else (*page.given, *page.steps):
+                shape = r"\s*".join(map(re.escape, "".join(_plain(section.shape).split())))
+                heading = rf"\n{section.number}\. {section.name}\n(?s:.*?)"
+                told = heading if section.number else prose_pattern(_plain(section.why))
+                stop = place + len(section.lines)
+                stream = "".join(each.stream for each in seen[place:stop])
+                yield Expected(
+                    f"{name}, {section.name}", rf"{opening}{told}[^0-9∞]*?\(\s*{shape}\s*\)", stream
+                )
+                opening, place = "", stop
+            assert place == len(seen)
+
+
+def amiss(page: str, wanted: Sequence[Expected]) -> list[str]:
+    """Where a page shows something else than the text."""
+    found = in_page(page, [each.opening for each in wanted])
+    return [
+        f"{each.whose}\n  {each.stream}\n  {stream}"
+        for each, stream in zip(wanted, found, strict=True)
+        if each.stream != stream
+    ]
+
+
+def letters(tool: Callable[[str], str], folder: Path) -> str:
+    """The letters of page.pdf, in the order in which they were set."""
+    ran = subprocess.run(
+        [tool("pdftotext"), "-raw", "page.pdf", "-"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    return f"\n{ran.stdout}"
+
+
+@pytest.mark.parametrize(
+    ("flavor", "program", "names"),
+    [
+        ("article", "pdflatex", USUAL),
+        pytest.param("article", "pdflatex", tuple(SHEETS), marks=pytest.mark.nightly),
+        ("article", "lualatex", tuple(SHEETS)[::6]),
+        ("standalone", "pdflatex", tuple(SHEETS)[1::6]),
+        ("beamer", "pdflatex", tuple(SHEETS)[2::6]),
+    ],
+)
+def test_pdf(
+    flavor: str, program: str, names: Sequence[str], tool: Callable[[str], str], tmp_path: Path
+) -> None:
+    """All of it in an article; of the other classes and programs a cover of the derivations."""
+    pages = [page for name in names for page in outlines(name, *VIEWS)]
+    source = tex_document(*pages, flavor=flavor)
+    start = r"\begin{document}"
+    told = source.replace(start, rf"{start}\setcounter{{equation}}{{7000}}")
+    (tmp_path / "page.tex").write_text(told, "utf-8")
+    subprocess.run(
+        [tool(program), "-interaction=nonstopmode", "page.tex"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    wanted = [*expected(names, given_together=flavor == "beamer")]
+    assert amiss(letters(tool, tmp_path), wanted) == []
+
+
+# Office
+
+#: Not elu, which pandoc reads out of Word as e, l and u.
+_SOME = tuple(name for name in USUAL if "linear" not in name)
+
+
+def pandoc(tool: Callable[[str], str], folder: Path, source: str, *told: str) -> str:
+    """What pandoc makes of a document, without a warning."""
+    ran = subprocess.run(
+        [tool("pandoc"), "--fail-if-warnings", *told],
+        input=source,
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=200,
+    )
+    assert ran.stderr == ""
+    return ran.stdout
+
+
+def blocks(html: str) -> list[Part]:
+    """The displays of a page."""
+    found = re.findall(r'<math display="block".*?</math>', html, re.DOTALL)
+    return [of_mathml(ElementTree.fromstring(each)) for each in found]
+
+
+def test_pandoc_and_word(tool: Callable[[str], str], tmp_path: Path) -> None:
+    """Markdown as pandoc reads it, and once more out of the Word file it makes of it."""
+    source = "\n".join(markdown_document(page) for name in _SOME for page in outlines(name, *VIEWS))
+    wanted = [seen for name in _SOME for seen in text_of(name)]
+    direct = pandoc(tool, tmp_path, source, "-t", "html", "--mathml")
+    pandoc(tool, tmp_path, source, "-o", "page.docx")
+    back = pandoc(tool, tmp_path, "", "page.docx", "-t", "html", "--mathml")
+    for page in (direct, back):
+        seen = [each for part in blocks(page) for each in in_formula(part)]
+        assert differences({"page": seen}, lambda _: wanted) == []
+
+
+def test_libreoffice(tool: Callable[[str], str], tmp_path: Path) -> None:
+    """The MathML in a Word file, opened by LibreOffice, which cuts lines off that are too long."""
+    names = [name for name in _SOME if name != "exact"]
+    pages = [page for name in names for page in outlines(name, "value")]
+    pandoc(tool, tmp_path, mathml_document(*pages), "-f", "html", "-o", "page.docx")
+    subprocess.run(
+        [
+            tool("soffice"),
+            f"-env:UserInstallation=file://{tmp_path}/profile",
+            "--headless",
+            "--convert-to",
+            "pdf",
+            "page.docx",
+        ],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    assert amiss(letters(tool, tmp_path), [*expected(names, ["value"])]) == []
+
+
+# a browser
+
+_VISIBLE = """() => [...document.querySelectorAll("math[display=block]")].map((math) => {
+    for (const leaf of math.querySelectorAll("mi, mn, mo, mtext")) {
+        const box = leaf.getBoundingClientRect();
+        if (!(box.width > 0 && box.height > 0)) leaf.textContent = "";
+    }
+    const misplaced = [...math.querySelectorAll("mtr")].filter((row) => {
+        const left = [...row.children].map((cell) => cell.getBoundingClientRect().left);
+        const below = row.nextElementSibling?.getBoundingClientRect().top ?? Infinity;
+        return left.some((x, k) => x <= left[k - 1]) || row.getBoundingClientRect().top >= below;
+    });
+    return misplaced.length ? `<p>${math.textContent}</p>` : math.outerHTML;
+})"""
+
+
+@several
+def test_browser(names: Sequence[str], browser: Any, tmp_path: Path) -> None:
+    """MathML as Chromium lays it out: what has an extent, in rows and columns."""
+    page = browser.new_page()
+    found = {}
+    for name in names:
+        shown = mathml_document(*outlines(name, *VIEWS))
+        (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{shown}", "utf-8")
+        page.goto((tmp_path / "page.html").as_uri())
+        found[name] = [
+            of_mathml(ElementTree.fromstring(each.replace("&nbsp;", " ")))
+            for each in page.evaluate(_VISIBLE)
+        ]
+    page.close()
+    assert differences(seen_by(found), text_of) == []
+
+
+@several
+def test_page(names: Sequence[str], browser: Any, tmp_path: Path) -> None:
+    """The page's cells, each matrix of each head by itself; its own tests see to the variants."""
+    page = browser.new_page()
+    for name in names:
+        if name in VARIANT_SHEETS or len(evaluated(name)) > 1 or name == "exact":
+            continue
+        ((derivation, values),) = evaluated(name)
+        whole = notation_of(name).but(limit=0)
+        text = text_document(outline(derivation, values, notation=whole, views=["value"]))
+        html = html_document(derivation, values, notation=whole)
+        (tmp_path / "page.html").write_text(html, "utf-8")
+        page.goto((tmp_path / "page.html").as_uri())
+        tables: dict[tuple[str, str], dict[tuple[int, int], str]] = {}
+        for key, shown in cells(page).items():
+            letter, head, row, column = key.split("|")
+            tables.setdefault((letter, head), {})[int(row), int(column)] = cell(shown)
+        items = [item.letter for item in (*derivation.inputs, *derivation)]
+        in_order = sorted(tables, key=lambda key: (items.index(key[0]), key[1]))
+        wanted = [
+            {(i, j): number for i, row in enumerate(seen.rows) for j, number in enumerate(row)}
+            for seen in in_text(text)
+        ]
+        assert [tables[key] for key in in_order] == wanted, name
+    page.close()
+
+
+# notebooks
+
+#: Every hard worksheet that is one derivation, and a few variants.
+_BOOKS = tuple(
+    name
+    for k, name in enumerate(SHEETS)
+    if (k % 12 == 0 or name not in VARIANT_SHEETS) and len(evaluated(name)) == 1
+)
+
+
+def derived(name: str, folder: Path, form: str, *told: str) -> str:
+    """What ``symattn derive`` writes of a worksheet."""
+    (folder / f"{name}.toml").write_text(SHEETS[name], "utf-8")
+    exact = ["--exact"] if notation_of(name).exact else []
+    words = ["derive", str(folder / f"{name}.toml"), "--format", form, *exact, *told]
+    ran = CliRunner().invoke(main, words)
+    assert ran.exit_code == 0, ran.output
+    return ran.output
+
+
+def steps_of(name: str) -> list[Seen]:
+    """The matrices of a derivation's steps in its text, without those that are given."""
+    ((page,),) = [outlines(name, "value")]
+    given = sum(len(section.lines) for section in page.given)
+    return in_text(text_document(page))[given:]
+
+
+def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
+    """What the cells of a notebook show when it is run is what is written above them."""
+    nbformat = package("nbformat")
+    package("nbclient")
+    package("nbconvert")
+    whole, starts = nbformat.v4.new_notebook(), []
+    for name in _BOOKS:
+        starts.append(len(whole.cells))
+        book = nbformat.reads(derived(name, tmp_path, "ipynb"), as_version=4)
+        whole.cells += book.cells
+        whole.metadata = book.metadata
+    for number, each in enumerate(whole.cells):
+        each["id"] = f"cell-{number}"
+    nbformat.write(whole, tmp_path / "all.ipynb")
+    run = (
+        "import nbformat, nbclient; book = nbformat.read('all.ipynb', as_version=4); "
+        "nbclient.NotebookClient(book, timeout=200).execute(); nbformat.write(book, 'all.ipynb')"
+    )
+    place = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    subprocess.run(
+        [sys.executable, "-c", run],
+        cwd=tmp_path,
+        check=True,
+        env=place,
+        capture_output=True,
+        timeout=300,
+    )
+    done = nbformat.read(tmp_path / "all.ipynb", as_version=4).cells
+    plain: dict[str, list[Seen]] = {}
+    sources: dict[str, list[str]] = {}
+    for name, start, stop in zip(_BOOKS, starts, [*starts[1:], len(done)], strict=True):
+        shown = [
+            out.data
+            for each in done[start:stop]
+            if each.cell_type == "code"
+            for out in each.outputs
+        ]
+        plain[name] = [seen for data in shown for seen in in_text(data["text/plain"])]
+        formulas_of = [
+            data["text/latex"].removeprefix(r"$\displaystyle ").removesuffix("$") for data in shown
+        ]
+        assert [data["text/markdown"] for data in shown] == [f"$$\n{x}\n$$" for x in formulas_of]
+        sources[name] = [part for each in formulas_of for part in each.split(r" \quad ")]
+    assert differences(plain, steps_of) == []
+    every = [source for name in _BOOKS for source in sources[name]]
+    pieces = iter(node(_KATEX)([(True, source) for source in every]))
+    katexed = {
+        name: [of_mathml(ElementTree.fromstring(next(pieces)[0])) for _ in sources[name]]
+        for name in _BOOKS
+    }
+    assert differences(seen_by(katexed), steps_of) == []
+    exported = subprocess.run(
+        [sys.executable, "-m", "nbconvert", "--to", "html", "--stdout", "all.ipynb"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        env=place,
+        timeout=200,
+    ).stdout
+    html, found = unescape(exported), 0
+    for each in done:
+        if each.cell_type == "markdown":
+            for display, source in formulas(each.source):
+                found = html.find(source, found) if display else found
+                assert found >= 0, source
+
+
+# Sphinx
+
+
+def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
+    """The builders of text and HTML; what HTML leaves to MathJax is read as KaTeX shows it."""
+    names = [name for name in _BOOKS if name != "exact" and not sheet(name).claims]
+    (tmp_path / "conf.py").write_text('extensions = ["symattn.sphinxext"]\n', "utf-8")
+    parts = ["Title\n=====\n"]
+    for name in names:
+        (tmp_path / f"{name}.toml").write_text(SHEETS[name], "utf-8")
+        parts.append(f"{name}\n{'-' * 40}\n\n.. attention:: {name}.toml\n   :view: worked, value\n")
+    (tmp_path / "index.rst").write_text("\n".join(parts), "utf-8")
+    for builder in ("text", "html"):
+        ran = subprocess.run(
+            [sys.executable, "-m", "sphinx", "-qW", "-b", builder, "-d", "trees", ".", builder],
+            cwd=tmp_path,
+            check=False,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=200,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert (ran.returncode, ran.stderr) == (0, "")
+    wanted = [seen for name in names for seen in text_of(name)]
+    text = (tmp_path / "text" / "index.txt").read_text("utf-8")
+    assert differences({"text": in_text(text)}, lambda _: wanted) == []
+    html = (tmp_path / "html" / "index.html").read_text("utf-8")
+    sources = re.findall(r'<div class="math.*?>\s*\\\[(.*?)\\\]</div>', html, re.DOTALL)
+    shown = node(_KATEX)([(True, unescape(source)) for source in sources])
+    seen = [each for one in shown for each in in_formula(of_mathml(ElementTree.fromstring(one[0])))]
+    assert differences({"html": seen}, lambda _: wanted) == []
+
+
+# data, marks, pictures, programs
+
+
+def whole(name: str, digits: int | None = None) -> list[Seen]:
+    """The matrices in a text that leaves nothing out and shows decimals."""
+    notation = notation_of(name).but(limit=0, exact=False)
+    notation = notation if digits is None else notation.but(digits=digits)
+    return [
+        seen
+        for derivation, values in evaluated(name)
+        for seen in in_text(
+            text_document(outline(derivation, values, notation=notation, views=["value"]))
+        )
+    ]
+
+
+def written(decimal: str) -> str:
+    """A decimal of JSON as the text has it."""
+    digits, _, exponent = decimal.replace("-", "−").replace("inf", "∞").partition("e")
+    return f"{digits}·10{int(exponent.replace('−', '-'))}".replace("-", "−") if exponent else digits
+
+
+@several
+def test_json(names: Sequence[str]) -> None:
+    found: dict[str, list[Seen]] = {}
+    for name in names:
+        found[name] = []
+        notation = notation_of(name).but(limit=0, exact=False)
+        for derivation, values in evaluated(name):
+            data = json.loads(json_document(derivation, values, notation=notation))
+            for item in (*data["inputs"].values(), *data["steps"].values()):
+                per_head = len(item["shape"]) == 3
+                both = item["decimals"], item["decimals_are_exact"]
+                heads = zip(*both, strict=True) if per_head else [both]
+                for number, (head, exact) in enumerate(heads, notation.index_base):
+                    rows = tuple(tuple(map(written, row)) for row in head)
+                    relation = "=" if all(map(all, exact)) else "≈"
+                    found[name].append(Seen(str(number) if per_head else "", relation, rows))
+                assert item["decimals_are_proven"] or name == "undecided"
+
+    def bare(name: str) -> Iterator[Seen]:
+        for seen in whole(name):
+            rows = tuple(tuple(shown.rstrip("?") for shown in row) for row in seen.rows)
+            yield Seen(seen.left.strip("/"), seen.relation, rows)  # of ∂L/∂V
+
+    assert differences(found, bare) == []
+
+
+#: What is marked entry by entry, in rows, with numbers that have a place behind the point.
+_MARKED = tuple(
+    name
+    for name in _BOOKS
+    if name not in ("exact", "columns", "undecided", "sizes", "digits") and not sheet(name).claims
+)
+
+
+@pytest.mark.parametrize("name", _MARKED)
+def test_marks(name: str, tmp_path: Path) -> None:
+    """The text's own numbers, claimed, are right, and what is said to be true has more of them."""
+    ((derivation, values),) = evaluated(name)
+    finer = iter(whole(name, notation_of(name).digits + 2))
+    claims, true = [], {}
+    shown = iter(whole(name))
+    for item in (*derivation.inputs, *derivation):
+        heads = range(values.array(item.letter).shape[-3]) if item.per_head else [None]
+        for head in heads:
+            seen, sharp = next(shown), next(finer)
+            if item in derivation.inputs:
+                continue
+            key = item.name if head is None else f"{item.name}[{head + 1}]"
+            plain = [
+                [cell.replace("−", "-").replace("∞", "inf") for cell in row] for row in seen.rows
+            ]
+            if any("·" in cell for row in plain for cell in row):
+                continue
+            claims.append(f'"{key}" = {json.dumps(plain)}')
+            for i, row in enumerate(sharp.rows, 1):
+                for j, number in enumerate(row, 1):
+                    before = () if head is None else (head + 1,)
+                    true[item.name, (*before, i, j)] = number
+    (tmp_path / "sheet.toml").write_text("\n".join([SHEETS[name], "[claims]", *claims]), "utf-8")
+    ran = CliRunner().invoke(main, ["check", str(tmp_path / "sheet.toml"), "--format", "json"])
+    assert ran.exit_code == 0, ran.output
+    entries = [
+        (step, entry)
+        for step, marked in json.loads(ran.output)["steps"].items()
+        for entry in marked["entries"]
+    ]
+    assert len(entries) > 3
+    for step, entry in entries:
+        place = tuple(entry["index"])
+        digits = len(entry["claimed"].partition(".")[2]) + 2
+        if digits == notation_of(name).digits + 2:
+            assert (written(entry["true"]), entry["verdict"]) == (true[step, place], "right")
+        assert entry["verdict"] == "right", (step, entry)
+
+
+def heat_maps(name: str) -> Iterator[tuple[Drawing, str]]:
+    """The weights of a derivation as a picture, and what its text has of them."""
+    for derivation, values in evaluated(name):
+        items = [*derivation.inputs, *derivation]
+        step = next((each for each in items if each.name == "weights"), items[-1])
+        notation = notation_of(name).but(limit=0, exact=False)
+        page = outline(derivation, values, notation=notation, views=["value"], only=[step.name])
+        seen = in_text(text_document(page))
+        yield (
+            picture("heat", derivation, values, notation, step.name),
+            "".join(each.stream.replace(each.relation, "", 1) for each in seen),
+        )
+
+
+@several
+def test_pictures(names: Sequence[str], tool: Callable[[str], str], tmp_path: Path) -> None:
+    """SVG, and TikZ as pdflatex sets it, a picture on each page, which is as wide as any."""
+    drawn = [pair for name in names for pair in heat_maps(name)]
+    svg = "{http://www.w3.org/2000/svg}text"
+    for drawing, stream in drawn:
+        root = ElementTree.fromstring(svg_document(drawing))
+        words = "\n".join("".join(each.itertext()) for each in root.iter(svg))
+        assert run_of(cell(words)) == stream
+    body = "\n\\newpage\n".join(tikz_document(drawing) for drawing, _ in drawn)
+    (tmp_path / "page.tex").write_text(
+        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{amsmath,amssymb,tikz}"
+        "\\usepackage[paperwidth=200cm,paperheight=100cm,margin=1cm]{geometry}"
+        f"\\pagestyle{{empty}}\\begin{{document}}\n{body}\\end{{document}}\n",
+        "utf-8",
+    )
+    subprocess.run(
+        [tool("pdflatex"), "-interaction=nonstopmode", "page.tex"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    pages = letters(tool, tmp_path).split("\f")
+    for page, (_, stream) in zip(pages, drawn, strict=False):
+        assert run_of(cell(page)) == stream
+    assert len(pages) == len(drawn) + 1
+
+
+@several
+def test_programs(names: Sequence[str]) -> None:
+    """What NumPy gives, rounded, is the text's decimals; not where a tie is nearer than NumPy."""
+    compared = 0
+    for name in names:
+        for derivation, values in evaluated(name):
+            room: dict[str, Any] = {}
+            exec(code_document(derivation, values, "numpy"), room)
+            given = {item.letter: values.array(item.letter) for item in derivation.inputs}
+            with np.errstate(all="ignore"):
+                found = room["attention"](**given)
+            notation = notation_of(name).but(exact=False)
+            unit = Decimal(1).scaleb(-notation.digits)
+            for step in derivation:
+                for place in np.ndindex(*values.array(step.letter).shape):
+                    told = values.digits(step.letter, place, notation)
+                    number = float(np.asarray(found[step.letter])[place])
+                    if "e" in told.text or not told.proven or abs(number) > 1e9:
+                        continue
+                    if "inf" in told.text:
+                        assert str(number) == told.text
+                        continue
+                    shown = Decimal(told.text)
+                    assert abs(Decimal(number) - shown) <= unit / 2 + Decimal("1e-12"), (
+                        name,
+                        step.name,
+                    )
+                    compared += 1
+    assert compared > 1500
+
+
+# what is spoilt is noticed, by every way of reading
+
+#: Changed or left out: a digit, a sign, a row, two cells, a relation and a mark; the last of each.
+_IN_LATEX = (
+    (r"(.*\d\.\d*)(\d)()", ""),
+    (r"(.*)-(\d)", r"\1\2"),
+    (r"(.*) \\\\ [^\\]*( \\end\{array\})", r"\1\2"),
+    (r"(.*[ &])(-?[\d.]+) & (-?[\d.]+)", r"\1\3 & \2"),
+    (r"(.*)\\approx", r"\1="),
+    (r"(.*)\?", r"\1"),
+)
+_IN_TEXT = (
+    (r"(.*\d\.\d*)(\d)()", ""),
+    (r"(.*)−(\d)", r"\1 \2"),
+    (r"(.*)\n *⎢.*?\n", r"\1\n"),
+    (r"(.*[⎡⎢⎣] +)([−\d.]+)  +([−\d.]+)", r"\1\3  \2"),
+    (r"(.*)≈", r"\1="),
+    (r"(.*)\?", r"\1 "),
+)
+_IN_MATHML = (
+    (r"(.*\d\.\d*)(\d)(</mn>)", ""),
+    (r"(.*)<mo form=.prefix.>−</mo>", r"\1"),
+    (r"(.*)<mtr>.*?</mtr>", r"\1"),
+    (r"(.*)(<mtd(?:(?!</mtd>).)*</mtd>)(<mtd(?:(?!</mtd>).)*</mtd>)", r"\1\3\2"),
+    (r"(.*)<mo>≈</mo>", r"\1<mo>=</mo>"),
+    (r"(.*)<mo>\?</mo>", r"\1"),
+)
+_SPOILT = ("signs", "hidden", "undecided")
+
+
+def spoilt(source: str, ways: Sequence[tuple[str, str]]) -> list[str]:
+    """The source with one thing wrong, in every way in which it can be; "" counts a digit up."""
+    found = []
+    for pattern, replacement in ways:
+        new: Any = replacement or (lambda m: f"{m[1]}{(int(m[2]) + 1) % 10}{m[3]}")
+        changed = re.sub(pattern, new, source, count=1, flags=re.DOTALL)
+        found += [changed] if changed != source else []
+    return found
+
+
+@pytest.mark.parametrize("name", _SPOILT)
+def test_spoilt_text_is_noticed(name: str) -> None:
+    ((page,),) = [outlines(name, "value")]
+    sound = text_document(page)
+    bad = spoilt(sound, _IN_TEXT)
+    assert len(bad) >= 3
+    for each in bad:
+        try:
+            seen = in_text(each)
+        except (AssertionError, ValueError, IndexError, StopIteration):
+            continue
+        assert seen != in_text(sound), each
+
+
+@pytest.mark.parametrize("name", _SPOILT)
+def test_spoilt_formulas_are_noticed(
+    name: str, node: Callable[[str], Set], katex: Any, mathjax: Any
+) -> None:
+    ((page,),) = [outlines(name, "value")]
+    whole_page = markdown_document(page)
+    bad = [
+        [source for display, source in formulas(each) if display]
+        for each in spoilt(whole_page, _IN_LATEX)
+    ]
+    assert len(bad) >= 3
+    wanted = in_text(text_document(page))
+    shown = [(True, source) for each in bad for source in each]
+    for program, readers in ((_KATEX, (of_mathml, of_katex)), (_MATHJAX, (of_chtml,))):
+        pieces = node(program)(shown)
+        for k, read in enumerate(readers):
+            rest = iter(pieces)
+            for sources in bad:
+                parts = [read(ElementTree.fromstring(next(rest)[k])) for _ in sources]
+                assert [one for part in parts for one in in_formula(part)] != wanted
+
+
+@pytest.mark.parametrize("name", _SPOILT)
+def test_spoilt_mathml_is_noticed(name: str) -> None:
+    ((page,),) = [outlines(name, "value")]
+    wanted = in_text(text_document(page))
+
+    def seen(document: str) -> list[Seen]:
+        shown = ElementTree.fromstring(document).iter(_MATH)
+        return [
+            one
+            for math in shown
+            if math.get("display") == "block"
+            for one in in_formula(of_mathml(math))
+        ]
+
+    document = mathml_document(page)
+    bad = spoilt(document, _IN_MATHML)
+    assert seen(document) == wanted
+    assert len(bad) >= 3
+    assert all(seen(each) != wanted for each in bad)
+
+
+@pytest.mark.parametrize("name", _SPOILT)
+def test_spoilt_pages_are_noticed(name: str, tool: Callable[[str], str], tmp_path: Path) -> None:
+    ((page,),) = [outlines(name, "value")]
+    head, start, source = tex_document(page).partition(r"\begin{document}")
+    start = rf"{head}{start}\setcounter{{equation}}{{7000}}"
+    wanted = [*expected([name], ["value"])]
+    for k, each in enumerate([source, *spoilt(source, _IN_LATEX)]):
+        (tmp_path / "page.tex").write_text(start + each, "utf-8")
+        subprocess.run(
+            [tool("pdflatex"), "-interaction=nonstopmode", "page.tex"],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            timeout=100,
+        )
+        assert (amiss(letters(tool, tmp_path), wanted) != []) is (k > 0)
+
+
+def test_a_spoilt_cell_and_a_hidden_one_are_noticed(browser: Any, tmp_path: Path) -> None:
+    page = browser.new_page()
+    ((derivation, values),) = evaluated("hidden")
+    html = html_document(derivation, values, notation=Notation(limit=0))
+    shown = []
+    for each in (html, html.replace(">0.6225<", ">0.6226<"), html.replace(">−0.5<", ">0.5<")):
+        (tmp_path / "page.html").write_text(each, "utf-8")
+        page.goto((tmp_path / "page.html").as_uri())
+        shown.append(cells(page))
+    assert shown[0] != shown[1]
+    assert shown[0] != shown[2]
+    document = mathml_document(*outlines("hidden", "value"))
+    hidden = document.replace("<mn>0.6225</mn>", '<mn style="display:none">0.6225</mn>')
+    (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{hidden}", "utf-8")
+    page.goto((tmp_path / "page.html").as_uri())
+    parts = [of_mathml(ElementTree.fromstring(each)) for each in page.evaluate(_VISIBLE)]
+    page.close()
+    assert seen_by({"hidden": parts})["hidden"] != in_text(
+        text_document(outlines("hidden", "value")[0])
+    )
