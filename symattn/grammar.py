@@ -161,7 +161,7 @@ def _too_long(text: str) -> ReadError:
 
 
 def _refused(text: str, place: int, why: str) -> ReadError:
-    """The one line that says where a text stops being one, quoting what stands there."""
+    """The error for a text: its reason, and a quotation of the place."""
     at = len(text) - len(text[place:].lstrip())
     rest = text[at:].rstrip()
     quoted = quote(rest if len(rest) <= 20 else f"{rest[:19]}…") if rest else "the end"
@@ -314,7 +314,7 @@ def _cut(text: str, declared: Collection[str], closed: bool) -> Iterator[_Cut]:
 
 
 def _foreign(text: str, start: int) -> str:
-    """Why something cannot stand in a closed number."""
+    """The reason why a token cannot stand in a closed number."""
     match = _ANYTHING.match(text, start)
     word = quote(match[0] if match else "")
     return f"{word} is not part of a number; names and code are not read"

@@ -162,7 +162,7 @@ class Worker:
 
 
 def _failed(status: Status, name: str, words: str) -> Failure:
-    """What is said of a file by its name."""
+    """A failure whose line begins with the name of the file."""
     return Failure(status, printable(f"{name}: {words}"))
 
 

@@ -46,7 +46,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
     """Fills worksheets, values and claims in, and warns of numbers that are wrong."""
 
     def on_config(self, config: MkDocsConfig) -> None:
-        """Refuse to spoil formulas."""
+        """Refuse a site without the extension that leaves formulas as they are."""
         if _NEEDED not in config.markdown_extensions:
             raise ConfigurationError(
                 f"symattn: formulas need {_NEEDED}; add it to markdown_extensions, with "

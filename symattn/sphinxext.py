@@ -296,7 +296,7 @@ class Shows(_Holding):
 
 
 def _inline(parts: Prose) -> list[nodes.Node]:
-    """Words with their mathematics."""
+    """A sentence as nodes of docutils: text and mathematics."""
     children: list[nodes.Node] = []
     for part in parts:
         if isinstance(part, str):
@@ -358,7 +358,7 @@ class ValueRole(SphinxRole):
     """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """The number as text; a warning where it cannot be told."""
+        """The number as text; a warning where it cannot be computed."""
         try:
             with _limited(self.env.config):
                 number = self._number()

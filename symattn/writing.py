@@ -130,7 +130,7 @@ class Destination:
 
     @property
     def is_screen(self) -> bool:
-        """Whether nobody named one, so that a document may be fitted to the screen."""
+        """Whether no name was given, so that a document may be fitted to the screen."""
         return not self.name
 
     @property
@@ -195,7 +195,7 @@ class Destination:
 
     @contextlib.contextmanager
     def _destination_in_refusals(self) -> Iterator[None]:
-        """Say of a failure which destination it was."""
+        """Name the destination in the message of an `OSError`."""
         try:
             yield
         except OSError as error:
@@ -233,7 +233,7 @@ def replace_text(path: FileName, before: str, after: str) -> None:
 
 @contextlib.contextmanager
 def reader_may_leave(descriptor: int | None = None) -> Iterator[None]:
-    """Nobody reads on, as after ``| head``: the rest is dropped, and the status is the same.
+    """A pipe that is closed, as by ``| head``, is no failure: the rest of the output is dropped.
 
     What is buffered for the `descriptor` goes nowhere at the end.
     """
@@ -373,7 +373,7 @@ def _mounted() -> Iterator[str]:
 
 
 def _make_durable(folder: str) -> None:
-    """See to it that what was renamed in a folder is so after the machine stops, too."""
+    """Write the entries of a folder to the disk (fsync), so that a renaming outlasts a crash."""
     try:
         descriptor = os.open(folder, _READABLE)
     except PermissionError:  # one may write in it and not read it, or, on Windows, not open it
@@ -396,7 +396,7 @@ def _content(path: str) -> tuple[bytes, os.stat_result]:
 
 
 def _version(status: os.stat_result) -> tuple[int, ...]:
-    """What differs once a file was written, or another put in its place."""
+    """Device, inode, size and time: they differ once a file was written or replaced."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 

@@ -68,7 +68,7 @@ def dot_product(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tu
 
 
 def _arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """What scaled_dot_product_attention is told, by name."""
+    """The arguments of a call of scaled_dot_product_attention by name, with its defaults."""
     names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
     arguments = {"attn_mask": None, "dropout_p": 0.0, "is_causal": False, "scale": None}
     return arguments | dict(zip(names, args, strict=False)) | dict(kwargs)
@@ -107,7 +107,7 @@ def _compared(
 
 
 def _is_usual(scale: float, width: int) -> bool:
-    """Whether this is what floating point makes of 1/√d_k, which PyTorch itself multiplies by."""
+    """Whether |scale · √d_k − 1| is rounding error: PyTorch's own factor is 1/√d_k."""
     return abs(scale * math.sqrt(width) - 1) < 4 * sys.float_info.epsilon
 
 

@@ -51,7 +51,7 @@ class OneLine(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called; a name that is none is told with the one that is near."""
+        """The command that is called; an unknown name is refused with the nearest known one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             hint = nearest(args[0], sorted(COMMANDS))
             raise click.UsageError(f"no command is called {quote(args[0])}{hint}", ctx)
@@ -69,7 +69,7 @@ class OneLine(click.Group):
         raise click.exceptions.Exit(Status.AGREES)  # click itself would leave with 1
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what it raises, click's own exceptions excepted, is told in a line."""
+        """Run the command; an exception that is not click's own becomes a line and a status."""
         try:
             with reader_may_leave(1):
                 return super().invoke(ctx)

@@ -223,7 +223,7 @@ def _mend(
 
 
 def _mended(name: str, mending: Mending, diff: bool, fix: bool) -> Iterator[str]:
-    """Put a file right if told to; what changes, and what is left as it is."""
+    """The diff of a file, and what is left as it is; with `fix` the file is corrected."""
     from symattn.errors import SymattnError
     from symattn.writing import replace_text
 

@@ -142,13 +142,12 @@ def derive(
         check_format(form, jobs)
         with in_file():
             admit_document(form, jobs, checked=True)
-        for job in jobs:
-            if job.evaluation is None and options["view"] in ("worked", "value"):
-                raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
-            if job.evaluation is not None:
-                with in_file():
-                    job.check = job.evaluation.check()
+        if options["view"] in ("worked", "value") and any(job.evaluation is None for job in jobs):
+            raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
         with in_file():
+            for job in jobs:
+                if job.evaluation is not None:
+                    job.check = job.evaluation.check()
             if on_screen:
                 pages = [job.outline() for job in jobs]
             else:

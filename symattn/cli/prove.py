@@ -173,7 +173,7 @@ def _sized(text: str) -> tuple[str, int]:
 
 
 def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Made], ...]:
-    """The pairs; a name that is told two different things is refused."""
+    """The pairs; a name with two different values is refused."""
     from symattn.errors import SymattnError
 
     values: dict[str, Made] = {}

@@ -133,7 +133,7 @@ class _Filling:
     failed: dict[Path, Failure] = field(default_factory=dict)
 
     def fill(self, path: Path) -> bool:
-        """Whether the page changes; says so, and writes it unless told not to.
+        """Whether the page changes; says so, and writes it if `writes`.
 
         Why it could not be filled in is said, unless it has failed in this way before, and kept.
         """
@@ -152,7 +152,7 @@ class _Filling:
         return found
 
     def _changes(self, path: Path) -> bool | Failure:
-        """Whether the page changes; it is written unless told not to."""
+        """Whether the page changes; it is written if `writes`."""
         from symattn.writing import replace_text
 
         filled = self.run(_fill, _Asked(path, self.flavor, self.allow_large), str(path))

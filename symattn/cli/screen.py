@@ -104,7 +104,7 @@ def is_folder(path: str | Path) -> bool:
 
 
 def drop_output() -> None:
-    """Let what is buffered go nowhere, where standard output takes no more."""
+    """Send what is buffered to the null device, where standard output takes no more."""
     with contextlib.suppress(OSError, AttributeError):  # no file of the system, or none at all
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

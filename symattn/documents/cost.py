@@ -1,4 +1,4 @@
-"""What a document costs, from shapes, before anything is evaluated or spelled.
+"""The cost of a document, from shapes, before anything is evaluated or spelled.
 
 `cost_of` counts for each matrix what its values take, in the arithmetics that the format asks for,
 and what is spelled of it. The weights at the bottom are operations of a microsecond each (see
@@ -32,7 +32,7 @@ class Cost:
 
     @property
     def most_of_it(self) -> str:
-        """What takes the most, in words: worked lines and exact values, above all of output."""
+        """The dearest part and step, in words: ``worked lines, above all of output``."""
         part = max(self.by_part, key=self.by_part.__getitem__)
         return f"{part}, above all of {max(self.by_step, key=self.by_step.__getitem__)}"
 
@@ -60,7 +60,7 @@ def cost_of(form: str, jobs: Sequence[Job], checked: bool = False) -> Cost:
 
 
 def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
-    """For each step, what it costs in which part of the work."""
+    """Triples of a step, a part of the work, and the operations that it takes."""
     found: list[tuple[str, str, float]] = [
         (step.name, "formulas", _STEP) for step in job.derivation.steps
     ]
@@ -114,7 +114,7 @@ def _needs_exact(form: str, job: Job, work: Work) -> bool:
 
 
 def _deeper(job: Job) -> int:
-    """How much more exact values take where they are written out."""
+    """The factor by which exact values cost more where they are written out."""
     return _WRITTEN_OUT if job.notation.exact else 1
 
 
@@ -159,7 +159,7 @@ def _lines(form: str, job: Job, work: Work) -> int:
 
 
 def _leave_out(form: str, jobs: Sequence[Job]) -> str:
-    """What to do without, the least first."""
+    """Advice on what to leave out, the least loss first."""
     job = jobs[0]
     advice = []
     if not job.notation.limit:

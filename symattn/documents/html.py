@@ -65,7 +65,7 @@ def html_document(
 
 
 def _given(page: Outline) -> Markup:
-    """What is given, in symbols."""
+    """The inputs as a list of symbols."""
     items = [
         el(
             "li",
@@ -194,14 +194,14 @@ class _Page:
         )
 
     def result(self, step: Step) -> str:
-        """The sentence about the size of what a step makes."""
+        """The sentence about the size of a step's matrix."""
         matrix = self.matrices[step.letter]
         rows, columns = matrix.shape
         of = "" if matrix.heads[0] is None else f" in each of {len(matrix.heads)} heads"
         return f"The result has {rows} rows and {columns} columns{of}."
 
     def values(self, step: Step) -> Markup:
-        """What the step reads, what it makes, and the worked line of one entry."""
+        """The operands of the step, its result, and the worked line of one entry."""
         matrix = self.matrices[step.letter]
         if "value" not in self.views:
             return Markup()
@@ -269,7 +269,7 @@ class _Page:
 
 
 def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:
-    """Where these labels are listed; equal ones are listed once."""
+    """The index of these labels in the list; equal ones are listed once."""
     if not names:
         return None
     if names not in labels:

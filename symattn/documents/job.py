@@ -28,7 +28,7 @@ VIEWS = ("formula", "entry", "worked", "value")
 
 @dataclass(frozen=True)
 class Series:
-    """What several derivations are parts of: its title, and Python that makes what they need."""
+    """The whole that several derivations are parts of: its title, and Python that they share."""
 
     title: str
     code: str

@@ -1,4 +1,4 @@
-"""What every document says, before any format: sections of sentences and notation trees.
+"""The content of every document, before any format: sections of sentences and notation trees.
 
 One outline is spelled as text, LaTeX and MathML, so that they say the same and show the same
 digits.
@@ -122,7 +122,7 @@ def outline(
 
 
 def _check_letters(derivation: Derivation, notation: Notation) -> None:
-    """Two matrices must not come to share a letter."""
+    """Refuse a notation that gives two matrices one letter."""
     taken: dict[Tree, str] = {}
     for item in (*derivation.inputs, *derivation.steps):
         letter = notation.letter(item.letter)
@@ -173,7 +173,7 @@ class _Writer:
         return Section(step.name, number, self._shape(step), why, tuple(lines), left_out)
 
     def _definitions(self, step: Step) -> Iterator[Tree]:
-        """Definitions with a word before them, where … and …, each with the numbers there are."""
+        """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
         word = "where "
         for definition in step.definitions(self.notation):
             if definition.statement in self.defined:

@@ -18,7 +18,7 @@ _SPACED = "=≈+−<>≤≥≠∈∘"
 
 
 class Piece(NamedTuple):
-    """What stays in one row: its LaTeX, and about how many digits wide it is."""
+    """A part that is not broken: its LaTeX, and its width in digits, about."""
 
     tex: str
     size: float
@@ -111,6 +111,6 @@ def _items(tree: Tree) -> tuple[Tree, ...]:
 
 
 def _piece(items: tuple[Tree, ...], behind: bool) -> Piece:
-    """Items that stay together; a sign at the front of what stands behind something is no sign."""
+    """Items in one piece; ``{}`` before a first + or − makes it a sign between two terms."""
     joins = "{} " if behind and items and items[0] in (t.PLUS, t.MINUS) else ""
     return Piece(f"{joins}{latex(Row(items))}", size_of(Row(items)))

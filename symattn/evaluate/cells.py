@@ -1,4 +1,4 @@
-"""A matrix as it is shown: which of its rows and columns, and their cells in proven digits."""
+"""A matrix for display: which rows and columns are written, and each entry in proven digits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONG_ENTRY = 16
 
 
 def indices_of(count: int, limit: int, wanted: int | None = None) -> list[int | None]:
-    """The indices shown, with a gap where too many are left out; `wanted` is always among them."""
+    """At most `limit` of `count` indices, None for a gap; `wanted` is always among them."""
     if not limit or count <= limit:
         return list(range(count))
     head = max(limit - 2, 0)

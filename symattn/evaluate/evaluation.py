@@ -1,4 +1,4 @@
-"""`Evaluation`: a derivation with numbers put in, as people use it."""
+"""`Evaluation`: the values of a derivation at given numbers, step by step."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Evaluation(Values):
         return f"<Evaluation of {', '.join(self._by_name)}>"
 
     def check(self) -> Check:
-        """NumPy's values held against the proven ones, step by step.
+        """NumPy's values compared with the proven ones, step by step.
 
         >>> from symattn import Attention
         >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 1]], V=[[3]])
@@ -197,7 +197,7 @@ class StepValue:
         return worked(self.evaluation, self.step, *place, head=which, notation=notation)
 
     def _counted(self, index: int, size: int, notation: Notation) -> int:
-        """An index as the reader counts, counted from 0."""
+        """An index counted from 0, of one that is counted as the reader does."""
         base = notation.index_base
         number = whole(index, f"{self.name}: row, column, head or item", -(10**9))
         if not 0 <= number - base < size:

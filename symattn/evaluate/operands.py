@@ -1,4 +1,4 @@
-"""The numbers of a worked line: the parts of a filled-in rule as balls, exactly, and as shown."""
+"""The numbers of a worked line: parts of an entry's rule as balls, exactly, and as printed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Stage:
 
 @dataclass
 class Numbers:
-    """The numbers behind a filled-in rule: as balls, exactly, and as they are shown."""
+    """The numbers in the rule of one entry: as balls, exactly, and as they are printed."""
 
     evaluation: Values
     notation: Notation
@@ -102,7 +102,7 @@ class Numbers:
     def _with_numbers(
         self, rule: Rule, collapsed: tuple[type[Any], ...], digits: int
     ) -> tuple[dict[Rule, Any], Stage]:
-        """The numbers put in, and what the line then looks like."""
+        """The decimals of its operands, and the rule written with them."""
         texts: dict[Rule, Any] = {}
         exact = True
 
@@ -263,7 +263,7 @@ class Numbers:
     def exact(
         self, part: Rule, replacements: Mapping[Rule, sympy.Expr] | None = None
     ) -> sympy.Expr:
-        """A part's exact value, or what it comes to if some parts were as they are shown."""
+        """A part's exact value; with `replacements`, its value where some parts had these."""
         return _Exact(self, replacements or {}).value(part)
 
     def place(self, matrix: Any, row: Any, column: Any) -> Place:
@@ -285,7 +285,7 @@ class Numbers:
         return any(map(is_minus_infinity, values)) and any(is_minus_infinity(-x) for x in values)
 
     def decided(self, part: Rule) -> Rule:
-        """The rule with every remaining condition settled by its numbers."""
+        """The rule with each condition on numbers replaced by the branch that holds."""
         if isinstance(part, Cases):
             holds = SIGNS[part.sign](self.exact(part.left), self.exact(part.right)) == sympy.true
             return self.decided(part.value if holds else part.otherwise)
@@ -293,7 +293,7 @@ class Numbers:
 
 
 class _Exact(Evaluator):
-    """Exact values of parts, some of them as they are shown."""
+    """Exact values of parts; some of them are replaced, by the decimals printed for them."""
 
     def __init__(self, numbers: Numbers, replacements: Mapping[Rule, sympy.Expr]) -> None:
         self.numbers, self.evaluation, self.replacements = numbers, numbers.evaluation, replacements
@@ -310,7 +310,7 @@ class _Exact(Evaluator):
 
 
 class _InBalls(Evaluator):
-    """Enclosures of parts, some of them as they are shown."""
+    """Enclosures of parts; some of them are replaced, by the decimals printed for them."""
 
     def __init__(self, numbers: Numbers, bits: int, replacements: Mapping[Rule, arb]) -> None:
         self.numbers, self.evaluation = numbers, numbers.evaluation

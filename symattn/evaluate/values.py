@@ -1,4 +1,4 @@
-"""Steps with numbers put in: every matrix's value in every arithmetic, made when asked for."""
+"""The values of a derivation's matrices in every arithmetic, computed when asked for."""
 
 from __future__ import annotations
 
@@ -248,12 +248,12 @@ class Values:
         return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
 
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-        """What a step gives for these values of its operands; exact ones are abbreviated."""
+        """The value of a step for these values of its operands; exact ones are abbreviated."""
         value = self._program(step)(operand, arithmetic)
         return elementwise(self._abbreviations.short, value) if arithmetic is EXACT else value
 
     def _program(self, step: Step) -> Program:
-        """How a step is evaluated, made once."""
+        """The program of a step, made once."""
         key = ("program", step)
         if key not in self._known:
             missing = sorted(
@@ -303,7 +303,7 @@ class Values:
         self._known["size", step.letter] = True
 
     def known(self, name: object, make: Callable[[], Any]) -> Any:
-        """Something that depends on the steps and sizes alone, made once.
+        """What `make` gives, computed once: it depends on the steps and sizes alone.
 
         A name ("shape", …) says that it depends on the batch too.
         """
@@ -312,7 +312,7 @@ class Values:
         return self._known[name]
 
     def again(self, **given: Any) -> Self:
-        """The same derivation with other numbers of the same shapes; what is known of it is kept.
+        """The same derivation at other numbers of the same shapes; its programs are not made again.
 
         Raises `ShapeError` for other shapes.
         """
@@ -430,7 +430,7 @@ class Values:
 
 
 def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
-    """How the value of a step, for all heads, is found from those of its operands."""
+    """The program that computes a step, for all heads, from the values of its operands."""
     headed = HEAD in step.expr.atoms(sympy.Symbol)
     run = program_of(step.expr, sizes, step.count if step.per_head and headed else None)
     if not step.per_head or headed:
@@ -523,7 +523,7 @@ def _check_batches(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
 
 
 def _check_shared(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
-    """Beside a batch for each head, what the heads share has no axis that could be one of heads."""
+    """Refuse a shared matrix with as many axes as one that each head of a batch has of its own."""
     for first in (item for item in inputs if item.batch and item.per_head):
         for item in inputs:
             if not item.per_head and given[item.letter].ndim - 2 > given[first.letter].ndim - 3:
@@ -534,6 +534,6 @@ def _check_shared(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
 
 
 def _is_shared(item: Item, step: Step) -> bool:
-    """Whether the heads of a step take turns at the matrices of this one: head i takes ⌊i g/h⌋."""
+    """Whether head i of a step reads the matrix of its group, ⌊i g/h⌋."""
     used = (part for part in step.expr.atoms(Head) if part.name == item.letter)
     return any(not isinstance(part.head, sympy.Symbol) for part in used)

@@ -23,7 +23,7 @@ Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
 def program_of(
     expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], heads: sympy.Expr | None = None
 ) -> Program:
-    """How the value of `expr` is found at these sizes: made once, run in any arithmetic.
+    """The program that computes `expr` at these sizes, in any arithmetic.
 
     The value of a matrix is (…, rows, columns) or, one for each head, (…, heads, rows, columns).
     In a step of so many `heads`, shared matrices get an axis for them.
@@ -87,7 +87,7 @@ def program_of(
 
 
 def _binds_heads(node: Node) -> bool:
-    """Whether an argument of a node is made for each head, and the node itself for all of them."""
+    """Whether an argument of the node is one matrix a head, and the node one matrix for all."""
     return any(isinstance(argument, Bound) for argument in node.arguments)
 
 
@@ -105,7 +105,7 @@ def _of_heads(
     count: sympy.Expr | None,
     sizes: Mapping[sympy.Symbol, int],
 ) -> Program:
-    """The matrices that so many heads use: their own, or those of the group they belong to."""
+    """The matrices that the heads read: their own, or that of their group, ⌊i g/h⌋."""
     if isinstance(index, sympy.Symbol):
         return lambda values, arithmetic: values(letter)
     (symbol,) = (s for s in index.free_symbols if s.is_positive is not True)

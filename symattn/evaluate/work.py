@@ -1,4 +1,4 @@
-"""How much work the values of a derivation are, from shapes, before any is computed."""
+"""The cost of a derivation's values, from shapes, before any is computed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _work(item: Item, value: Array, counting: Counting) -> Work:
 
 
 def _unknown(values: Values, step: Step, arrays: Mapping[str, Array], counting: Counting) -> Array:
-    """What a step makes whose formula asks for more than shapes: as much as a product would be."""
+    """A step whose formula cannot be followed over shapes, counted as a matrix product."""
     rows, columns = (int(size.subs(values.sizes)) for size in step.shape)
     read = [arrays[letter] for letter in step.operands]
     lead = np.broadcast_shapes(*(x.shape[:-2] for x in read)) if step.per_head else values.batch
@@ -86,7 +86,7 @@ def _unknown(values: Values, step: Step, arrays: Mapping[str, Array], counting: 
 
 
 def proven_operations(work: Work, checked: bool) -> float:
-    """What the digits of a matrix take, in operations of `symattn.budget`; enclosures, that is.
+    """The cost of a matrix's enclosures, in operations of `symattn.budget`.
 
     With `checked`, what NumPy may have rounded away is enclosed too.
     """
@@ -96,7 +96,7 @@ def proven_operations(work: Work, checked: bool) -> float:
 
 
 def exact_operations(work: Work) -> float:
-    """What the exact values of a matrix take, in operations of `symattn.budget`."""
+    """The cost of a matrix's exact values, in operations of `symattn.budget`."""
     return sum(_EXACT[kind] * count for kind, count in work.operations.items())
 
 

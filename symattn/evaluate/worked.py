@@ -1,4 +1,4 @@
-"""The worked line of an entry: its rule with the numbers put in, and how they come together.
+"""The worked line of an entry: its rule with numbers for letters, evaluated in stages.
 
 ``s_12 = (1·0 + 0·4 + 2·4)/√2 = 8/√2 ≈ 5.657``: first the operands' numbers, then exponentials,
 then sums, then the result. A rounded operand is shown with as many digits as it takes for the

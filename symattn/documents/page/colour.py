@@ -109,7 +109,7 @@ def shade(scheme: str, level: int) -> tuple[str, str]:
 
 
 def shade_of(value: float, largest: float = 1.0) -> int:
-    """The level of a number from 0 to `largest`; what is not a number has none of it."""
+    """round((SHADES − 1) · |value| / largest), at most SHADES − 1; 0 for NaN."""
     share = abs(value) / largest if largest else 0.0
     return round(min(share, 1.0) * (SHADES - 1)) if share == share else 0  # noqa: PLR0124  NaN
 

@@ -1,4 +1,4 @@
-"""What the page computes by itself: the derivation as JavaScript, with a temperature."""
+"""The program of a page that recomputes: the derivation as JavaScript, with a temperature."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from symattn.derivation import Evaluation, Item, Step
 from symattn.documents.page.colour import shade_of
 from symattn.documents.page.elements import Markup, el, formula
 from symattn.errors import SymattnError
+from symattn.evaluate.cells import indices_of
 from symattn.nodes.flip import flip
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -117,10 +118,7 @@ class MatrixView:
 
     def indices(self, size: int) -> list[int | None]:
         """The indices shown, with None where some are left out."""
-        limit = self.notation.limit
-        if not limit or size <= limit:
-            return list(range(size))
-        return [*range(limit - 2), None, size - 1]
+        return indices_of(size, self.notation.limit)
 
     def places(self, whole: bool = False) -> Iterator[tuple[int | None, int, int]]:
         """Head, row and column of every entry, or of those in sight."""
@@ -199,7 +197,7 @@ class MatrixView:
 
     @cached_property
     def largest(self) -> float:
-        """What the darkest shade stands for: 1, or the largest weight where that is more."""
+        """The number of the darkest shade: max(1, max |entry|) over finite entries."""
         finite = self.array[np.isfinite(self.array)]
         return max(1.0, float(np.abs(finite).max(initial=0.0)))
 

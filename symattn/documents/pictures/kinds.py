@@ -1,4 +1,4 @@
-"""What there is to draw: heat maps, lines between tokens, Falk's scheme, the graph of steps."""
+"""Kinds of pictures: heat maps, lines between tokens, Falk's scheme, the graph of steps."""
 
 from __future__ import annotations
 
@@ -75,8 +75,7 @@ def usual(kind: str, derivation: Derivation) -> str:
 
 def names_of(labels: tuple[str, ...], count: int, base: int, letter: str) -> list[str]:
     """The tokens' names, or numbered letters where they have none."""
-    names = list(labels) or [f"{letter} {k + base}" for k in range(count)]
-    return [x if len(x) <= _LONGEST_LABEL else f"{x[: _LONGEST_LABEL - 1]}…" for x in names]
+    return list(map(_cut, labels or (f"{letter} {k + base}" for k in range(count))))
 
 
 def heat(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
@@ -293,7 +292,7 @@ def _crossed(
 
 
 def graph(derivation: Derivation, notation: Notation) -> Drawing:
-    """Which matrix is made of which: inputs on top, each step below what it reads."""
+    """The graph of operands: inputs on top, each step below the matrices that it reads."""
     items = {item.letter: item for item in (*derivation.inputs, *derivation.steps)}
     speller = Speller(notation)
     widths = {
