@@ -71,7 +71,7 @@ def sentence(parts: Prose) -> str:
 def displays(
     lines: tuple[Line, ...], fitted: bool = False, most: int = _MOST_LINES
 ) -> Iterator[str]:
-    """What stands inside each display of a section, without the delimiters of a host.
+    """The bodies of a section's displays, without the delimiters of a host.
 
     At most so many lines stand in one; for `fitted` see `latex_document`.
     """

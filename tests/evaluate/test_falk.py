@@ -322,7 +322,7 @@ def test_the_layout_of_a_worksheet(tmp_path: Path) -> None:
         (("--layout", "falk", "--view", "entry"), "is of values"),
         (("--layout", "falk", "--symbolic"), "is of values"),
         (("--layout", "falk", "--format", "json"), "json cannot do that"),
-        (("--layout", "falk", "--format", "svg"), "use --picture falk"),
+        (("--layout", "falk", "--format", "svg"), "use the picture falk"),
         (("--layout", "falk", "--format", "numpy"), "numpy cannot do that"),
     ],
 )
