@@ -159,7 +159,7 @@ def test_a_pipe_that_closes_leaves_the_status_open(
     given: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screen, "drop_output", lambda: None)  # pytest's own output
-    for name in ("cli.lists.print_lines", "algebra.identity.decide"):
+    for name in ("cli.lists.print_lines", "algebra.identities.proofs.decide"):
         monkeypatch.setattr(f"symattn.{name}", raising(BrokenPipeError()))
     for words in (["variants"], ["prove", "shift"]):
         result = run(*words)

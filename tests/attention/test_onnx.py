@@ -12,7 +12,6 @@ import pytest
 
 from symattn import Attention, SymattnError
 from tests import ROOT
-from tests.extras import package
 from tests.onnx_adapter import (
     NOT_IN_FLOAT16,
     Array,
@@ -88,7 +87,6 @@ GROUPS: Mapping[str, Callable[[Case], bool]] = {
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
-    package("onnx")
     return collected(("Attention", "Softmax"))
 
 

@@ -41,8 +41,8 @@ from tests.extras import package
 
 Array: TypeAlias = NDArray[Any]
 HIDDEN = -sympy.oo
-MANY = settings(max_examples=100, deadline=None, derandomize=True)
-FEW = settings(max_examples=40, deadline=None, derandomize=True)
+MANY = settings(max_examples=50, deadline=None, derandomize=True)
+FEW = settings(max_examples=25, deadline=None, derandomize=True)
 NEW = tuple(name for name in NORMALISERS if name not in ("softmax", "sum"))
 
 n, m = sympy.symbols("n m", integer=True, positive=True)

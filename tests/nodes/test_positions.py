@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +28,7 @@ from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line
 from symattn.step import HEAD
-from tests.extras import package
+from tests.onnx_adapter import node_cases
 
 Array = NDArray[Any]
 RNG = np.random.default_rng(11)
@@ -244,12 +243,11 @@ def test_rotary_refuses_an_odd_width_when_it_is_known() -> None:
 
 
 def test_rotary_is_that_of_onnx() -> None:
-    collect = package("onnx.backend.test.case.node").collect_testcases
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its other operators overflow on purpose
-        found = [
-            case for case in collect(None) if case.model.graph.node[0].op_type == "RotaryEmbedding"
-        ]
+    found = [
+        case
+        for case in node_cases("RotaryEmbedding")
+        if case.model.graph.node[0].op_type == "RotaryEmbedding"
+    ]
     assert len(found) >= 8
     for case in found:
         settings = {a.name: a.i for a in case.model.graph.node[0].attribute}
