@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from operator import index
 from typing import Any
 
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import SymattnError, nearest, quote
 
 
 def instance(value: Any, kind: type[Any] | tuple[type[Any], ...], where: str, wanted: str) -> Any:
@@ -63,16 +63,16 @@ def table(value: Any, where: str) -> dict[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise wrong(value, where, "a table from names")
-    return {word(name, where, "names that are texts"): held for name, held in value.items()}
+    return {word(name, where, "names that are texts"): part for name, part in value.items()}
 
 
 def choice(value: Any, where: str, known: Collection[str]) -> str:
     """One of the known names."""
     if isinstance(value, str) and value in known:
         return value
-    raise SymattnError(f"{where} = {shown(value)}: there is none{nearest(value, known)}")
+    raise SymattnError(f"{where} = {quote(value)}: there is none{nearest(value, known)}")
 
 
 def wrong(value: Any, where: str, wanted: str) -> SymattnError:
     """The error for a value of the wrong kind."""
-    return SymattnError(f"{where} = {shown(value)}: give {wanted}")
+    return SymattnError(f"{where} = {quote(value)}: give {wanted}")

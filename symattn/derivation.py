@@ -9,11 +9,11 @@ from typing import Any
 import sympy
 
 from symattn.arguments import flag, instance, word, words
-from symattn.errors import NoSuchName, SymattnError, nearest, shown
+from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, StepCheck
 from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
-from symattn.evaluate.shown import value_view
+from symattn.evaluate.value_view import value_view
 from symattn.evaluate.values import Place
 from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
@@ -64,11 +64,11 @@ class Derivation:
 
     def __post_init__(self) -> None:
         for name, kind in (("inputs", Input), ("steps", Step)):
-            held = instance(
+            items = instance(
                 getattr(self, name), (tuple, list), name, f"a tuple of {kind.__name__}s"
             )
-            object.__setattr__(self, name, tuple(held))
-            for item in held:
+            object.__setattr__(self, name, tuple(items))
+            for item in items:
                 instance(item, kind, name, f"a tuple of {kind.__name__}s")
         instance(self.sizes, Mapping, "sizes", "a table of sizes")
         instance(self.labels, Mapping, "labels", "a table of names by size")
@@ -92,7 +92,7 @@ class Derivation:
         for step in self.steps if isinstance(name, str) else ():
             if name in (step.name, step.letter):
                 return step
-        raise NoSuchName(f"no step is called {shown(name)}{nearest(name, self.names)}")
+        raise NoSuchName(f"no step is called {quote(name)}{nearest(name, self.names)}")
 
     def __contains__(self, item: object) -> bool:
         """Whether this is a step, or the name or letter of one."""
@@ -141,7 +141,7 @@ class Derivation:
             name = str(size) if isinstance(size, str | sympy.Symbol) else ""
             if name not in symbols:
                 hint = nearest(name or None, symbols)
-                raise NoSuchName(f"no size is called {shown(size)}{hint}")
+                raise NoSuchName(f"no size is called {quote(size)}{hint}")
             pairs[symbols[name]] = size_put_in(value, name)
         return replace(
             self,
@@ -269,7 +269,7 @@ class Derivation:
         for name in names:
             if name not in items:
                 raise SymattnError(
-                    f"{shown(name)} is no part of this derivation{nearest(name, items)}"
+                    f"{quote(name)} is no part of this derivation{nearest(name, items)}"
                 )
         available = {items[name].letter for name in names}
         possible: list[Step] = []
@@ -278,17 +278,17 @@ class Derivation:
                 possible.append(step)
                 available.add(step.letter)
         wanted = self._wanted(names)
-        kept = tuple(step for step in possible if step.letter in wanted)
-        used = {letter for step in kept for letter in step.operands}
+        steps = tuple(step for step in possible if step.letter in wanted)
+        used = {letter for step in steps for letter in step.operands}
         listed = ", ".join(sorted(names)) or "nothing"
-        if not any(step.operands for step in kept):
+        if not any(step.operands for step in steps):
             needs = ", ".join(item.name for item in self.inputs)
             raise SymattnError(f"given: {listed} leads to no step; this attention needs {needs}")
         for name in names:
             if items[name].letter not in used:
                 raise SymattnError(self._unused(items[name], available, names))
         inputs = tuple(Input.of(item) for name, item in items.items() if name in names)
-        return replace(self, inputs=inputs, steps=kept)
+        return replace(self, inputs=inputs, steps=steps)
 
     def _unused(self, item: Item, available: set[str], names: Collection[str]) -> str:
         """Why a matrix that is given leads nowhere, and how to mend it."""

@@ -52,8 +52,8 @@ def failure(error: BaseException, name: str = "", debug: bool = False) -> Failur
             return Failure(Status.UNUSABLE, printable(_words(error)))
         case OSError():
             reason = str(error.strerror or _words(error)).lower()
-            named = f"{_named(error)}: " if error.filename else f"{place}cannot write: "
-            return Failure(Status.UNUSABLE, printable(f"{named}{reason}"))
+            where = f"{_file_name(error)}: " if error.filename else f"{place}cannot write: "
+            return Failure(Status.UNUSABLE, printable(f"{where}{reason}"))
         case MemoryError():
             message = f"{place}too large for the memory of this machine"
             return Failure(Status.UNUSABLE, printable(message))
@@ -97,7 +97,7 @@ def _words(error: BaseException) -> str:
         return type(error).__name__
 
 
-def _named(error: OSError) -> str:
+def _file_name(error: OSError) -> str:
     """The file that the system names."""
     name = error.filename
     return os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else str(name)

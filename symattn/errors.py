@@ -60,7 +60,7 @@ class Undecided(SymattnError):
     """No procedure decided the question; the message gives the precision that was tried."""
 
 
-def shown(value: object) -> str:
+def quote(value: object) -> str:
     """A short picture of a wrong value in a message, as a worksheet would write it."""
     match value:
         case bool():

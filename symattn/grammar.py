@@ -31,7 +31,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from symattn.errors import ReadError, close_to, nearest, shown
+from symattn.errors import ReadError, close_to, nearest, quote
 
 MAX_LENGTH, MAX_DEPTH, MAX_POWER = 2000, 40, 64
 MAX_DIGITS, MAX_EXPONENT = 60, 400
@@ -84,7 +84,7 @@ def read(text: str, declared: Collection[str] = ()) -> Tree:
 Fraction(1, 1))), exponent=Fraction(1, 1))
     """
     if not isinstance(text, str):
-        raise ReadError(f"{shown(text)} is not a text")
+        raise ReadError(f"{quote(text)} is not a text")
     return _read(text, declared, False)
 
 
@@ -148,7 +148,7 @@ class _Wrong(Exception):
     def __init__(self, place: int, why: str, *quoted: tuple[int, int]) -> None:
         self.place, self.why, self.quoted = place, why, quoted
 
-    def said(self, text: str) -> str:
+    def reason(self, text: str) -> str:
         """The reason; each ‹› in it is a part of the text."""
         why = self.why
         for start, end in self.quoted:
@@ -161,11 +161,11 @@ def _too_long(text: str) -> ReadError:
 
 
 def _refused(text: str, place: int, why: str) -> ReadError:
-    """The one line that says where a text stops being one, quoting what stands there."""
+    """The error for a text: its reason, and a quotation of the place."""
     at = len(text) - len(text[place:].lstrip())
     rest = text[at:].rstrip()
-    quoted = shown(rest if len(rest) <= 20 else f"{rest[:19]}…") if rest else "the end"
-    return ReadError(f"{shown(text)} cannot be read: at character {at + 1}, {quoted}: {why}")
+    quoted = quote(rest if len(rest) <= 20 else f"{rest[:19]}…") if rest else "the end"
+    return ReadError(f"{quote(text)} cannot be read: at character {at + 1}, {quoted}: {why}")
 
 
 def _read(text: str, declared: Collection[str], closed: bool) -> Tree:
@@ -178,7 +178,7 @@ def _read(text: str, declared: Collection[str], closed: bool) -> Tree:
         if not closed:
             _check_exponents(phrase)
     except _Wrong as wrong:
-        raise _refused(text, origin[wrong.place], wrong.said(plain)) from None
+        raise _refused(text, origin[wrong.place], wrong.reason(plain)) from None
     return phrase.tree
 
 
@@ -193,7 +193,7 @@ def _parsed(tokens: list[Any], end: int) -> _Phrase:
         token = unexpected.token
         if token.type == "$END":
             raise _Wrong(end, "it ends too early") from None
-        raise _Wrong(token.start_pos, f"{shown(str(token))} is not expected here") from None
+        raise _Wrong(token.start_pos, f"{quote(str(token))} is not expected here") from None
     return phrase
 
 
@@ -314,9 +314,9 @@ def _cut(text: str, declared: Collection[str], closed: bool) -> Iterator[_Cut]:
 
 
 def _foreign(text: str, start: int) -> str:
-    """Why something cannot stand in a closed number."""
+    """The reason why a token cannot stand in a closed number."""
     match = _ANYTHING.match(text, start)
-    word = shown(match[0] if match else "")
+    word = quote(match[0] if match else "")
     return f"{word} is not part of a number; names and code are not read"
 
 
@@ -337,7 +337,7 @@ def _refuse_other_base(text: str, start: int) -> None:
     match = _IDENTIFIER.match(text, start)
     word = match[0] if match else ""
     if word in ("log2", "log10", "exp2"):
-        raise _Wrong(start, f"{shown(word)} is no function here: {_OFFERS[word]}")
+        raise _Wrong(start, f"{quote(word)} is no function here: {_OFFERS[word]}")
 
 
 def _word(text: str, start: int, declared: Collection[str]) -> Iterator[_Cut]:
@@ -384,10 +384,10 @@ def _letters(text: str, start: int, end: int, word: str) -> Iterator[_Cut]:
     offer = _OFFERS.get(word.lower())
     if direct or (apart and small):
         if offer:
-            raise _Wrong(start, f"{shown(word)} is no function here: {offer}")
+            raise _Wrong(start, f"{quote(word)} is no function here: {offer}")
         raise _Wrong(
             start,
-            f"{shown(word)} is no function here; write {product} (…) for a product"
+            f"{quote(word)} is no function here; write {product} (…) for a product"
             f"{nearest(word, _KNOWN)}",
         )
     if _LOWERCASE_RUN.search(letters):
@@ -395,7 +395,7 @@ def _letters(text: str, start: int, end: int, word: str) -> Iterator[_Cut]:
         hint = f": {offer}" if offer else f'; did you mean "{close}(…)"?' if close else ""
         raise _Wrong(
             start,
-            f"{shown(word)} is no name{hint or '; '}"
+            f"{quote(word)} is no name{hint or '; '}"
             f"{'; ' if hint else ''}write {product} for a product",
         )
     for part in _ONE_NAME.finditer(text, start, end):
@@ -534,8 +534,8 @@ class _Builder:
         if not least <= len(parts) <= most:
             if name == "softmax":
                 raise _Wrong(word.start_pos, _SOFTMAX_TAKES)
-            told = str(least) if least == most else f"{least} to {most}"
-            raise _Wrong(word.start_pos, f"{spelled} takes {told} argument{'s' * (told != '1')}")
+            count = str(least) if least == most else f"{least} to {most}"
+            raise _Wrong(word.start_pos, f"{spelled} takes {count} argument{'s' * (count != '1')}")
         tree = Call(name, tuple(part.tree for part in parts))
         out = _phrase(tree, parts, word.start_pos, close.end_pos)
         return replace(out, closed=out.closed and bool(parts))
@@ -731,8 +731,8 @@ def _power(base: _Phrase, exponent: _Phrase) -> _Phrase:
     )
     out = _phrase(tree, [base, exponent], start, end)
     inner = base.exponents if number is not None else out.exponents
-    told = (*inner, (exponent.start, number, exponent.closed))
-    return _first(replace(out, closed=base.closed and exponent.closed, exponents=told), base)
+    exponents = (*inner, (exponent.start, number, exponent.closed))
+    return _first(replace(out, closed=base.closed and exponent.closed, exponents=exponents), base)
 
 
 def _first(phrase: _Phrase, base: _Phrase) -> _Phrase:

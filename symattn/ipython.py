@@ -33,8 +33,8 @@ class Page:
         self.words, self.markdown, self.html = words, markdown, html
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        shown = {"text/plain": self.words, "text/markdown": self.markdown}
-        return shown | ({"text/html": self.html} if self.html else {})
+        bundle = {"text/plain": self.words, "text/markdown": self.markdown}
+        return bundle | ({"text/html": self.html} if self.html else {})
 
     def __repr__(self) -> str:
         return self.words

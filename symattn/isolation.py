@@ -97,7 +97,7 @@ class Worker:
 
     def __init__(self, limits: Limits, modules: tuple[str, ...], debug: bool = False) -> None:
         self.limits, self._debug = limits, debug
-        self._source: _Source = _Forked(modules) if _FORKS else _Spawned(modules)
+        self._starter: _Starter = _Forked(modules) if _FORKS else _Spawned(modules)
         self._process: _Process | None = None
 
     def __call__(
@@ -121,11 +121,11 @@ class Worker:
     def close(self) -> None:
         """End the process, and what starts it."""
         self._stop()
-        self._source.close()
+        self._starter.close()
 
     def _started(self) -> _Process:
         """A process that is ready for its first task."""
-        process = self._source.start()
+        process = self._starter.start()
         with contextlib.suppress(EOFError, ConnectionError):
             process.answers.send((self.limits, self._debug))
             if wait([process.answers], _START) and process.answers.recv() is None:
@@ -147,22 +147,22 @@ class Worker:
         self._stop()
         message = f"not finished in {self.limits.seconds:g} s"
         more = "leave something out, or allow more time with --timeout"
-        return _told(Status.UNSETTLED, name, f"{message}; {more}")
+        return _failed(Status.UNSETTLED, name, f"{message}; {more}")
 
     def _died(self, name: str) -> Failure:
         number = self._stop(_LAST)
         if number == getattr(signal, "SIGXCPU", None):
             message = "not finished in the processor time allowed; leave something out"
-            return _told(Status.UNSETTLED, name, message)
+            return _failed(Status.UNSETTLED, name, message)
         message = "its process ended without an answer"
         if number is not None:
             why = _SIGNALS.get(number, "")
             message = f"its process was killed by signal {number}{why}"
-        return _told(Status.INTERNAL, name, message)
+        return _failed(Status.INTERNAL, name, message)
 
 
-def _told(status: Status, name: str, words: str) -> Failure:
-    """What is said of a file by its name."""
+def _failed(status: Status, name: str, words: str) -> Failure:
+    """A failure whose line begins with the name of the file."""
     return Failure(status, printable(f"{name}: {words}"))
 
 
@@ -186,7 +186,7 @@ def _outcome(
             f"needs more than {memory:,} MiB of memory; leave something out, or try it without "
             "--isolated"
         )
-        return _told(Status.UNUSABLE, name, message)
+        return _failed(Status.UNUSABLE, name, message)
     except SystemExit as error:  # nothing below a door leaves on purpose
         return defect(error, name, debug)
     except BaseException as error:
@@ -269,7 +269,7 @@ class _Process(Protocol):
         """End it, unless it has ended within so many seconds; the signal that it ended by."""
 
 
-class _Source(Protocol):
+class _Starter(Protocol):
     """Starts workers."""
 
     def start(self) -> _Process:

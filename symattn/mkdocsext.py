@@ -46,7 +46,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
     """Fills worksheets, values and claims in, and warns of numbers that are wrong."""
 
     def on_config(self, config: MkDocsConfig) -> None:
-        """Refuse to spoil formulas."""
+        """Refuse a site without the extension that leaves formulas as they are."""
         if _NEEDED not in config.markdown_extensions:
             raise ConfigurationError(
                 f"symattn: formulas need {_NEEDED}; add it to markdown_extensions, with "
@@ -81,9 +81,9 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
         return filled[before:]
 
 
-def _lines_before(source: str, markdown: str) -> int:
+def _lines_before(page: str, markdown: str) -> int:
     """The lines of the front matter, which MkDocs takes off."""
-    return max(source.count("\n") - markdown.count("\n"), 0) if source.endswith(markdown) else 0
+    return max(page.count("\n") - markdown.count("\n"), 0) if page.endswith(markdown) else 0
 
 
 def _plain(text: str) -> str:

@@ -34,7 +34,7 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if _is_shown(text, k) else ascii(c)[1:-1] for k, c in enumerate(text))
+    return "".join(c if _is_visible(text, k) else ascii(c)[1:-1] for k, c in enumerate(text))
 
 
 def as_line(text: str) -> str:
@@ -43,8 +43,8 @@ def as_line(text: str) -> str:
     >>> print(as_line("::error file=a.md::b"), as_line("a ##[error]b"))
     \x3a:error file=a.md::b a #\x23[error]b
     """
-    shown = _OLD_COMMAND.sub(r"#\\x23", printable(text))
-    return _COMMAND.sub(r"\1\\x3a", shown)
+    line = _OLD_COMMAND.sub(r"#\\x23", printable(text))
+    return _COMMAND.sub(r"\1\\x3a", line)
 
 
 def in_markup(text: str) -> str:
@@ -77,7 +77,7 @@ def _cut(text: str, most: int) -> str:
     return f"{text[:first]}…{text[len(text) - (most - 1 - first) :]}"
 
 
-def _is_shown(text: str, place: int) -> bool:
+def _is_visible(text: str, place: int) -> bool:
     """Whether a character is seen: a sign, a blank, or a joiner where it changes its neighbours."""
     character = text[place]
     if character in _JOINERS:

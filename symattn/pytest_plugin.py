@@ -38,14 +38,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if file_path.suffix.lower() not in (".toml", *SYNTAXES):
         return None
     collected: pytest.Collector = _File.from_parent(parent, path=file_path)
-    shown = as_line(collected.nodeid)
-    if shown == collected.nodeid:
+    printed = as_line(collected.nodeid)
+    if printed == collected.nodeid:
         return collected
-    shown = shown.replace("::", r"\x3a\x3a").replace("[", r"\x5b")  # which divide an id
-    named: pytest.Collector = _File.from_parent(
-        parent, path=file_path, name=as_line(collected.name), nodeid=shown
+    printed = printed.replace("::", r"\x3a\x3a").replace("[", r"\x5b")  # which divide an id
+    renamed: pytest.Collector = _File.from_parent(
+        parent, path=file_path, name=as_line(collected.name), nodeid=printed
     )
-    return named
+    return renamed
 
 
 class _File(pytest.File):

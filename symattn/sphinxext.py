@@ -36,7 +36,7 @@ from symattn.documents.job import LAYOUTS, Job
 from symattn.documents.latex import displays
 from symattn.documents.outline import VIEWS, Outline, Section, outline
 from symattn.doors import failure
-from symattn.errors import ReadError, SymattnError, nearest, shown
+from symattn.errors import ReadError, SymattnError, nearest, quote
 from symattn.notation.latex import latex
 from symattn.notation.prose import Prose
 from symattn.notation.text import box, line
@@ -187,9 +187,9 @@ class Shows(_Holding):
         if prose:
             content, offset = self.content, self.content_offset
             if self.arguments:  # prose that begins beside the directive
-                source = self.state_machine.get_source_and_line(self.lineno)[0]
-                words = StringList(self.arguments[0].splitlines(), source)
-                content = words + StringList([""], source) + content if content else words
+                path = self.state_machine.get_source_and_line(self.lineno)[0]
+                words = StringList(self.arguments[0].splitlines(), path)
+                content = words + StringList([""], path) + content if content else words
                 offset = self.lineno - 1
             return list(
                 Admonition(
@@ -226,7 +226,7 @@ class Shows(_Holding):
         views: tuple[Any, ...] = tuple(self.options.get("view", VIEWS))
         for view in views:
             if view not in VIEWS:
-                raise SymattnError(f"view: there is no {shown(view)}{nearest(view, VIEWS)}")
+                raise SymattnError(f"view: there is no {quote(view)}{nearest(view, VIEWS)}")
         derivation, evaluation, notation = self._derived()
         entries: dict[str, Place] = {}
         if evaluation is not None:
@@ -272,7 +272,7 @@ class Shows(_Holding):
         return paragraph
 
     def _displays(self, section: Section) -> Iterator[nodes.Node]:
-        words = "\n".join("\n".join(box(shown.tree).lines) for shown in section.lines)
+        words = "\n".join("\n".join(box(formula.tree).lines) for formula in section.lines)
         label = self.options.get("label") if section.number is not None else None
         for body in displays(section.lines):
             yield from self._equation(body, f"{label}-{section.name}" if label else None, words)
@@ -296,14 +296,14 @@ class Shows(_Holding):
 
 
 def _inline(parts: Prose) -> list[nodes.Node]:
-    """Words with their mathematics."""
-    made: list[nodes.Node] = []
+    """A sentence as nodes of docutils: text and mathematics."""
+    children: list[nodes.Node] = []
     for part in parts:
         if isinstance(part, str):
-            made.append(nodes.Text(part))
+            children.append(nodes.Text(part))
         else:
-            made.append(nodes.math("", latex(part), **{_WORDS: line(part)}))
-    return made
+            children.append(nodes.math("", latex(part), **{_WORDS: line(part)}))
+    return children
 
 
 def _warning(hook: Hook) -> Hook:
@@ -358,7 +358,7 @@ class ValueRole(SphinxRole):
     """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """The number as text; a warning where it cannot be told."""
+        """The number as text; a warning where it cannot be computed."""
         try:
             with _limited(self.env.config):
                 number = self._number()
@@ -371,7 +371,7 @@ class ValueRole(SphinxRole):
     def _number(self) -> str:
         sheet: Worksheet | None = self.env.temp_data.get(_KEY)
         if sheet is None:
-            raise SymattnError(f"{shown(self.text)}: no worksheet stands before this value")
+            raise SymattnError(f"{quote(self.text)}: no worksheet stands before this value")
         return quotation(sheet, self.text)
 
 
@@ -390,7 +390,7 @@ class ClaimRole(SphinxRole):
         try:
             sheet: Worksheet | None = self.env.temp_data.get(_KEY)
             if sheet is None:
-                raise ReadError(f"{shown(self.text)}: no worksheet stands before this claim")
+                raise ReadError(f"{quote(self.text)}: no worksheet stands before this claim")
             claim = anchor(self.text, 0)
             with _limited(self.env.config):
                 warn_of(replace(sheet, claims={claim.key: claim.claimed}), self.get_location())
@@ -423,7 +423,7 @@ def _wrong(message: str, location: Any) -> None:
     _log.warning(printable(message), location=location, type="symattn", subtype="claim")
 
 
-def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
+def check_page(app: Sphinx, docname: str, text: list[str]) -> None:
     """Warn about every wrong number of a page, where it stands, before the page is parsed."""
     path = Path(str(app.env.doc2path(docname)))
     if path.suffix.lower() not in SYNTAXES:
@@ -431,7 +431,7 @@ def check_page(app: Sphinx, docname: str, source: list[str]) -> None:
     app.env.temp_data[_CHECKED] = str(path)
     try:
         with _limited(app.config):
-            checked = check_text(source[0], str(path), explain=False, site=site_of(app.env))
+            checked = check_text(text[0], str(path), explain=False, site=site_of(app.env))
         wrong = [found for found in checked.findings if not found.passes] if checked else []
         disagreements = [(found.line, found.message) for found in wrong]
         disagreements += [(link.line, link.message) for link in checked.links] if checked else []

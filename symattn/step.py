@@ -46,6 +46,7 @@ class Item:
     - `boolean`: its entries are 0 and 1, false and true.
     - `fixed`: it only says which; its gradient is found where it is asked for by name.
     - `batch`: its axes before heads and rows are all that the calculation has.
+    - `weights`: row i says how much query i takes of each key; pictures and pages shade it.
     """
 
     name: str
@@ -55,11 +56,13 @@ class Item:
     boolean: bool = field(default=False, kw_only=True)
     fixed: bool = field(default=False, kw_only=True)
     batch: bool = field(default=False, kw_only=True)
+    weights: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         word(self.name, "name")
-        for fact in ("logits", "boolean", "fixed", "batch"):
-            flag(getattr(self, fact), f"{self.name}: {fact}")
+        for fact in self.facts:
+            if fact != "count":
+                flag(getattr(self, fact), f"{self.name}: {fact}")
         instance(self.symbol, MatrixExpr, f"{self.name}: symbol", "a MatrixSymbol")
         if not hasattr(self.symbol, "name"):
             raise wrong(self.symbol, f"{self.name}: symbol", "a MatrixSymbol")
@@ -151,8 +154,8 @@ class Step(Item):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for said in ("rule", "because", "source"):
-            word(getattr(self, said), f"{self.name}: {said}")
+        for field_name in ("rule", "because", "source"):
+            word(getattr(self, field_name), f"{self.name}: {field_name}")
         instance(self.expr, MatrixExpr, f"{self.name}: expr", "a matrix expression of SymPy")
         check_shapes(self.expr, self.name)
         left, right = shape_of(self.symbol), shape_of(self.expr)
@@ -223,8 +226,8 @@ def size_put_in(value: Any, name: str) -> sympy.Expr:
 
 def listed_sizes(sizes: Mapping[sympy.Symbol, int], order: Sequence[str]) -> dict[str, int]:
     """Sizes by name, in this order; those that it lacks come last."""
-    named = {symbol.name: count for symbol, count in sizes.items()}
-    return {name: named[name] for name in dict.fromkeys((*order, *named)) if name in named}
+    by_name = {symbol.name: count for symbol, count in sizes.items()}
+    return {name: by_name[name] for name in dict.fromkeys((*order, *by_name)) if name in by_name}
 
 
 def letter_of(symbol: MatrixExpr) -> str:
@@ -254,18 +257,18 @@ def check_shapes(expr: MatrixExpr, name: str) -> None:
             for left, right in pairwise(factors):
                 if not _same(left.shape[1], right.shape[0]):
                     raise ShapeError(
-                        f"{name}: {_named(left)} times {_named(right)} needs as many columns on "
+                        f"{name}: {_part(left)} times {_part(right)} needs as many columns on "
                         f"the left ({left.shape[1]}) as rows on the right ({right.shape[0]})"
                     )
         elif isinstance(part, sympy.MatAdd | sympy.HadamardProduct):
             for other in part.args[1:]:
                 if not _fits(shape_of(part.args[0]), shape_of(other)):
                     raise ShapeError(
-                        f"{name}: {_named(part.args[0])} and {_named(other)} need the same shape"
+                        f"{name}: {_part(part.args[0])} and {_part(other)} need the same shape"
                     )
 
 
-def _named(expr: MatrixExpr) -> str:
+def _part(expr: MatrixExpr) -> str:
     return f"{line(Speller().matrix(expr))} ({dims(expr.shape)})"
 
 

@@ -106,7 +106,7 @@ class Destination:
             case "file", str(path):
                 old = _status(path)
                 _check_replaceable(self.name, path, old)
-                _put(self.name, path, old, None)
+                _replace_file(self.name, path, old, None)
             case "stream", str(path):
                 if stat.S_ISSOCK(os.stat(path).st_mode):
                     raise OSError(errno.ENXIO, "a socket that is not open cannot be written")
@@ -130,7 +130,7 @@ class Destination:
 
     @property
     def is_screen(self) -> bool:
-        """Whether nobody named one, so that a document may be fitted to the screen."""
+        """Whether no name was given, so that a document may be fitted to the screen."""
         return not self.name
 
     @property
@@ -156,14 +156,14 @@ class Destination:
             case "file", str(path):
                 self._replace(path, content, lambda: None)
             case "stream", str(path):
-                with self._told(), reader_may_leave():
+                with self._destination_in_refusals(), reader_may_leave():
                     descriptor = os.open(path, _WRITABLE)
                     try:
                         _write_all(descriptor, content)
                     finally:
                         os.close(descriptor)
             case "descriptor", int(descriptor):
-                with self._told(), reader_may_leave(descriptor):
+                with self._destination_in_refusals(), reader_may_leave(descriptor):
                     for stream in filter(None, (sys.stdout, sys.stderr)):
                         stream.flush()  # what was said before comes before it
                     _write_all(descriptor, content)
@@ -181,10 +181,10 @@ class Destination:
         try:
             old = _status(path)
             _check_replaceable(self.name, path, old)
-            _put(self.name, path, old, content, check)
+            _replace_file(self.name, path, old, content, check)
         except OSError as error:
-            kept = "" if old is None else "; the old content is kept"
-            raise _refused(self.name, f"{_reason(error)}{kept}") from None
+            remark = "" if old is None else "; the old content is kept"
+            raise _refused(self.name, f"{_reason(error)}{remark}") from None
         try:
             _make_durable(os.path.dirname(path))
         except OSError as error:
@@ -194,8 +194,8 @@ class Destination:
             ) from None
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say of a failure which destination it was."""
+    def _destination_in_refusals(self) -> Iterator[None]:
+        """Name the destination in the message of an `OSError`."""
         try:
             yield
         except OSError as error:
@@ -233,7 +233,7 @@ def replace_text(path: FileName, before: str, after: str) -> None:
 
 @contextlib.contextmanager
 def reader_may_leave(descriptor: int | None = None) -> Iterator[None]:
-    """Nobody reads on, as after ``| head``: the rest is dropped, and the status is the same.
+    """A pipe that is closed, as by ``| head``, is no failure: the rest of the output is dropped.
 
     What is buffered for the `descriptor` goes nowhere at the end.
     """
@@ -244,7 +244,7 @@ def reader_may_leave(descriptor: int | None = None) -> Iterator[None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
-def _put(
+def _replace_file(
     name: str,
     path: str,
     old: os.stat_result | None,
@@ -312,8 +312,8 @@ def _inherit(name: str, descriptor: int, path: str, old: os.stat_result) -> None
     if not hasattr(os, "fchown"):
         return
     try:
-        made = os.fstat(descriptor)
-        if (made.st_uid, made.st_gid) != (old.st_uid, old.st_gid):
+        new = os.fstat(descriptor)
+        if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
             os.fchown(descriptor, old.st_uid, old.st_gid)
         _copy_attributes(path, descriptor)
         mode = stat.S_IMODE(old.st_mode)
@@ -334,10 +334,10 @@ def _copy_attributes(path: str, descriptor: int) -> None:
     if not hasattr(os, "listxattr"):
         return
     try:
-        there, made = set(os.listxattr(path)), set(os.listxattr(descriptor))
+        there, new = set(os.listxattr(path)), set(os.listxattr(descriptor))
     except OSError:  # none here
         return
-    if _ACCESS_LIST in made - there:  # inherited from the folder
+    if _ACCESS_LIST in new - there:  # inherited from the folder
         os.removexattr(descriptor, _ACCESS_LIST)
     for attribute in sorted(there):
         try:
@@ -373,7 +373,7 @@ def _mounted() -> Iterator[str]:
 
 
 def _make_durable(folder: str) -> None:
-    """See to it that what was renamed in a folder is so after the machine stops, too."""
+    """Write the entries of a folder to the disk (fsync), so that a renaming outlasts a crash."""
     try:
         descriptor = os.open(folder, _READABLE)
     except PermissionError:  # one may write in it and not read it, or, on Windows, not open it
@@ -396,7 +396,7 @@ def _content(path: str) -> tuple[bytes, os.stat_result]:
 
 
 def _version(status: os.stat_result) -> tuple[int, ...]:
-    """What differs once a file was written, or another put in its place."""
+    """Device, inode, size and time: they differ once a file was written or replaced."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
@@ -429,8 +429,8 @@ def _folder(path: str) -> str:
 
 def _folders_of_descriptors() -> set[str]:
     """Where the descriptors of this process are files."""
-    named = ("/dev/fd", "/proc/self/fd", "/proc/thread-self/fd")
-    return {os.path.realpath(folder) for folder in named}
+    folders = ("/dev/fd", "/proc/self/fd", "/proc/thread-self/fd")
+    return {os.path.realpath(folder) for folder in folders}
 
 
 def _refused(name: str, why: str) -> SymattnError:

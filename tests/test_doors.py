@@ -25,6 +25,7 @@ from symattn.errors import ReadError, SymattnError
 from symattn.status import Status
 from tests import ROOT
 from tests.rows import every_one_has_a_row
+from tests.sphinxed import warnings_of
 
 pytest_plugins = ["pytester"]
 
@@ -341,13 +342,8 @@ DIRECTED = (
 
 def test_every_failure_in_sphinx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page for each; the hooks on pages that are read fail as well."""
-    from io import StringIO
-
-    from sphinx.testing.util import SphinxTestApp
-
     from symattn import sphinxext
 
-    (tmp_path / "conf.py").write_text('extensions = ["symattn.sphinxext"]\n', encoding="utf-8")
     pages = [body for _, body in DIRECTED]
     text = "Title\n=====\n\n" + "\n\n".join(pages)
     raised = iter([*INSIDE, *INSIDE])
@@ -363,18 +359,11 @@ def test_every_failure_in_sphinx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     for name, _ in DIRECTED:
         monkeypatch.setattr(sphinxext, name, planted)
-    warnings = StringIO()
-    app = SphinxTestApp("html", srcdir=tmp_path, warning=warnings)
-    try:
-        app.build()
-    finally:
-        app.cleanup()
-    shown = warnings.getvalue()
+    shown = warnings_of(tmp_path)
     assert len(told) >= len(INSIDE)
     for words in {*told}:
         assert words in shown
     assert "Traceback" not in shown and "\x1b[2J" not in shown and "\u202e" not in shown
-    assert (Path(app.outdir) / "index.html").exists()
 
 
 @pytest.mark.parametrize("hook", ["in_words", "in_cells"])

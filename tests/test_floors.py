@@ -227,12 +227,24 @@ def test_a_circle_is_caught() -> None:
 
 
 #: The floors that serve any derivation: what they have to know of a matrix is a fact of its item.
-GENERIC = ("notation", "arithmetic", "nodes", "step", "evaluate", "derivatives", "derivation")
+GENERIC = (
+    "notation",
+    "arithmetic",
+    "nodes",
+    "step",
+    "evaluate",
+    "derivatives",
+    "derivation",
+    "documents",
+)
 
 #: Words that are a step's name, and something else where they stand.
 ELSEWHERE = {
     "exp": "the function e^x, in tables of functions",
     "bias": "how the node of a learned bias is written in formulas: bias(T)",
+    "heads": "a view that joins heads, in programs; a class of the page",
+    "row_max": "an operation of the arithmetics, in programs",
+    "table": "how a language spells a table",
 }
 
 

@@ -270,8 +270,8 @@ def calls() -> dict[str, Call]:
             {"row": 1, "column": 1, "head": None, "notation": None, "batch": None},
             spelled,
         ),
-        "StepValue.shown": Call(
-            VALUE.shown, {"head": None, "notation": None}, lambda s: [*map(spelled, s)]
+        "StepValue.trees": Call(
+            VALUE.trees, {"head": None, "notation": None}, lambda s: [*map(spelled, s)]
         ),
         "StepValue.plot": Call(VALUE.plot, {"head": None, "digits": 4}),
         "StepValue.plot ax": Call(VALUE.plot, {"ax": None}),

@@ -30,6 +30,7 @@ from symattn.status import PRECEDENCE, Status, exit_statuses, worst
 from symattn.worksheet.filling import fill_page
 from tests import ROOT
 from tests.rows import every_one_has_a_row
+from tests.sphinxed import warnings_of
 
 pytest_plugins = ["pytester"]
 
@@ -715,22 +716,11 @@ def test_a_defect_in_sphinx(
     at: str, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A warning where it happened, which fails ``sphinx-build -W``; the page is built."""
-    from io import StringIO
-
-    from sphinx.testing.util import SphinxTestApp
-
     from symattn import sphinxext
 
-    (tmp_path / "conf.py").write_text('extensions = ["symattn.sphinxext"]\n', encoding="utf-8")
     (tmp_path / "index.rst").write_text(f"Title\n=====\n\n{page}", encoding="utf-8")
     monkeypatch.setattr(sphinxext, at, planted)
-    warnings = StringIO()
-    app = SphinxTestApp("html", srcdir=tmp_path, warning=warnings)
-    try:
-        app.build()
-    finally:
-        app.cleanup()
-    assert REPORT.search(warnings.getvalue())
-    assert "Traceback" not in warnings.getvalue()
-    assert "index.rst" in warnings.getvalue()
-    assert (Path(app.outdir) / "index.html").exists()
+    warnings = warnings_of(tmp_path)
+    assert REPORT.search(warnings)
+    assert "Traceback" not in warnings
+    assert "index.rst" in warnings

@@ -129,8 +129,8 @@ def definition(one: Any, two: Any) -> tuple[str, Any] | None:
     if two in turned and one.shape[0] == one.shape[1]:
         mirrored = sympy.MatMul(turned[two], sympy.Transpose(one))
         return one.name, sympy.MatMul(sympy.S.Half, sympy.MatAdd(one, mirrored))
-    named = {s.name for s in two.atoms(sympy.MatrixSymbol)} if hasattr(two, "atoms") else set()
-    return None if one.name in named else (one.name, two)
+    letters = {s.name for s in two.atoms(sympy.MatrixSymbol)} if hasattr(two, "atoms") else set()
+    return None if one.name in letters else (one.name, two)
 
 
 def definitions(
@@ -336,6 +336,6 @@ class _Entries:
         for index in sorted(normal.indices(condition), key=str):
             value = self.sums.ranges.solved(condition[1], condition[2], index)
             if value is not None:
-                put = normal.scaled(self.sums.substitute_mono(rest, {index: value}), coefficient)
-                return normal.times(put, normal.single(condition))
+                term = normal.scaled(self.sums.substitute_mono(rest, {index: value}), coefficient)
+                return normal.times(term, normal.single(condition))
         return {mono: coefficient}

@@ -33,7 +33,7 @@ from symattn.algebra.shapes import SQUARE
 from symattn.algebra.statement import readings
 from symattn.arguments import instance, table, whole, words, wrong
 from symattn.derivation import Derivation
-from symattn.errors import CannotSpell, ShapeError, SymattnError, shown
+from symattn.errors import CannotSpell, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
 from symattn.nodes.base import shape_of
 from symattn.step import MOST_OF_A_SIZE, Step, check_shapes, listed_sizes
@@ -150,8 +150,8 @@ def answered(
             continue
         if {bool(found), bool(answer)} == {True, False} and found.verdict != "undecided":
             differing = [pair for pair in found.reading if pair not in answer.reading]
-            told = ", ".join(f"{name} {shape}" for name, shape in differing)
-            notes.append(f"with {told} instead, the answer is: {found.summary}")
+            shapes_text = ", ".join(f"{name} {shape}" for name, shape in differing)
+            notes.append(f"with {shapes_text} instead, the answer is: {found.summary}")
     return replace(answer, notes=tuple(notes))
 
 
@@ -181,9 +181,9 @@ def stated(
     positive, permuting = words(positive, "positive"), words(permuting, "permuting")
     pairs = [chain, *map(_halves, assumed_too)]
     square = {name: (SQUARE + name, SQUARE + name) for name in permuting}
-    told = {**square, **_known_shapes(pairs), **table(shapes, "shapes")}
+    known = {**square, **_known_shapes(pairs), **table(shapes, "shapes")}
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
-    for built in readings(texts, told, tuple(positive)):
+    for built in readings(texts, known, tuple(positive)):
         sides = []
         for pair, ready, needs in zip(pairs, built.groups, built.needs, strict=True):
             left_over = iter(zip(ready, needs, strict=True))
@@ -194,7 +194,7 @@ def stated(
             if isinstance(side.meaning, MatrixExpr):
                 check_shapes(side.meaning, "equal")
         assumed = tuple((one, two) for one, two in sides[1:])
-        made = Statement(
+        statement = Statement(
             sides[0][0],
             sides[0][-1],
             assumed,
@@ -203,11 +203,11 @@ def stated(
             tuple(side.meaning for side in sides[0]),
             built.letters,
         )
-        made = _numbers_put_in(made)
-        _check_shapes(made)
-        _check_letters(made)
-        _check_steps(made)
-        yield made
+        statement = _substituted(statement)
+        _check_shapes(statement)
+        _check_letters(statement)
+        _check_steps(statement)
+        yield statement
 
 
 def _check_shapes(statement: Statement) -> None:
@@ -216,9 +216,9 @@ def _check_shapes(statement: Statement) -> None:
         found = [shape for side in (one, two) if (shape := _shape(side.meaning)) is not None]
         wide = [shape for shape in found if shape != (1, 1)]
         if len(wide) == 2 and any(sympy.expand(a - b) != 0 for a, b in zip(*wide, strict=True)):
-            told = [" × ".join(map(str, shape)) for shape in wide]
+            dims = [" × ".join(map(str, shape)) for shape in wide]
             raise ShapeError(
-                f"{told[0]} and {told[1]}: matrices of different shapes are never equal; mend the "
+                f"{dims[0]} and {dims[1]}: matrices of different shapes are never equal; mend the "
                 "formula, or say which sizes are the same"
             )
 
@@ -230,7 +230,7 @@ def _shape(meaning: Any) -> tuple[Any, ...] | None:
     return shape_of(meaning) if isinstance(meaning, MatrixExpr) else None
 
 
-def _numbers_put_in(statement: Statement) -> Statement:
+def _substituted(statement: Statement) -> Statement:
     """A number or a size that a hypothesis defines is put in everywhere: c = 2, d_k = 4, n = m."""
     for one, two in statement.where:
         for name, value in ((one.meaning, two.meaning), (two.meaning, one.meaning)):
@@ -242,26 +242,26 @@ def _numbers_put_in(statement: Statement) -> Statement:
                 raise SymattnError(f"where: {name} = {value} is no size; give a positive number")
             others = tuple(pair for pair in statement.where if pair != (one, two))
             left = replace(statement.left, needs=statement.left.needs + one.needs + two.needs)
-            return _numbers_put_in(
-                _put_in(replace(statement, left=left, where=others), name, value)
+            return _substituted(
+                _with_value(replace(statement, left=left, where=others), name, value)
             )
     return statement
 
 
-def _put_in(statement: Statement, name: sympy.Symbol, value: sympy.Expr) -> Statement:
+def _with_value(statement: Statement, name: sympy.Symbol, value: sympy.Expr) -> Statement:
     """The statement with a value put in for a number or a size."""
 
-    def put(meaning: Any) -> Any:
+    def value_of(meaning: Any) -> Any:
         if isinstance(meaning, Derivation):
             raise SymattnError(f"where: {name} = {value}: give the derivation this size itself")
         return meaning.xreplace({name: value})
 
-    def put_side(side: Side) -> Side:
-        return Side(put(side.meaning), tuple(map(put, side.needs)))
+    def side_of(side: Side) -> Side:
+        return Side(value_of(side.meaning), tuple(map(value_of, side.needs)))
 
-    sides = [put_side(side) for side in (statement.left, statement.right)]
-    where = tuple((put_side(a), put_side(b)) for a, b in statement.where)
-    chain = tuple(map(put, statement.chain))
+    sides = [side_of(side) for side in (statement.left, statement.right)]
+    where = tuple((side_of(a), side_of(b)) for a, b in statement.where)
+    chain = tuple(map(value_of, statement.chain))
     return replace(statement, left=sides[0], right=sides[1], where=where, chain=chain)
 
 
@@ -287,10 +287,10 @@ def _check_letters(statement: Statement) -> None:
     known = {*letters, *(name for name, _ in statement.reading)}
     known |= {symbol.name for side in statement.all_sides for symbol in side.scalars()}
     for name in sorted(statement.positive - known):
-        raise SymattnError(f"positive: there is no letter {shown(name)} here")
+        raise SymattnError(f"positive: there is no letter {quote(name)} here")
     for name in sorted(statement.permutations):
         if name not in letters:
-            raise SymattnError(f"permuting: there is no letter {shown(name)} here")
+            raise SymattnError(f"permuting: there is no letter {quote(name)} here")
         rows, columns = letters[name].shape
         if sympy.expand(rows - columns) != 0:
             raise ShapeError(f"permuting: {name} is {rows} × {columns}; a permutation is square")
@@ -299,7 +299,7 @@ def _check_letters(statement: Statement) -> None:
 def _halves(one: Any) -> list[Any]:
     halves = split_sides(one) if isinstance(one, str) else one
     if not isinstance(halves, list | tuple) or len(halves) != 2:
-        raise SymattnError(f"where: {shown(one)} is no equation")
+        raise SymattnError(f"where: {quote(one)} is no equation")
     return list(halves)
 
 
@@ -314,7 +314,7 @@ def _meant(one: Any) -> Any:
         meant = sympy.sympify(one, strict=True)
         # a matrix may have entries of −∞: hidden scores
         if not meant.is_Matrix and meant.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
-            raise SymattnError(f"equal: {shown(one)} is no number; give finite ones")
+            raise SymattnError(f"equal: {quote(one)} is no number; give finite ones")
         return meant
     raise wrong(one, "equal: a side", "a text, a SymPy expression, a step or a derivation")
 
@@ -351,8 +351,8 @@ def decide(
     fixed = len(given) == len(symbols)
     _check_room(statement, given)
     shapes = {name: " × ".join(map(str, one.shape)) for name, one in statement.letters().items()}
-    told = statement.reading or tuple(shapes.items())
-    reading = tuple((name, shapes.get(name, kind)) for name, kind in told)
+    kinds = statement.reading or tuple(shapes.items())
+    reading = tuple((name, shapes.get(name, kind)) for name, kind in kinds)
     answer = _decided(statement, given, fixed, symbols, STEPS * effort)
     return replace(answer, reading=reading)
 
@@ -368,10 +368,10 @@ def _check_sizes(sizes: Mapping[str, int], symbols: set[sympy.Symbol]) -> None:
 def _check_room(statement: Statement, given: dict[sympy.Symbol, int]) -> None:
     """Refuse sizes at which no numbers could be put in."""
     for name, letter in statement.letters().items():
-        told = [sympy.sympify(size, strict=True).subs(given) for size in letter.shape]
-        known = [int(size) for size in told if size.is_Integer]
+        rows_columns = [sympy.sympify(size, strict=True).subs(given) for size in letter.shape]
+        known = [int(size) for size in rows_columns if size.is_Integer]
         if prod(known) > _MOST_CELLS:
-            shape = " × ".join(map(str, told))
+            shape = " × ".join(map(str, rows_columns))
             raise SymattnError(
                 f"{name} is {shape}, which is too large to put numbers in; keep to {_MOST_CELLS} "
                 "entries, or leave the sizes open"

@@ -329,14 +329,14 @@ class _Ring:
         for turn in range(_ROUNDS):
             new: list[Word] = []
             for word in wave:
-                for made in self._uses(word, turn < 2):
-                    key = frozenset(made.items())
+                for equation in self._uses(word, turn < 2):
+                    key = frozenset(equation.items())
                     if key in seen:
                         continue
                     seen.add(key)
-                    rows.append(made)
-                    new += [w for w in made if w not in known and len(w[1]) <= longest]
-                    known.update(made)
+                    rows.append(equation)
+                    new += [w for w in equation if w not in known and len(w[1]) <= longest]
+                    known.update(equation)
                     if len(rows) > _MOST_RELATIONS:
                         return _spans(rows, goal)
             if _spans(rows, goal):
@@ -360,13 +360,13 @@ class _Ring:
                         continue
                     if not part and not self._fits(relation, letters, k):
                         continue
-                    made: Words = {}
+                    product: Words = {}
                     for (more, middle), c in relation.items():
                         for factor, e in normal.product(mono, back).items():
                             for joined, d in normal.product(factor, more).items():
                                 whole = letters[:k] + middle + letters[k + len(part) :]
-                                _add(made, self._shortened((joined, whole)), c * d * e)
-                    yield made
+                                _add(product, self._shortened((joined, whole)), c * d * e)
+                    yield product
 
     def _fits(self, relation: Words, letters: tuple[Letter, ...], k: int) -> bool:
         """Whether I may stand between these letters: the sizes have to be those of the relation."""

@@ -76,9 +76,9 @@ class Statement:
                         "these are different inputs"
                     )
                 if name in out and out[name].heads != letter.heads:
-                    told = [str(one.heads or one.count) for one in (out[name], letter)]
+                    one, other = (str(has.heads or has.count) for has in (out[name], letter))
                     raise SymattnError(
-                        f"{name}: is one for each of {told[0]} heads in one place and of {told[1]} "
+                        f"{name}: is one for each of {one} heads in one place and of {other} "
                         "in another; these are different inputs"
                     )
                 boolean = letter.boolean or (name in out and out[name].boolean)
@@ -208,10 +208,10 @@ def examples(
         ]
         for numbers in candidates(sure):
             values = dict(zip(free, numbers, strict=False))
-            put = {**sizes, **dict(zip(scalars, numbers[len(free) :], strict=True))}
-            told = {s.name: number for s, number in put.items()}
+            values_of_scalars = {**sizes, **dict(zip(scalars, numbers[len(free) :], strict=True))}
+            by_name = {s.name: number for s, number in values_of_scalars.items()}
             values.update(
-                {k: told[name] for k, name in zip(free, names, strict=True) if name in told}
+                {k: by_name[name] for k, name in zip(free, names, strict=True) if name in by_name}
             )
             try:
                 arrays = {
@@ -220,8 +220,8 @@ def examples(
                 }
             except (ZeroDivisionError, SymattnError):
                 continue
-            if all(_holds(pair, arrays, put) for pair in statement.where):
-                yield put, arrays
+            if all(_holds(pair, arrays, values_of_scalars) for pair in statement.where):
+                yield values_of_scalars, arrays
 
 
 def _worlds(statement: Statement, sizes: Any) -> Iterator[tuple[dict[str, Array], Entries]]:

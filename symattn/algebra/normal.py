@@ -83,34 +83,34 @@ def product(one: Mono, other: Mono) -> Poly:
 
 def settled(powers: Mapping[Factor, Fraction]) -> Poly:
     """A monomial of these factors, as a polynomial."""
-    kept: dict[Factor, Fraction] = {}
+    factors: dict[Factor, Fraction] = {}
     expanded: list[Poly] = []
     for factor, p in powers.items():
         if p == 0:
             continue
         if factor[0] == "=":
-            kept[factor] = Fraction(1)
+            factors[factor] = Fraction(1)
         elif factor[0] == "number" and p.denominator == 1:
             expanded.append(constant(Fraction(factor[1]) ** int(p)))
         elif factor[0] == "number":
             whole = p.numerator // p.denominator
             expanded += [constant(Fraction(factor[1]) ** whole)] if whole else []
-            kept[factor] = p - whole
+            factors[factor] = p - whole
         elif factor[:2] == ("fn", "abs") and p.denominator == 1 and p % 2 == 0:
             expanded.append(power(dict(factor[2]), p))  # |x|² is x²
         elif factor[:2] == ("fn", "sin") and p.denominator == 1 and p >= 2:
             square = plus((constant(1), scaled(single(("fn", "cos", factor[2]), 2), -1)))
             expanded.append(power(square, Fraction(p // 2)))  # sin² is 1 − cos²
             if p % 2:
-                kept[factor] = Fraction(1)
+                factors[factor] = Fraction(1)
         elif factor[0] == "poly" and p >= 1:
             whole = p.numerator // p.denominator
             expanded += [dict(factor[1])] * whole
             if p > whole:
-                kept[factor] = p - whole
+                factors[factor] = p - whole
         else:
-            kept[factor] = p
-    out: Poly = {frozenset(kept.items()): Fraction(1)}
+            factors[factor] = p
+    out: Poly = {frozenset(factors.items()): Fraction(1)}
     for poly in expanded:
         out = times(out, poly)
     return out

@@ -504,8 +504,8 @@ _RATIONALS = _Rationals()
 
 def _is_exact(one: Side, two: Side, given: Mapping[str, Array], scalars: Sizes) -> bool:
     """Whether a hypothesis holds in rational numbers."""
-    named = {*one.letters(), *two.letters()}
-    if any(given[name].size and isinstance(given[name].flat[0], flint.arb) for name in named):
+    letters = {*one.letters(), *two.letters()}
+    if any(given[name].size and isinstance(given[name].flat[0], flint.arb) for name in letters):
         return False
     left, right = _exact(one, given, scalars), _exact(two, given, scalars)
     return left is not None and right is not None and bool(np.all(left == right))
@@ -517,10 +517,10 @@ def _sympy(value: Any) -> sympy.Rational:
 
 def _exact(side: Side, given: Mapping[str, Array], scalars: Sizes) -> Array | None:
     """The value of a side in rational numbers; None where it is not rational."""
-    named = side.letters()
+    letters = side.letters()
     try:
         return side.value(
-            {k: _RATIONALS.array(v) for k, v in given.items() if k in named}, _RATIONALS, scalars
+            {k: _RATIONALS.array(v) for k, v in given.items() if k in letters}, _RATIONALS, scalars
         )
     except (SymattnError, ZeroDivisionError, NotImplementedError):
         return None

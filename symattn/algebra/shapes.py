@@ -288,16 +288,16 @@ class Shapes:
 
         A mask of which nothing at all tells the shape is the first one again.
         """
-        told = {self.dims.root(dim) for shape in self.letters.values() if shape for dim in shape}
-        told |= {root for root in self.dims.roots() if isinstance(self.dims.value[root], Sum)}
+        known = {self.dims.root(dim) for shape in self.letters.values() if shape for dim in shape}
+        known |= {root for root in self.dims.roots() if isinstance(self.dims.value[root], Sum)}
         for rows, columns in self.masks[1:]:
-            if not {self.dims.root(rows), self.dims.root(columns)} & told:
+            if not {self.dims.root(rows), self.dims.root(columns)} & known:
                 self.dims.same(rows, self.masks[0][0])
                 self.dims.same(columns, self.masks[0][1])
         for k, (rows, columns) in enumerate(self.masks):
             for more, wide in self.masks[:k]:
                 ends = {self.dims.root(columns), self.dims.root(wide)}
-                if self.dims.root(rows) == self.dims.root(more) and ends - told:
+                if self.dims.root(rows) == self.dims.root(more) and ends - known:
                     self.dims.same(columns, wide)
 
     def is_number(self, shape: Shape) -> bool:

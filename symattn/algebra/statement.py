@@ -19,7 +19,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.shapes import CONSTANTS, SIZES, SQUARE, Shape, Shapes, Sum, Unfit
-from symattn.errors import ReadError, ShapeError, shown
+from symattn.errors import ReadError, ShapeError, quote
 from symattn.grammar import Apart, Call, Name, Number, Tree, read
 from symattn.nodes import (
     Causal,
@@ -532,12 +532,14 @@ def readings(
     letters = {name: None for tree in every for name in _names(tree)}
     small = [name for name in letters if is_small(name) and name not in given]
     alone = all(name in SIZES or name in CONSTANTS or is_small(name) for name in letters)
-    told = {name: _kinds(name, every, alone) for name in small}
+    kinds_of = {name: _kinds(name, every, alone) for name in small}
     tokens = all(name[0] in _TOKENS for name in small)
     fitting: list[tuple[Any, _Reading, list[Shape]]] = []
     trouble = ""
     for strict in (True, False):
-        for choice in islice(product(*(enumerate(told[name]) for name in small)), _MOST_READINGS):
+        for choice in islice(
+            product(*(enumerate(kinds_of[name]) for name in small)), _MOST_READINGS
+        ):
             kinds = {name: kind for name, (_, kind) in zip(small, choice, strict=True)}
             try:
                 reading, sides = _reading_of(trees, kinds, given, strict)
@@ -550,7 +552,7 @@ def readings(
         if fitting:
             break
     if not fitting:
-        raise _no_reading(groups, trees, told, given, trouble)
+        raise _no_reading(groups, trees, kinds_of, given, trouble)
     for _, reading, sides in sorted(fitting, key=lambda one: one[0]):
         reading.positive = positive
         pairs = [
@@ -569,7 +571,7 @@ def _built(reading: _Reading, tree: Tree, shape: Shape, text: str) -> tuple[Any,
     try:
         return reading.built(tree, shape)
     except ReadError as error:
-        raise ReadError(f"{shown(text)}: {error}") from None
+        raise ReadError(f"{quote(text)}: {error}") from None
 
 
 def _given(name: str, shape: Any) -> tuple[Any, ...]:
@@ -585,7 +587,7 @@ def _given(name: str, shape: Any) -> tuple[Any, ...]:
             )
     if not fits or not all(_is_size(size) for size in shape):
         raise ShapeError(
-            f'shapes: {name}: {shown(shape)} is no shape; give rows and columns, ("n", "d_k") or '
+            f'shapes: {name}: {quote(shape)} is no shape; give rows and columns, ("n", "d_k") or '
             '(2, 3), or "scalar"'
         )
     return tuple(shape)
@@ -606,14 +608,14 @@ def _is_size(size: Any) -> bool:
 def _no_reading(
     groups: Sequence[Sequence[str]],
     trees: list[list[Tree]],
-    told: Mapping[str, tuple[str, ...]],
+    kinds_of: Mapping[str, tuple[str, ...]],
     given: Mapping[str, Any],
     trouble: str,
 ) -> ShapeError:
     """Why no reading fits, and what to say."""
     text = " = ".join(next((texts for texts in groups if texts), ()))
-    small = list(told)
-    for choice in islice(product(*(told[name] for name in small)), _MOST_READINGS):
+    small = list(kinds_of)
+    for choice in islice(product(*(kinds_of[name] for name in small)), _MOST_READINGS):
         kinds = dict(zip(small, choice, strict=True))
         try:
             reading, _ = _reading_of(trees, kinds, given, strict=True, loose=True)

@@ -502,17 +502,17 @@ def _is_plain(index: Any) -> bool:
 def _placed(rule: Rule, index: sympy.Symbol, value: sympy.Expr) -> Rule:
     """The rule with an expression put in for an index."""
 
-    def put(part: Any) -> Any:
+    def replaced(part: Any) -> Any:
         if isinstance(part, Total) and part.index == index:
             return part  # an index of its own, of the same name
         if isinstance(part, tuple):
-            return tuple(map(put, part))
+            return tuple(map(replaced, part))
         if is_dataclass(part) and not isinstance(part, type):
-            return replace(part, **{f.name: put(getattr(part, f.name)) for f in fields(part)})
+            return replace(part, **{f.name: replaced(getattr(part, f.name)) for f in fields(part)})
         if isinstance(part, Head):
-            return Head(part.args[0], put(part.head))
+            return Head(part.args[0], replaced(part.head))
         if isinstance(part, sympy.Expr) and not isinstance(part, MatrixExpr):
             return part if not part.has(index) else sympy.expand(part.xreplace({index: value}))
         return part
 
-    return put(rule)  # type: ignore[no-any-return]
+    return replaced(rule)  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.enclosure import ball, nearest, precision
 from symattn.arithmetic.functions import FUNCTIONS
-from symattn.errors import SymattnError, shown
+from symattn.errors import SymattnError, quote
 
 DTYPES = ("float64", "float32", "float16")
 
@@ -28,7 +28,7 @@ class Arrays(Arithmetic):
             with suppress(TypeError, ValueError, SyntaxError):  # as it refuses texts
                 name = np.dtype(dtype).name
         if name not in DTYPES:
-            raise SymattnError(f"dtype {shown(dtype)}: choose one of {', '.join(DTYPES)}")
+            raise SymattnError(f"dtype {quote(dtype)}: choose one of {', '.join(DTYPES)}")
         self.dtype: np.dtype[Any] = np.dtype(name)
 
     def scalar(self, value: sympy.Expr) -> Any:

@@ -138,11 +138,11 @@ def _attempt(
         units = _round(value, exact, places, rounding)
         if units is None:
             return None
-    shown = fmpq(units) / _ten(places)
-    if value.is_exact() or not _contains(value, shown):
-        is_exact = value.is_exact() and value.fmpq() == shown
+    decimal = fmpq(units) / _ten(places)
+    if value.is_exact() or not _contains(value, decimal):
+        is_exact = value.is_exact() and value.fmpq() == decimal
     else:
-        side = exact.side(shown)
+        side = exact.side(decimal)
         if side is None and not exact.deep:
             return None
         is_exact = side == 0

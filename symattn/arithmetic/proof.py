@@ -18,7 +18,7 @@ import sympy
 
 from symattn.arithmetic.abbreviated import Abbreviation, opened
 from symattn.arithmetic.enclosure import BITS, ball, precision
-from symattn.errors import Undecided, shown
+from symattn.errors import Undecided, quote
 
 #: Numbers that would have more terms than this over one denominator are not multiplied out.
 _MOST_TERMS = 20_000
@@ -59,7 +59,7 @@ def ordered(a: sympy.Expr, b: sympy.Expr) -> int:
         found = _by_balls(a - b, BITS[3:5])
     if found is None:
         raise Undecided(
-            f"{shown(a)} and {shown(b)}: not told apart at {BITS[4]} bits, nor proven equal; "
+            f"{quote(a)} and {quote(b)}: not told apart at {BITS[4]} bits, nor proven equal; "
             "write equal numbers in the same way"
         )
     return found

@@ -20,7 +20,7 @@ from sympy.logic.boolalg import BooleanAtom
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import ball, precision
-from symattn.errors import ReadError, shown
+from symattn.errors import ReadError, quote
 from symattn.grammar import Apart, Call, Name, Number, Tree, read_closed
 
 MAX_LENGTH = 200
@@ -59,12 +59,12 @@ def read_number(value: Any, where: str, most: int = MAX_LENGTH) -> sympy.Expr:
             return _text(value, where, most)
         case sympy.Expr() if not value.is_Matrix:
             if value in (sympy.oo, sympy.zoo, sympy.nan) or value.has(sympy.I):
-                raise ReadError(f"{where}: {shown(value)} is not a number that attention can use")
+                raise ReadError(f"{where}: {quote(value)} is not a number that attention can use")
             for part in value.atoms(sympy.Rational):
                 _integer(max(abs(part.p), part.q), where)
             floats = value.atoms(sympy.Float)
             return value.xreplace({f: _spelled(f) for f in floats}) if floats else value
-    raise ReadError(f"{where}: {shown(value)} is not a number")
+    raise ReadError(f"{where}: {quote(value)} is not a number")
 
 
 def _spelled(value: sympy.Float) -> sympy.Rational:
@@ -94,7 +94,7 @@ def _text(value: str, where: str, most: int) -> sympy.Expr:
     try:
         result = value_of(tree)
     except ReadError as error:
-        raise ReadError(f"{where}: {shown(value)} cannot be read: {error}") from None
+        raise ReadError(f"{where}: {quote(value)} cannot be read: {error}") from None
     return _checked(result, value, where)
 
 
@@ -106,7 +106,7 @@ def _decimal(text: str, where: str) -> sympy.Expr:
     match = _DECIMAL.match(text)
     if match is None or not (match[2] or match[3]):
         hint = "" if "inf" in lowered or "nan" in lowered else "; write at most 120 digits"
-        raise ReadError(f"{where}: {shown(text)} is not a number that attention can use{hint}")
+        raise ReadError(f"{where}: {quote(text)} is not a number that attention can use{hint}")
     sign, whole, fraction, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
     if abs(exponent) > MAX_EXPONENT:
         raise ReadError(f"{where}: {text[:40]}: keep the exponent within ±{MAX_EXPONENT}")
@@ -121,12 +121,12 @@ def _checked(result: sympy.Expr, source: str, where: str) -> sympy.Expr:
     if result is sympy.S.NegativeInfinity:
         return result
     if result.has(sympy.oo, sympy.zoo, sympy.nan, sympy.I):
-        raise ReadError(f"{where}: {shown(source)} is not a real number")
+        raise ReadError(f"{where}: {quote(source)} is not a real number")
     with precision(64):
         value = ball(result)
         usable = value.is_finite() and bool(value.abs_upper() < sympy_power_of_ten())
     if not usable:
-        raise ReadError(f"{where}: {shown(source)} is too large; keep below 1e{MAX_EXPONENT}")
+        raise ReadError(f"{where}: {quote(source)} is too large; keep below 1e{MAX_EXPONENT}")
     return result
 
 
@@ -268,7 +268,7 @@ def _truth(entry: Any, place: str) -> sympy.Integer:
         return sympy.Integer(bool(entry))
     number = read_number(entry, place)
     if number not in (0, 1):
-        raise ReadError(f"{place}: {shown(entry)} is neither true nor false (1 nor 0)")
+        raise ReadError(f"{place}: {quote(entry)} is neither true nor false (1 nor 0)")
     return number
 
 

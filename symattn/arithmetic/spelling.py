@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from symattn.errors import ReadError, shown
+from symattn.errors import ReadError, quote
 
 #: The signs of a decimal fraction.
 DECIMAL_SIGNS = (".", ",")
@@ -146,7 +146,7 @@ def form_of(text: str, decimal: str = "") -> Form | None:
     joined = _GROUPS.sub("", digits.replace("{,}", ","))
     if any(space in joined for space in _THIN):
         raise ReadError(
-            f"{shown(text)}: spaces must separate groups of three digits; "
+            f"{quote(text)}: spaces must separate groups of three digits; "
             f"write {re.sub(f'[{_THIN}]', '', digits)}"
         )
     if parts["power"] and not decimal and len(re.findall("[.,]", joined)) == 1:
@@ -187,7 +187,7 @@ def plain_text(text: str, decimal: str = "") -> str:
         )
     if _SPACED.match(text):
         raise ReadError(
-            f"{shown(text)} is two numbers, or one with a space in it: write "
+            f"{quote(text)} is two numbers, or one with a space in it: write "
             f"{text.replace(' ', '')} if it is one number"
         )
     return _TOKEN.sub(lambda token: plain_digits(token[0], decimal), text)

@@ -19,7 +19,7 @@ from flint import arb, fmpq, fmpz
 from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.reading import MAX_EXPONENT, read_number
 from symattn.arithmetic.spelling import Form, form_of, plain_text, without_lead
-from symattn.errors import ReadError, shown
+from symattn.errors import ReadError, quote
 
 #: What stands where nothing was claimed.
 BLANKS = ("?", "…", "...", "⋯", "")
@@ -118,7 +118,7 @@ def read_written(value: Any, where: str, decimal: str = "") -> Written | None:
         except ReadError as error:
             raise ReadError(f"{where}: {error}") from None
     if isinstance(value, bool | float) or value is None:
-        raise ReadError(f"{where}: {shown(value)} does not say its digits; write it as text")
+        raise ReadError(f"{where}: {quote(value)} does not say its digits; write it as text")
     return Written(str(value), read_number(value, where), None)
 
 
@@ -132,9 +132,9 @@ def _read(text: str, decimal: str) -> Written:
     bare = without_lead(text).strip()
     if bare != text and "=" not in text[: len(text) - len(bare)]:
         if not bare:
-            raise ReadError(f"{shown(text)} is not a number; write e.g. 0.47")
+            raise ReadError(f"{quote(text)} is not a number; write e.g. 0.47")
         raise ReadError(
-            f"{shown(text)} does not say its digits; write {bare[:40]} if it is exact, "
+            f"{quote(text)} does not say its digits; write {bare[:40]} if it is exact, "
             "or a decimal such as 0.33"
         )
     percent = bare.endswith("%")
@@ -153,7 +153,7 @@ def _number(form: Form, text: str) -> sympy.Expr:
     if abs(exponent) > MAX_EXPONENT:
         raise ReadError(f"{text[:40]}: keep the exponent within ±{MAX_EXPONENT}")
     if max(len(whole), len(fraction)) > _MOST_DIGITS:
-        raise ReadError(f"{shown(text)} has too many digits; write at most {_MOST_DIGITS}")
+        raise ReadError(f"{quote(text)} has too many digits; write at most {_MOST_DIGITS}")
     units = int(whole + fraction or "0")
     if form.sign and form.sign != "+":
         units = -units

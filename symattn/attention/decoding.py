@@ -25,7 +25,7 @@ from symattn.attention.plan import m, n, p
 from symattn.attention.spec import PASTS, Attention
 from symattn.budget import admit, is_limited
 from symattn.derivation import Derivation, Evaluation, Input
-from symattn.errors import SymattnError, shown
+from symattn.errors import SymattnError, quote
 from symattn.evaluate.work import exact_operations, proven_operations, work_of
 from symattn.nodes.masks import part_of
 
@@ -136,7 +136,7 @@ def chunk_sizes(chunks: Any, count: int | None = None) -> tuple[int, ...]:
     for size in listed:
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             raise SymattnError(
-                f"chunks: {shown(size)} is not a number of tokens; give a whole number from 1, or "
+                f"chunks: {quote(size)} is not a number of tokens; give a whole number from 1, or "
                 "one for each chunk: [3, 1, 1]"
             )
     if not listed:

@@ -17,7 +17,7 @@ from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import SymattnError, nearest, quote
 from symattn.notation.numbers import number
 from symattn.notation.text import line
 
@@ -37,7 +37,7 @@ class Rung:
     name: str
     idea: str
     make: Callable[[], Made]
-    shown: tuple[str, ...]
+    steps: tuple[str, ...]
     wrong: Callable[[Evaluation], str]
 
 
@@ -46,7 +46,7 @@ def climbed(name: str) -> Rung:
     for rung in LADDER:
         if rung.name == name:
             return rung
-    raise SymattnError(f"no rung is called {shown(name)}{nearest(name, [r.name for r in LADDER])}")
+    raise SymattnError(f"no rung is called {quote(name)}{nearest(name, [r.name for r in LADDER])}")
 
 
 def _of(spec: Attention, **given: Any) -> Made:

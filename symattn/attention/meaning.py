@@ -12,7 +12,7 @@ from symattn.attention.builder import Choice
 from symattn.attention.plan import PER_HEAD, Plan
 from symattn.attention.scoring import BIASES, SCORES
 from symattn.attention.sources import POSITIONS
-from symattn.errors import SymattnError, counted, nearest, shown
+from symattn.errors import SymattnError, counted, nearest, quote
 from symattn.nodes.normalise import NORMALISERS
 
 #: The axes whose choices have options.
@@ -25,7 +25,7 @@ def check_options(axis: str, name: str, options: Mapping[str, Any]) -> None:
     for option in options:
         if option not in known:
             hint = nearest(str(option), known) or "; leave it out"
-            raise SymattnError(f"{axis}: {name} has no option {shown(option)}{hint}")
+            raise SymattnError(f"{axis}: {name} has no option {quote(option)}{hint}")
     if "clip" in options and len(options) > 1:
         raise SymattnError(
             f"{axis}: {name} with clip has a number for each distance; leave the other options out"

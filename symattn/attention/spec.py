@@ -29,7 +29,7 @@ from symattn.attention.plan import (
 from symattn.attention.scoring import SCORES
 from symattn.attention.words import SIZES
 from symattn.derivation import Derivation
-from symattn.errors import NoSuchName, SymattnError, nearest, shown
+from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
@@ -170,7 +170,7 @@ class Attention(Plan):
             if isinstance(heads, int):
                 known[_size(name)] = heads
         named = {
-            _size(name): words(said, f"labels of {shown(name)}")
+            _size(name): words(said, f"labels of {quote(name)}")
             for name, said in table(labels, "labels").items()
         }
         if plan.source in ("self", "bare") and _size("m") in named:
@@ -257,7 +257,7 @@ def _check_flags(spec: Attention) -> None:
     for name in (*_FLAGS, *_OPTIONAL_FLAGS):
         value = getattr(spec, name)
         if not isinstance(value, bool) and not (name in _OPTIONAL_FLAGS and value is None):
-            raise SymattnError(f"{name} = {shown(value)}: choose true or false")
+            raise SymattnError(f"{name} = {quote(value)}: choose true or false")
 
 
 def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
@@ -265,7 +265,7 @@ def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if value is None and None in allowed:
         return
     if not isinstance(value, str) or value not in names:
-        raise SymattnError(f"{name} = {shown(value)}: there is none{nearest(value, names)}")
+        raise SymattnError(f"{name} = {quote(value)}: there is none{nearest(value, names)}")
 
 
 def _unfolding(value: bool | str) -> str:
@@ -274,7 +274,7 @@ def _unfolding(value: bool | str) -> str:
         return SHIFTED if value else ""
     if not isinstance(value, str) or value not in (PLAIN, SHIFTED):
         hint = nearest(value, (PLAIN, SHIFTED))
-        raise SymattnError(f"unfold = {shown(value)}: choose true or false{hint}")
+        raise SymattnError(f"unfold = {quote(value)}: choose true or false{hint}")
     return value
 
 
@@ -290,7 +290,7 @@ def _scale(value: Any) -> sympy.Expr | None:
         return value.subs({s: size(s.name) for s in value.free_symbols if s.name in SIZES})
     factor = read_number(value, "scale")
     if factor.is_infinite or factor == 0:
-        raise SymattnError(f"scale = {shown(value)}: give a number other than 0, true or false")
+        raise SymattnError(f"scale = {quote(value)}: give a number other than 0, true or false")
     return None if factor == 1 else factor
 
 
@@ -299,7 +299,7 @@ def _soft_cap(value: Any) -> sympy.Expr | None:
         return None
     cap = read_number(value, "soft_cap")
     if not cap.is_positive:
-        raise SymattnError(f"soft_cap = {shown(value)}: give a positive number")
+        raise SymattnError(f"soft_cap = {quote(value)}: give a positive number")
     return cap
 
 
@@ -339,18 +339,18 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
             pairs = [pair for part in value for pair in _masks(part)]
     else:
         known = ", ".join(_mask_names())
-        raise SymattnError(f"mask = {shown(value)}: name a mask; known: {known}")
+        raise SymattnError(f"mask = {quote(value)}: name a mask; known: {known}")
     out: list[tuple[str, Any]] = []
     for name, parameter in pairs:
         if not isinstance(name, str) or name not in _mask_names():
-            raise SymattnError(f"mask {shown(name)} is not known{nearest(name, _mask_names())}")
+            raise SymattnError(f"mask {quote(name)} is not known{nearest(name, _mask_names())}")
         if parameter is False:
             continue
         if name not in MATRIX_MASKS:
             mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
         elif parameter is not True and not (isinstance(parameter, str) and parameter == PER_HEAD):
             raise SymattnError(
-                f'mask "{name}" = {shown(parameter)}: say true (one matrix for all heads) or '
+                f'mask "{name}" = {quote(parameter)}: say true (one matrix for all heads) or '
                 f'"{PER_HEAD}" (one for each), and give the matrix as {MATRIX_MASKS[name]}'
             )
         if name in MATRIX_MASKS and name in (earlier for earlier, _ in out):
@@ -380,7 +380,7 @@ def _heads(name: str, value: Any, letter: str) -> int | str | None:
 
 def _size(name: str) -> sympy.Symbol:
     if name not in SIZES:
-        raise NoSuchName(f"no size is called {shown(name)}{nearest(name, SIZES)}")
+        raise NoSuchName(f"no size is called {quote(name)}{nearest(name, SIZES)}")
     return size(name)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symattn.attention.spec import Attention
-from symattn.errors import NoSuchName, nearest, shown
+from symattn.errors import NoSuchName, nearest, quote
 
 _PAPER = "Vaswani et al., Attention Is All You Need (2017), section "
 _SELF: dict[str, Any] = {"source": "self"}
@@ -342,5 +342,5 @@ def variant(name: str) -> Variant:
     """The variant of this name; raises `SymattnError` with the nearest name otherwise."""
     named = {row.name: row for row in VARIANTS}
     if not isinstance(name, str) or name not in named:
-        raise NoSuchName(f"no variant is called {shown(name)}{nearest(name, named)}")
+        raise NoSuchName(f"no variant is called {quote(name)}{nearest(name, named)}")
     return named[name]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from symattn.attention.scoring import BIASES, SCORES, parameters_of
 from symattn.attention.sources import POSITIONS
 from symattn.attention.words import COMMON, Word
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation import options
 from symattn.notation.options import CHANGE, GRADIENT
@@ -63,7 +63,7 @@ class Notation(options.Notation):
             letter = symbol_of(name)
             if letter is None:
                 raise SymattnError(
-                    f"symbols: no step is called {shown(name)}{nearest(name, SYMBOLS)}"
+                    f"symbols: no step is called {quote(name)}{nearest(name, SYMBOLS)}"
                 )
             letters[letter] = symbol
         self._keep("symbols", letters)

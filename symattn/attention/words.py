@@ -10,13 +10,16 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+#: What a word knows of its matrix wherever that stands, as an `Item` does.
+FACTS = ("logits", "boolean", "fixed", "batch", "weights")
+
 
 @dataclass(frozen=True)
 class Word:
     """A matrix by its name: the letter it goes by, and facts that hold wherever it is given.
 
-    `logits`, `boolean`, `fixed` and `batch` are those of an `Item`. A `learned` matrix is the same
-    in every calculation of a batch, a `shared` one the same for all heads.
+    `FACTS` are those of an `Item`. A `learned` matrix is the same in every calculation of a batch,
+    a `shared` one the same for all heads.
     """
 
     name: str
@@ -26,13 +29,14 @@ class Word:
     boolean: bool = False
     fixed: bool = False
     batch: bool = False
+    weights: bool = False
     learned: bool = False
     shared: bool = False
 
     @property
     def facts(self) -> dict[str, bool]:
         """The facts that an item carries."""
-        return {fact: getattr(self, fact) for fact in ("logits", "boolean", "fixed", "batch")}
+        return {fact: getattr(self, fact) for fact in FACTS}
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ COMMON: tuple[Word, ...] = (
     Word("row_max", "rho"),
     Word("exp", "F"),
     Word("exp_sum", "r"),
-    Word("weights", "A"),
+    Word("weights", "A", weights=True),
     Word("latent_output", "O_L"),
     Word("output", "O"),
     Word("heads", "O"),

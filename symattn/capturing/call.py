@@ -70,7 +70,7 @@ class Call:
         return np.asarray(whole.reshape(self.batches, *own)[batch])
 
     def check(self, batch: int = 0) -> StepCheck:
-        """The model's own result held against the true one, as `Evaluation.check` does NumPy's."""
+        """The model's own result compared with the true one, as `Evaluation.check` does NumPy's."""
         evaluation = self.evaluate(batch)
         name = self._last
         letter = evaluation[name].step.letter
@@ -84,7 +84,7 @@ class Call:
 
     @property
     def _last(self) -> str:
-        """The step that the model's output is: heads are put side by side by whoever called."""
+        """The step that equals the output; ``concat`` is the business of whoever called."""
         return [name for name in self.derivation().names if name != "concat"][-1]
 
     def document(self, form: str = "text", batch: int = 0, **how: Any) -> str | bytes:
@@ -119,8 +119,8 @@ class Call:
         numbers = path.with_suffix(".npz")
         worksheet, beside = Destination.of(path), Destination.of(numbers)
         worksheet.refuse_inputs([numbers])  # by a link
-        held = BytesIO()
-        np.savez_compressed(held, **given)  # type: ignore[arg-type]  # of arrays by name
+        archive = BytesIO()
+        np.savez_compressed(archive, **given)  # type: ignore[arg-type]  # of arrays by name
         lines = [
             f"title = {json.dumps(self.name)}",
             "",
@@ -131,7 +131,7 @@ class Call:
             *(f'{name} = "{numbers.name}:{name}"' for name in given),
         ]
         remark = [f"# {self._start}"] if self._start else []
-        beside.write(held.getvalue())
+        beside.write(archive.getvalue())
         worksheet.write("\n".join([*remark, *lines, ""]))
         return path
 

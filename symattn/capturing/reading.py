@@ -36,10 +36,10 @@ def _array(tensor: Any, dtype: Any = None) -> Array:
     if is_nested(tensor):
         raise SymattnError(NESTED)
     try:
-        kept = tensor.detach().cpu()
-        if dtype is not None and kept.is_floating_point():
-            kept = kept.to(dtype)
-        return np.array((kept.float() if kept.dtype == torch.bfloat16 else kept).numpy())
+        copy = tensor.detach().cpu()
+        if dtype is not None and copy.is_floating_point():
+            copy = copy.to(dtype)
+        return np.array((copy.float() if copy.dtype == torch.bfloat16 else copy).numpy())
     except (RuntimeError, TypeError, NotImplementedError):
         raise SymattnError(
             f"a tensor's numbers cannot be read here ({type(tensor).__name__}); run the model "
@@ -58,7 +58,7 @@ def dot_product(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tu
     """A call of scaled_dot_product_attention: its result, and what is recorded."""
     import torch
 
-    arguments = _told(args, kwargs)
+    arguments = _arguments(args, kwargs)
     if arguments["dropout_p"]:
         raise SymattnError(_DROPOUT)
     result = torch.nn.functional.scaled_dot_product_attention(*args, **kwargs)
@@ -67,8 +67,8 @@ def dot_product(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tu
     return result, Call(name, spec, given, _array(result), axes, _digits(result))
 
 
-def _told(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """What scaled_dot_product_attention is told, by name."""
+def _arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call of scaled_dot_product_attention by name, with its defaults."""
     names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
     arguments = {"attn_mask": None, "dropout_p": 0.0, "is_causal": False, "scale": None}
     return arguments | dict(zip(names, args, strict=False)) | dict(kwargs)
@@ -107,7 +107,7 @@ def _compared(
 
 
 def _is_usual(scale: float, width: int) -> bool:
-    """Whether this is what floating point makes of 1/√d_k, which PyTorch itself multiplies by."""
+    """Whether |scale · √d_k − 1| is rounding error: PyTorch's own factor is 1/√d_k."""
     return abs(scale * math.sqrt(width) - 1) < 4 * sys.float_info.epsilon
 
 
@@ -161,7 +161,7 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
     if part["training"] and part["dropout_p"]:
         raise SymattnError(_DROPOUT)
     inner: list[dict[str, Any]] = []
-    result, _ = made = _seen(inner, part)
+    result, _ = returned = _seen(inner, part)
     if not inner:  # with weights wanted, they are worked out elsewhere
         _seen(inner, {**part, "need_weights": False, "is_causal": False})
     choices, given, axes = _compared(inner[0], result.dtype)
@@ -172,7 +172,7 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
         )
         spec = Attention(source="given", **choices)
         output = _array(inner[0]["result"], result.dtype)
-        return made, Call(name, spec, given, output, axes, _digits(result), note)
+        return returned, Call(name, spec, given, output, axes, _digits(result), note)
     output = _batches_first(result)
     extra = _extra(part)
     note = ""
@@ -193,7 +193,7 @@ def multi_head(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
         )
     spec = Attention(**choices, output_projection=True, projection_bias=biased)
     axes["output"] = 2
-    return made, Call(name, spec, given, _array(output), axes, _digits(result), note)
+    return returned, Call(name, spec, given, _array(output), axes, _digits(result), note)
 
 
 def _width(part: Mapping[str, Any]) -> int:
@@ -212,7 +212,7 @@ def _seen(inner: list[dict[str, Any]], part: Mapping[str, Any]) -> Any:
 
     def noting(*args: Any, **kwargs: Any) -> Any:
         result = whole(*args, **kwargs)
-        inner.append({**_told(args, kwargs), "result": result})
+        inner.append({**_arguments(args, kwargs), "result": result})
         return result
 
     functional.scaled_dot_product_attention = noting

@@ -18,7 +18,7 @@ import click
 
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, drop_output
 from symattn.doors import DEBUG, Failure, defect, failure, leaves
-from symattn.errors import nearest, shown
+from symattn.errors import nearest, quote
 from symattn.status import Status, worst
 from symattn.writing import reader_may_leave
 
@@ -51,10 +51,10 @@ class OneLine(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called; a name that is none is told with the one that is near."""
+        """The command that is called; an unknown name is refused with the nearest known one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             hint = nearest(args[0], sorted(COMMANDS))
-            raise click.UsageError(f"no command is called {shown(args[0])}{hint}", ctx)
+            raise click.UsageError(f"no command is called {quote(args[0])}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
@@ -69,7 +69,7 @@ class OneLine(click.Group):
         raise click.exceptions.Exit(Status.AGREES)  # click itself would leave with 1
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what it raises, click's own exceptions excepted, is told in a line."""
+        """Run the command; an exception that is not click's own becomes a line and a status."""
         try:
             with reader_may_leave(1):
                 return super().invoke(ctx)
@@ -145,10 +145,10 @@ def _usage(error: click.ClickException) -> str:
 def _failed(error: BaseException) -> Status:
     """Say what was raised, and with which status the command ends; none leaves on purpose."""
     outcome = defect if leaves(error) else failure
-    return _said(outcome(error, debug=debug_asked()))
+    return _reported(outcome(error, debug=debug_asked()))
 
 
-def _said(failed: Failure) -> Status:
+def _reported(failed: Failure) -> Status:
     complain(failed.line)
     return failed.status
 
@@ -162,7 +162,7 @@ def _flushed(status: Status) -> Status:
     except (OSError, ValueError) as error:
         drop_output()
         failed = failure(error)
-        return status if status == failed.status else worst([status, _said(failed)])
+        return status if status == failed.status else worst([status, _reported(failed)])
     return status
 
 

@@ -14,7 +14,7 @@ import click
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, named
+from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, paths_given
 from symattn.doors import Failure, failure
 from symattn.printable import printable
 from symattn.status import Status, worst
@@ -27,7 +27,7 @@ _FORMATS = ("text", "md", "html", "json", "github")
 
 
 @click.command(epilog=END_OF_HELP)
-@click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True, callback=named)
+@click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True, callback=paths_given)
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
 @click.option(
     "--full", is_flag=True, help="Show every table whole, and every number that is not accepted."
@@ -58,18 +58,22 @@ def check(
     claims, unless --if-any is given; files of a folder without claims are skipped. A file that
     cannot be used does not keep the others from being marked.
     """
+    from symattn.errors import SymattnError
+
+    mends = options["diff"] or options["fix"]
+    if mends and form != "text":
+        raise SymattnError(f"--format {form}: is of a report, not of corrections; leave it out")
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs(_inputs(paths))
     failures: list[Failure] = []
-    mends = options["diff"] or options["fix"]
-    told = not options["no_explain"], options["full"], mends, options["allow_large"]
+    options_of_all = not options["no_explain"], options["full"], mends, options["allow_large"]
     asked = [
-        one if isinstance(one, Failure) else Asked(*one, *told)
+        one if isinstance(one, Failure) else Asked(*one, *options_of_all)
         for one in _names(paths, options["if_any"])
     ]
     with (
-        Progress("marking").watched() as shown,
+        Progress("marking").watched() as progress,
         runs(timeout, isolated, "symattn.cli.marking") as run,
     ):
         marked: list[Marked] = []
@@ -78,12 +82,12 @@ def check(
             if isinstance(one, Failure):
                 failures.append(one)
                 continue
-            shown.at(f"marking {number} of {len(asked)}: {one.shown_name}")
-            found = run(mark, one, one.shown_name)
+            progress.at(f"marking {number} of {len(asked)}: {one.printable_name}")
+            found = run(mark, one, one.printable_name)
             if isinstance(found, Failure):
                 failures.append(found)
             elif found is None:
-                skipped.append(one.shown_name)
+                skipped.append(one.printable_name)
             else:
                 destination.refuse_inputs(found.files)
                 marked.append(found)
@@ -94,9 +98,9 @@ def check(
     elif mends:
         statuses = _mend(marked, failures, options["diff"], options["fix"], destination)
     else:
-        names = [one.shown_name for one in asked if isinstance(one, Asked)]
+        names = [one.printable_name for one in asked if isinstance(one, Asked)]
         _show(_overview(marked, failures, skipped, names), form, options["full"], destination)
-    failures += [Failure(Status.UNUSABLE, told) for one in marked for told in one.problems]
+    failures += [Failure(Status.UNUSABLE, problem) for one in marked for problem in one.problems]
     for failed in failures:
         complain(failed.line)
     return worst([*statuses, *(failed.status for failed in failures)])
@@ -201,33 +205,33 @@ def _mend(
 
     left: list[Status] = []
     mended = 0
-    shown: list[str] = []
+    lines: list[str] = []
     for one in marked:
         if (mending := one.mending) is None:
             continue
         try:
-            shown += _mended(one.name, mending, diff, fix)
+            lines += _mended(one.name, mending, diff, fix)
         except BaseException as error:
             failures.append(failure(error, one.name, debug_asked()))
             continue
         mended += mending.count
         left += mending.statuses if fix else one.statuses
     if not diff:
-        shown.append(f"{counted(mended, 'number')} put right\n")
-    destination.write("".join(map(diff_line, shown) if destination.is_screen else shown))
+        lines.append(f"{counted(mended, 'number')} put right\n")
+    destination.write("".join(map(diff_line, lines) if destination.is_screen else lines))
     return left
 
 
 def _mended(name: str, mending: Mending, diff: bool, fix: bool) -> Iterator[str]:
-    """Put a file right if told to; what changes, and what is left as it is."""
+    """The diff of a file, and what is left as it is; with `fix` the file is corrected."""
     from symattn.errors import SymattnError
     from symattn.writing import replace_text
 
     changes = mending.after != mending.before
     if diff and changes:
-        shown = printable(name)
+        header = printable(name)
         before, now = _lines(mending.before), _lines(mending.after)
-        for line in difflib.unified_diff(before, now, shown, shown):
+        for line in difflib.unified_diff(before, now, header, header):
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
     if fix and changes:
         if name == "<stdin>":

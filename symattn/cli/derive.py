@@ -142,13 +142,12 @@ def derive(
         check_format(form, jobs)
         with in_file():
             admit_document(form, jobs, checked=True)
-        for job in jobs:
-            if job.evaluation is None and options["view"] in ("worked", "value"):
-                raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
-            if job.evaluation is not None:
-                with in_file():
-                    job.check = job.evaluation.check()
+        if options["view"] in ("worked", "value") and any(job.evaluation is None for job in jobs):
+            raise SymattnError(f"--view {options['view']} needs numbers; give a worksheet")
         with in_file():
+            for job in jobs:
+                if job.evaluation is not None:
+                    job.check = job.evaluation.check()
             if on_screen:
                 pages = [job.outline() for job in jobs]
             else:
@@ -223,12 +222,10 @@ def _jobs(
             derivation = sheet.derivation()
             # --symbolic shows no numbers, but wrong ones are still refused
             evaluation = sheet.evaluate(derivation, options["dtype"])
-        shown_values = None if symbolic else evaluation
+        values = None if symbolic else evaluation
         code = _derived_code(sheet, options["gradient"], symbolic, options["batch"])
         how = _how(options)
-        return [
-            Job(derivation, shown_values, notation, **how, notes=notes, code=code)
-        ], sheet.in_file
+        return [Job(derivation, values, notation, **how, notes=notes, code=code)], sheet.in_file
     if options["batch"] is not None:
         raise SymattnError("--batch: chooses a calculation of a worksheet, not of a variant")
     jobs = _of_variant(source, form, symbolic, chunks, Notation().but(**changes), options)
@@ -257,12 +254,12 @@ def _of_variant(
 ) -> list[Job]:
     """The derivation of a named variant, or, decoded over a cache, one for each chunk."""
     from symattn.attention.variants import VARIANTS
-    from symattn.errors import SymattnError, nearest, shown
+    from symattn.errors import SymattnError, nearest, quote
 
     names = [row.name for row in VARIANTS]
     if source not in names:
         raise SymattnError(
-            f"{shown(source)} is neither a file nor a variant{nearest(source, names)}"
+            f"{quote(source)} is neither a file nor a variant{nearest(source, names)}"
         )
     row = VARIANTS[names.index(source)]
     title = f"{row.name}: {row.about}"
@@ -274,7 +271,7 @@ def _of_variant(
         from symattn.attention.example import small_inputs
 
         spec, given = small_inputs(row.spec, **sized)
-        made = decode(spec, chunks, title=title, dtype=options["dtype"], **given)
+        decoded = decode(spec, chunks, title=title, dtype=options["dtype"], **given)
         arguments = "".join(f", {name}={value!r}" for name, value in sized.items())
         code = (
             "from symattn import decode, variant\n"
@@ -282,7 +279,7 @@ def _of_variant(
             f'spec, given = small_inputs(variant("{row.name}").spec{arguments})\n'
             f"chunks = decode(spec, {chunks!r}, title={title!r}, **given)"
         )
-        return _series(made, Series(title, code), symbolic, notation, options, [])
+        return _series(decoded, Series(title, code), symbolic, notation, options, [])
     if symbolic or not sized:
         derivation = row.spec.derivation(title=title)
         if options["gradient"] is not None:
@@ -333,7 +330,7 @@ def _backward_code(gradient: Any) -> str:
 
 
 def _series(
-    made: Sequence[Chunk],
+    chunks: Sequence[Chunk],
     series: Series,
     symbolic: bool,
     notation: Notation,
@@ -351,10 +348,10 @@ def _series(
             series=series,
             code=code.format(number),
         )
-        for number, c in enumerate(made)
+        for number, c in enumerate(chunks)
     ]
     if options["steps"]:
-        there = [{item.name for item in (*c.derivation.inputs, *c.derivation)} for c in made]
+        there = [{item.name for item in (*c.derivation.inputs, *c.derivation)} for c in chunks]
         missing = tuple(name for name in options["steps"] if name not in set().union(*there))
         for job, names in zip(jobs, there, strict=True):
             job.only = missing + tuple(name for name in options["steps"] if name in names)
@@ -365,12 +362,12 @@ def _series(
 
 def _read_chunks(text: str) -> int | list[int]:
     """How the tokens are cut: ``2`` at a time, or ``3,1,1``."""
-    from symattn.errors import SymattnError, shown
+    from symattn.errors import SymattnError, quote
 
     parts = text.split(",")
     if len(text) > 400 or not all(re.fullmatch(r" *[0-9]{1,6} *", part) for part in parts):
         raise SymattnError(
-            f"--chunks {shown(text)}: give how many tokens at a time, as in --chunks 1, or how "
+            f"--chunks {quote(text)}: give how many tokens at a time, as in --chunks 1, or how "
             "many in each chunk, as in --chunks 3,1,1"
         )
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]

@@ -26,19 +26,19 @@ def choose_entries(jobs: Sequence[Job], entries: Sequence[str]) -> None:
             if job.evaluation is None:
                 raise SymattnError("--entry: needs numbers; give a worksheet")
             try:
-                named = entries_at((words,), job.evaluation)
+                places = entries_at((words,), job.evaluation)
             except SymattnError as error:  # another chunk may have it
                 refused = refused or error
                 continue
             found = True
             if words == "first":
-                job.entries = named | job.entries
+                job.entries = places | job.entries
                 continue
-            for name in named:
+            for name in places:
                 if job.only and name not in job.only:
                     raise SymattnError(
                         f"--entry {words}: --step shows other steps; add --step {name}"
                     )
-            job.entries |= named
+            job.entries |= places
         if refused is not None and not found:
             raise SymattnError(f"--entry {refused}")

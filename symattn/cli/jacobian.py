@@ -35,7 +35,7 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> Status:
     notation, notes = Notation(exact=exact), growth_notes(row)
     job = Job(derivation, evaluation, notation, notes=notes, code=code)
     job.check = evaluation.check()
-    if output is None and form == "text":
+    if destination.is_screen and form == "text":
         print_text([job.outline()])
     else:
         destination.write(document_of(form, [job]))

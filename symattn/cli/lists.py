@@ -41,7 +41,7 @@ def ladder(name: str | None) -> Status:
         derivation, values = rung.make()
         place = 1 + LADDER.index(rung)
         lines += [("title", f"{place}. {rung.name}: {rung.idea}"), ("plain", "")]
-        page = outline(derivation, values, views=("formula", "value"), only=rung.shown)
+        page = outline(derivation, values, views=("formula", "value"), only=rung.steps)
         lines += list(styled_lines(page, charset))
         lines += [("note", f"In numbers: {rung.wrong(values)}"), ("plain", "")]
     print_lines(lines)

@@ -36,7 +36,7 @@ class Asked:
     allow_large: bool = False
 
     @property
-    def shown_name(self) -> str:
+    def printable_name(self) -> str:
         """The name that messages begin with."""
         return "<stdin>" if self.name == "-" else self.name
 
@@ -107,8 +107,8 @@ def status_of(finding: Finding | Link) -> Status:
 
 
 def _mending(one: CheckedFile) -> Mending:
-    kept = [found for found in one.findings if found.correction is None]
-    left = (*map(status_of, kept), *map(status_of, one.uncorrected_links))
+    uncorrected = [found for found in one.findings if found.correction is None]
+    left = (*map(status_of, uncorrected), *map(status_of, one.uncorrected_links))
     count = sum(1 for found in one.findings if not found.passes and found.correction is not None)
     return Mending(one.text, one.corrected(), count, tuple(_left(one)), left)
 

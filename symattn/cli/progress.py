@@ -19,7 +19,7 @@ _AFTER = 2.0
 
 
 class Progress:
-    """A line that tells what is being done, and for how long; it leaves nothing behind.
+    """A line that says what is being done, and for how long; it is erased at the end.
 
     ``with Progress("deriving").watched() as shown: …``
     """
@@ -31,7 +31,7 @@ class Progress:
         self._lock = threading.RLock()
 
     def at(self, words: str) -> None:
-        """Tell from now on that this is being done."""
+        """Say from now on that this is being done."""
         self._words = words
 
     @contextlib.contextmanager

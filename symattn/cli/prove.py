@@ -103,10 +103,10 @@ def prove(
         rows = list(IDENTITIES) if name is None else [identity(name)]
     destination = Destination.of(output)
     proofs: list[Proof] = []
-    with Progress("proving").watched() as shown:
+    with Progress("proving").watched() as progress:
         for number, row in enumerate(rows, 1):
             of = f"{number} of {len(rows)}: " if everything else ""
-            shown.at(f"proving {of}{row.name or name}")
+            progress.at(f"proving {of}{row.name or name}")
             proofs.append(proven(row, effort))
     _show(proofs, form, destination, everything)
     return worst(map(status_of, proofs))
@@ -173,7 +173,7 @@ def _sized(text: str) -> tuple[str, int]:
 
 
 def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Made], ...]:
-    """The pairs; a name that is told two different things is refused."""
+    """The pairs; a name with two different values is refused."""
     from symattn.errors import SymattnError
 
     values: dict[str, Made] = {}
@@ -184,11 +184,11 @@ def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Ma
 
 
 def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Match[str]:
-    from symattn.errors import ReadError, shown
+    from symattn.errors import ReadError, quote
 
     found = pattern.fullmatch(text)
     if found is None:
-        raise ReadError(f"{option} {shown(text)}: {mend}")
+        raise ReadError(f"{option} {quote(text)}: {mend}")
     return found
 
 

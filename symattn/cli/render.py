@@ -13,7 +13,14 @@ import click
 
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, named, print_lines
+from symattn.cli.screen import (
+    END_OF_HELP,
+    complain,
+    debug_asked,
+    is_folder,
+    paths_given,
+    print_lines,
+)
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
 
@@ -27,7 +34,7 @@ _PAGES = (".md", ".markdown", ".qmd")
 
 
 @click.command(epilog=END_OF_HELP)
-@click.argument("paths", metavar="PAGE|FOLDER…", nargs=-1, required=True, callback=named)
+@click.argument("paths", metavar="PAGE|FOLDER…", nargs=-1, required=True, callback=paths_given)
 @click.option(
     "--flavor",
     default="github",
@@ -54,10 +61,10 @@ def render(
     the others from being filled in.
     """
     from symattn.documents.markdown import FLAVORS
-    from symattn.errors import SymattnError, nearest, shown
+    from symattn.errors import SymattnError, nearest, quote
 
     if flavor not in FLAVORS:
-        raise SymattnError(f"--flavor {shown(flavor)}: there is none{nearest(flavor, FLAVORS)}")
+        raise SymattnError(f"--flavor {quote(flavor)}: there is none{nearest(flavor, FLAVORS)}")
     if check and watch:
         raise SymattnError("render: give --check or --watch, not both")
     with runs(timeout, isolated) as run:
@@ -65,7 +72,7 @@ def render(
         if watch:
             return _watch(paths, filling)
         problems: list[str] = []
-        with filling.shown.watched():
+        with filling.progress.watched():
             changed = [filling.fill(page) for page in _pages(paths, problems)]
     for problem in problems:
         complain(problem)
@@ -122,17 +129,17 @@ class _Filling:
     writes: bool
     allow_large: bool
     run: Run
-    shown: Progress
+    progress: Progress
     failed: dict[Path, Failure] = field(default_factory=dict)
 
     def fill(self, path: Path) -> bool:
-        """Whether the page changes; says so, and writes it unless told not to.
+        """Whether the page changes; says so, and writes it if `writes`.
 
         Why it could not be filled in is said, unless it has failed in this way before, and kept.
         """
-        self.shown.at(f"filling in {path}")
+        self.progress.at(f"filling in {path}")
         found = self._changes(path)
-        with self.shown.aside():
+        with self.progress.aside():
             if isinstance(found, Failure):
                 if self.failed.get(path) != found:
                     complain(found.line)
@@ -145,7 +152,7 @@ class _Filling:
         return found
 
     def _changes(self, path: Path) -> bool | Failure:
-        """Whether the page changes; it is written unless told not to."""
+        """Whether the page changes; it is written if `writes`."""
         from symattn.writing import replace_text
 
         filled = self.run(_fill, _Asked(path, self.flavor, self.allow_large), str(path))

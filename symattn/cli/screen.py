@@ -31,7 +31,7 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
     if sys.stdout is None:
         raise OSError(0, "standard output is closed")
     encoding = sys.stdout.encoding or "ascii"
-    shown = [(style, _encodable(as_line(words), encoding)) for style, words in lines]
+    printed = [(style, _encodable(as_line(words), encoding)) for style, words in lines]
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         from rich.console import Console
         from rich.text import Text
@@ -45,11 +45,11 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
             "bad": "bold red",
         }
         console = Console(soft_wrap=True, highlight=False)
-        for style, words in shown:
+        for style, words in printed:
             console.print(Text(words, style=styles.get(style, "")))
         return
     with reader_may_leave(1):
-        click.echo("\n".join(words for _, words in shown))
+        click.echo("\n".join(words for _, words in printed))
         sys.stdout.flush()
 
 
@@ -88,7 +88,7 @@ def can_show_unicode() -> bool:
     return True
 
 
-def named(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> Any:
+def paths_given(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> Any:
     """The paths of a command line; an empty one, as of a variable that is not set, is none."""
     if "" in paths:
         raise click.BadParameter("the name is empty; give a file or a folder", context, option)
@@ -104,7 +104,7 @@ def is_folder(path: str | Path) -> bool:
 
 
 def drop_output() -> None:
-    """Let what is buffered go nowhere, where standard output takes no more."""
+    """Send what is buffered to the null device, where standard output takes no more."""
     with contextlib.suppress(OSError, AttributeError):  # no file of the system, or none at all
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -73,18 +73,18 @@ def shares(
             yield from shares(expr.arg, turned(upstream), wanted)
         case sympy.MatAdd():
             for term in expr.args:
-                yield from _told(shares(term, upstream, wanted), sympy.MatAdd)
+                yield from _reasoned(shares(term, upstream, wanted), sympy.MatAdd)
         case sympy.MatMul():
             coefficient, factors = expr.as_coeff_matrices()
             for place, factor in enumerate(factors):
                 before = [turned(x) for x in reversed(factors[:place])]
                 after = [turned(x) for x in reversed(factors[place + 1 :])]
                 inner = product(coefficient, *before, upstream, *after)
-                yield from _told(shares(factor, inner, wanted), sympy.MatMul)
+                yield from _reasoned(shares(factor, inner, wanted), sympy.MatMul)
         case sympy.HadamardProduct():
             for place, factor in enumerate(expr.args):
                 inner = entrywise(*expr.args[:place], upstream, *expr.args[place + 1 :])
-                yield from _told(shares(factor, inner, wanted), sympy.HadamardProduct)
+                yield from _reasoned(shares(factor, inner, wanted), sympy.HadamardProduct)
         case Node():
             yield from _of_node(expr, upstream, wanted, value or expr)
         case _:
@@ -100,18 +100,18 @@ def _of_node(
         inner = node._adjoint(place, upstream, value)
         if inner is None:
             continue
-        told = node.adjoint_because, node.adjoint_source or node.source
+        reason = node.adjoint_because, node.adjoint_source or node.source
         for share in shares(arg, inner, wanted):
             bound = node if isinstance(node, BINDERS) else share.binder
             yield replace(
                 share,
                 binder=bound,
-                because=share.because or told[0],
-                source=share.source or told[1],
+                because=share.because or reason[0],
+                source=share.source or reason[1],
             )
 
 
-def _told(found: Iterator[Share], kind: type[Any]) -> Iterator[Share]:
+def _reasoned(found: Iterator[Share], kind: type[Any]) -> Iterator[Share]:
     """With the reason of this operation, where none nearer to the matrix has given its own."""
     because, source = _BECAUSE[kind]
     for share in found:
@@ -184,8 +184,8 @@ def _transposed(node: Node, place: int, moved: MatrixExpr, value: MatrixExpr) ->
 
 
 def _added(terms: Sequence[MatrixExpr | None]) -> MatrixExpr | None:
-    kept = [term for term in terms if term is not None]
-    return summed(kept) if kept else None
+    present = [term for term in terms if term is not None]
+    return summed(present) if present else None
 
 
 # ---- writing the results as one would by hand ------------------------------------------------

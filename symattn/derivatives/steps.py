@@ -15,7 +15,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import words
 from symattn.derivatives.rules import Share, change, shares, summed
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.heads import GroupSum, Head, HeadSum
 from symattn.nodes.lines import Filled
 from symattn.notation.options import CHANGE, GRADIENT, derived_from, prefixed
@@ -47,7 +47,7 @@ class Graph:
                 return item
         names = [item.name for item in self.items.values()]
         hint = nearest(name, names)
-        raise SymattnError(f"{role}: {shown(name)} is no part of this derivation{hint}")
+        raise SymattnError(f"{role}: {quote(name)} is no part of this derivation{hint}")
 
     def operands(self, letter: str) -> tuple[str, ...]:
         """What a step reads; nothing for an input."""
@@ -98,27 +98,27 @@ def backward(
     letters = _wanted(graph, target, wrt)
     active = graph.ahead(letters) & graph.behind([target.letter])
     if upstream is not None and not (isinstance(upstream, str) and upstream == "ones"):
-        raise SymattnError(f'upstream = {shown(upstream)}: give "ones", or leave it out')
-    made: list[Step] = []
+        raise SymattnError(f'upstream = {quote(upstream)}: give "ones", or leave it out')
+    gradients: list[Step] = []
     name, symbol = prefixed(GRADIENT, target.name), _symbol(GRADIENT, target.symbol)
     start = Input(name, symbol, meaning=_meaning(target), count=target.count)
     if upstream == "ones":
         why = f"The loss is the sum of all entries of {{{target.letter}}}: each has gradient 1."
         ones = Filled(*target.shape, 1)
-        made.append(
+        gradients.append(
             Step(name, symbol, ones, "upstream gradient", why, _REVERSE, count=target.count)
         )
-    made += _Reverse(graph, active, letters).walk(target)
+    gradients += _Reverse(graph, active, letters).walk(target)
     wanted = graph.behind([target.letter])
-    before = tuple(step for step in graph.steps if step.letter in wanted)
-    read = {letter for step in (*(before if forward else ()), *made) for letter in step.operands}
+    before = [step for step in graph.steps if step.letter in wanted] if forward else []
+    read = {letter for step in (*before, *gradients) for letter in step.operands}
     given = [
         Input.of(item)
         for item in graph.items.values()
         if item.letter in read and (not forward or not isinstance(item, Step))
     ]
     given += [] if upstream == "ones" else [start]
-    return tuple(given), (*(before if forward else ()), *made)
+    return tuple(given), (*before, *gradients)
 
 
 def _meaning(target: Item) -> str:
@@ -165,7 +165,7 @@ class _Reverse:
 
     def walk(self, target: Step) -> list[Step]:
         """The steps, each after those it reads."""
-        graph, made = self.graph, []
+        graph, gradients = self.graph, []
         order = list(graph.items)
         readers = {letter: self._readers(letter, target) for letter in self.active}
         ready = [target.letter]
@@ -181,9 +181,9 @@ class _Reverse:
             for operand in sorted(passed, key=lambda x: len(self._readers(x, target)) > 1):
                 readers[operand].discard(letter)
                 if not readers[operand]:
-                    made.append(self._gradient(graph.items[operand]))
+                    gradients.append(self._gradient(graph.items[operand]))
                     ready.append(operand)
-        return made
+        return gradients
 
     def _readers(self, letter: str, target: Step) -> set[str]:
         behind = self.graph.behind([target.letter])
@@ -293,7 +293,7 @@ def onward(
     if not moved:
         raise SymattnError("along: name at least one matrix that is given")
     letters = {item.letter for item in moved}
-    made: list[Step] = []
+    steps_of_change: list[Step] = []
 
     def changes(leaf: MatrixExpr) -> MatrixExpr | None:
         return _symbol(CHANGE, leaf) if letter_of(leaf) in letters else None
@@ -306,7 +306,7 @@ def onward(
                 continue
             expr, why = Filled(*step.shape, 0), f"{{{step.letter}}} does not change with these."
         letters.add(step.letter)
-        made.append(
+        steps_of_change.append(
             Step(
                 prefixed(CHANGE, step.name),
                 _symbol(CHANGE, step.symbol),
@@ -317,7 +317,7 @@ def onward(
                 count=step.count,
             )
         )
-    if not made:
+    if not steps_of_change:
         raise SymattnError(f"along: no step depends on {', '.join(names)}")
     start = [
         Input(
@@ -329,11 +329,11 @@ def onward(
         for item in moved
     ]
     if only is None:
-        return (*inputs, *start), (*steps, *made)
-    whole = Graph((*inputs, *start), (*steps, *made), sizes)
+        return (*inputs, *start), (*steps, *steps_of_change)
+    whole = Graph((*inputs, *start), (*steps, *steps_of_change), sizes)
     needed = whole.behind(whole.found(name, "only").letter for name in only)
-    kept = tuple(item for item in inputs if item.letter in needed)
-    return (*kept, *start), tuple(step for step in whole.steps if step.letter in needed)
+    used = tuple(item for item in inputs if item.letter in needed)
+    return (*used, *start), tuple(step for step in whole.steps if step.letter in needed)
 
 
 def _is_gradient(item: Item) -> bool:

@@ -1,4 +1,4 @@
-"""What a document costs, from shapes, before anything is evaluated or spelled.
+"""The cost of a document, from shapes, before anything is evaluated or spelled.
 
 `cost_of` counts for each matrix what its values take, in the arithmetics that the format asks for,
 and what is spelled of it. The weights at the bottom are operations of a microsecond each (see
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from symattn.arithmetic.functions import Kind
 from symattn.budget import admit, is_limited
 from symattn.documents.job import CODE, DRAWN, LAID, Job
+from symattn.documents.pictures.kinds import usual
 from symattn.evaluate.work import Work, exact_operations, proven_operations, work_of
 from symattn.step import Step
 
@@ -31,7 +32,7 @@ class Cost:
 
     @property
     def most_of_it(self) -> str:
-        """What takes the most, in words: worked lines and exact values, above all of output."""
+        """The dearest part and step, in words: ``worked lines, above all of output``."""
         part = max(self.by_part, key=self.by_part.__getitem__)
         return f"{part}, above all of {max(self.by_step, key=self.by_step.__getitem__)}"
 
@@ -59,7 +60,7 @@ def cost_of(form: str, jobs: Sequence[Job], checked: bool = False) -> Cost:
 
 
 def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
-    """For each step, what it costs in which part of the work."""
+    """Triples of a step, a part of the work, and the operations that it takes."""
     found: list[tuple[str, str, float]] = [
         (step.name, "formulas", _STEP) for step in job.derivation.steps
     ]
@@ -67,8 +68,8 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
         return found
     works = work_of(job.evaluation)
     finer = 1 + job.notation.digits / _USUAL_DIGITS
-    shown = [work for work in works if _is_shown(form, job, work)]
-    exactly = any(_needs_exact(form, job, work) for work in shown)
+    parts = [work for work in works if _is_part(form, job, work)]
+    exactly = any(_needs_exact(form, job, work) for work in parts)
     for work in works:
         name = work.item.name
         found.append((name, "proven digits", proven_operations(work, checked) * finer))
@@ -76,7 +77,7 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
             found.append((name, "exact values", exact_operations(work) * _deeper(job)))
     lengths = _lengths(works)
     left = _PAGE_LINES if form == "html" else None
-    for work in shown:
+    for work in parts:
         name = work.item.name
         cells, lines = _cells(form, job, work), _lines(form, job, work)
         if left is not None:  # a page has so many in all
@@ -92,12 +93,11 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
     return found
 
 
-def _is_shown(form: str, job: Job, work: Work) -> bool:
+def _is_part(form: str, job: Job, work: Work) -> bool:
     """Whether a matrix is in the document. A page holds all that is evaluated."""
     if form in DRAWN:
-        names = [item.name for item in (*job.derivation.inputs, *job.derivation.steps)]
-        usual = "weights" if "weights" in names else names[-1]
-        return work.item.name in (tuple(job.only[:1]) or (usual,)) and job.picture != "steps"
+        drawn = job.only[0] if job.only else usual(job.picture, job.derivation)
+        return work.item.name == drawn and job.picture != "steps"
     return form in CODE or form == "html" or not job.only or work.item.name in job.only
 
 
@@ -114,7 +114,7 @@ def _needs_exact(form: str, job: Job, work: Work) -> bool:
 
 
 def _deeper(job: Job) -> int:
-    """How much more exact values take where they are written out."""
+    """The factor by which exact values cost more where they are written out."""
     return _WRITTEN_OUT if job.notation.exact else 1
 
 
@@ -159,7 +159,7 @@ def _lines(form: str, job: Job, work: Work) -> int:
 
 
 def _leave_out(form: str, jobs: Sequence[Job]) -> str:
-    """What to do without, the least first."""
+    """Advice on what to leave out, the least loss first."""
     job = jobs[0]
     advice = []
     if not job.notation.limit:

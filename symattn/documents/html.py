@@ -19,7 +19,7 @@ from symattn.documents.page import frame, weights
 from symattn.documents.page.elements import Markup, clean, el, formula, prose
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import live_program
-from symattn.documents.page.matrices import Shown, head_of, operands
+from symattn.documents.page.matrices import MatrixView, head_of, operands
 from symattn.documents.page.rules import rule_data
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.spoken import spoken
@@ -49,12 +49,12 @@ def html_document(
     Raises `SymattnError` where a value has more axes than heads, rows and columns.
     """
     notation = notation_of(notation)
-    said = tuple(view for view in views if evaluation is None or view in _SAID)
+    allowed = tuple(view for view in views if evaluation is None or view in _SAID)
     page = outline(
         derivation,
         evaluation,
         notation=notation,
-        views=said or _SAID,
+        views=allowed or _SAID,
         only=only,
         check=check,
         notes=notes,
@@ -65,7 +65,7 @@ def html_document(
 
 
 def _given(page: Outline) -> Markup:
-    """What is given, in symbols."""
+    """The inputs as a list of symbols."""
     items = [
         el(
             "li",
@@ -92,12 +92,13 @@ def _step(section: Section, values: Markup | None = None, more: str = "") -> Mar
         )
         for each in section.lines
     ]
-    said = " ".join(f"{spoken(each.tree)}." for each in section.lines if each.view == "formula")
+    formulas = " ".join(f"{spoken(each.tree)}." for each in section.lines if each.view == "formula")
+    name = section.name.replace("_", " ")
     heading = el(
         "h2",
         el("span", str(section.number), class_="number"),
         " ",
-        section.name.replace("_", " "),
+        name,
         id=f"{section.name}-heading",
         tabindex=-1,
     )
@@ -113,7 +114,7 @@ def _step(section: Section, values: Markup | None = None, more: str = "") -> Mar
                     el("p", prose(section.why), class_="why") if section.why else Markup(),
                     el(
                         "p",
-                        f"Step {section.number}, {section.name.replace('_', ' ')}. {said} {more}",
+                        f"Step {section.number}, {name}. {formulas} {more}",
                         class_="spoken",
                     ),
                     el("div", *lines, class_="lines") if lines else Markup(),
@@ -142,10 +143,10 @@ class _Page:
         return self.outline.notation
 
     @cached_property
-    def shown(self) -> dict[str, Shown]:
+    def matrices(self) -> dict[str, MatrixView]:
         """Every matrix by its letter."""
         items = (*self.derivation.inputs, *self.derivation.steps)
-        return {item.letter: Shown(item, self.evaluation, self.notation) for item in items}
+        return {item.letter: MatrixView(item, self.evaluation, self.notation) for item in items}
 
     def written(self) -> str:
         """The page."""
@@ -163,8 +164,9 @@ class _Page:
             assert isinstance(step, Step)
             steps.append(_step(section, self.values(step), self.result(step)))
         picture = Markup()
-        if "weights" in by_name:
-            picture = weights.section(self.shown[by_name["weights"].letter])
+        for item in by_name.values():
+            if item.weights:
+                picture = weights.section(self.matrices[item.letter])
         live = live_program(self.derivation, self.evaluation)
         data = self.data(live.tempered, live.letters)
         return frame.page(
@@ -179,43 +181,43 @@ class _Page:
 
     def input(self, section: Section, item: Item) -> Markup:
         """A matrix that is given, or one for each head."""
-        shown = self.shown[item.letter]
-        figures = [shown.figure(head, home=True) for head in shown.heads]
+        matrix = self.matrices[item.letter]
+        figures = [matrix.figure(head, home=True) for head in matrix.heads]
         known = item.name == item.letter
-        told = el(
+        caption = el(
             "p",
             *([] if known else [el("strong", item.name.replace("_", " ")), ": "]),
             prose(section.why),
         )
         return el(
-            "div", told, el("div", *figures, class_="figures"), class_="input", id=section.name
+            "div", caption, el("div", *figures, class_="figures"), class_="input", id=section.name
         )
 
     def result(self, step: Step) -> str:
-        """The sentence about the size of what a step makes."""
-        shown = self.shown[step.letter]
-        rows, columns = shown.shape
-        of = "" if shown.heads[0] is None else f" in each of {len(shown.heads)} heads"
+        """The sentence about the size of a step's matrix."""
+        matrix = self.matrices[step.letter]
+        rows, columns = matrix.shape
+        of = "" if matrix.heads[0] is None else f" in each of {len(matrix.heads)} heads"
         return f"The result has {rows} rows and {columns} columns{of}."
 
     def values(self, step: Step) -> Markup:
-        """What the step reads, what it makes, and the worked line of one entry."""
-        shown = self.shown[step.letter]
+        """The operands of the step, its result, and the worked line of one entry."""
+        matrix = self.matrices[step.letter]
         if "value" not in self.views:
             return Markup()
         strips = []
-        for head in shown.heads:
+        for head in matrix.heads:
             parts: list[str] = []
-            for operand in operands(step, self.shown):
+            for operand in operands(step, self.matrices):
                 wanted = head_of(step, operand, head)
                 heads = operand.heads if wanted is None else (wanted,)
                 parts += [operand.figure(which) for which in heads]
             arrow = [el("span", "→", class_="makes", aria_hidden="true")] if parts else []
-            made = el("div", *arrow, shown.figure(head, home=True), class_="made")
-            strips.append(el("div", *parts, made, class_="strip"))
+            result = el("div", *arrow, matrix.figure(head, home=True), class_="made")
+            strips.append(el("div", *parts, result, class_="strip"))
         example = Markup()
         if "worked" in self.views:
-            first = formula(self.worked(step, shown.heads[0], 0, 0), display=True)
+            first = formula(self.worked(step, matrix.heads[0], 0, 0), display=True)
             example = el("div", first, class_="worked", data_m=step.letter)
         return el("div", el("div", *strips, class_="strips"), example, class_="values")
 
@@ -229,30 +231,30 @@ class _Page:
         labels: list[Sequence[str]] = []
         items = []
         left = MOST_WORKED
-        for shown in self.shown.values():
-            item = shown.item
+        for matrix in self.matrices.values():
+            item = matrix.item
             entry = {
                 "name": item.name,
                 "letter": item.letter,
-                "heads": len(shown.heads) if item.per_head else 0,
-                "shape": shown.shape,
-                "labels": [_place(names, labels) for names in shown.labels],
-                "entry": shown.entry_names(),
-                "text": " ".join(shown.digits(*place) for place in shown.places(whole=True)),
+                "heads": len(matrix.heads) if item.per_head else 0,
+                "shape": matrix.shape,
+                "labels": [_place(names, labels) for names in matrix.labels],
+                "entry": matrix.entry_names(),
+                "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
             }
             if item.letter in letters:
-                entry["values"] = _numbers(shown)
+                entry["values"] = _numbers(matrix)
             if isinstance(item, Step):
                 entry["rule"] = rule_data(
-                    item, shown.shape, len(shown.heads), self.evaluation.sizes, self.notation
+                    item, matrix.shape, len(matrix.heads), self.evaluation.sizes, self.notation
                 )
-                told = {}
-                for head, i, j in shown.places():
+                worked_lines = {}
+                for head, i, j in matrix.places():
                     if left and "worked" in self.views:
                         left -= 1
-                        place = ((head or 0) * shown.shape[0] + i) * shown.shape[1] + j
-                        told[place] = lines.packed(self.worked(item, head, i, j))
-                entry["lines"] = told
+                        place = ((head or 0) * matrix.shape[0] + i) * matrix.shape[1] + j
+                        worked_lines[place] = lines.packed(self.worked(item, head, i, j))
+                entry["lines"] = worked_lines
             items.append(entry)
         return {
             "digits": self.notation.digits,
@@ -267,7 +269,7 @@ class _Page:
 
 
 def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:
-    """Where these labels are listed; equal ones are listed once."""
+    """The index of these labels in the list; equal ones are listed once."""
     if not names:
         return None
     if names not in labels:
@@ -275,11 +277,11 @@ def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:
     return labels.index(names)
 
 
-def _numbers(shown: Shown) -> list[Any]:
+def _numbers(matrix: MatrixView) -> list[Any]:
     """A matrix's floats in rows, as shown; −∞ as text, which JSON has no number for."""
     return [
         value if abs(value) < float("inf") else str(value)
-        for value in map(float, shown.array.ravel())
+        for value in map(float, matrix.array.ravel())
     ]
 
 

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 #: Formats that show one derivation only: the page and pictures, and programs.
 DRAWN = ("svg", "png", "tikz")
-PAGES = ("html", *DRAWN)
 CODE = tuple(LANGUAGES)
-SINGLE = (*PAGES, *CODE)
+SINGLE = ("html", *DRAWN, *CODE)
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
 
@@ -29,7 +28,7 @@ VIEWS = ("formula", "entry", "worked", "value")
 
 @dataclass(frozen=True)
 class Series:
-    """What several derivations are parts of: its title, and Python that makes what they need."""
+    """The whole that several derivations are parts of: its title, and Python that they share."""
 
     title: str
     code: str
@@ -100,13 +99,13 @@ def document(
     """
     from symattn.arguments import instance, word, words
     from symattn.derivation import Derivation, Evaluation
-    from symattn.errors import NoSuchName, nearest, shown
+    from symattn.errors import NoSuchName, nearest, quote
     from symattn.notation.options import notation_of
 
     if not isinstance(form, str) or form not in FORMATS:
-        raise NoSuchName(f"there is no format {shown(form)}{nearest(form, FORMATS)}")
-    for name, said in (("title", title), ("picture", picture)):
-        word(said, name)
+        raise NoSuchName(f"there is no format {quote(form)}{nearest(form, FORMATS)}")
+    for name, text in (("title", title), ("picture", picture)):
+        word(text, name)
     if flavor is not None:
         word(flavor, "flavor")
     views, steps, notes = words(views, "views"), words(steps, "steps"), words(notes, "notes")
@@ -136,15 +135,15 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
 
     job = jobs[0]
     if form in SINGLE and job.series is not None:
-        raise SymattnError(f"--format {form}: shows one derivation; leave out the chunks")
+        raise SymattnError(f"{form}: shows one derivation; leave out the chunks")
     if job.flavor is not None and form not in FLAVORED:
-        raise SymattnError(f"--flavor: {form} has no flavors; leave it out, or use md, tex or pdf")
+        raise SymattnError(f"flavor: {form} has no flavors; leave it out, or use md, tex or pdf")
     if form not in LAID and (job.entries or job.layout):
-        what = "--layout" if job.layout else "--entry"
-        instead = "use --picture falk" if form in DRAWN else f"use {', '.join(LAID)}"
+        what = "layout" if job.layout else "entry"
+        instead = "use the picture falk" if form in DRAWN else f"use {', '.join(LAID)}"
         raise SymattnError(f"{what}: {form} cannot do that; {instead}")
     if job.layout == "falk" and (job.evaluation is None or "value" not in job.views):
-        raise SymattnError("--layout falk: is of values; give a worksheet and show its values")
+        raise SymattnError("layout falk: is of values; give a worksheet and show its values")
 
 
 def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:
@@ -206,12 +205,12 @@ def _tex(form: str, jobs: Sequence[Job]) -> str | bytes:
 
 
 def _flavor(form: str, job: Job, flavors: tuple[str, ...], usual: str) -> str:
-    from symattn.errors import SymattnError, nearest, shown
+    from symattn.errors import SymattnError, nearest, quote
 
     chosen = job.flavor or usual
     if chosen not in flavors:
         raise SymattnError(
-            f"--flavor {shown(chosen)}: {form} has no such flavor{nearest(chosen, flavors)}"
+            f"flavor {quote(chosen)}: {form} has no such flavor{nearest(chosen, flavors)}"
         )
     return chosen
 
@@ -255,18 +254,17 @@ def _code(form: str, jobs: Sequence[Job]) -> str:
 
     job = jobs[0]
     if job.evaluation is None:
-        raise SymattnError(f"--format {form}: needs sizes; leave out --symbolic")
+        raise SymattnError(f"{form}: a program needs sizes; give numbers, not symbols alone")
     if job.only:
-        raise SymattnError(f"--format {form}: is a function of all steps; leave out --step")
+        raise SymattnError(f"{form}: a program computes all steps; choose none of them")
     return code_document(job.derivation, job.evaluation, form)
 
 
-def _single(form: str, jobs: Sequence[Job]) -> str | bytes:
-    from symattn.documents.single import single_document
+def _html(form: str, jobs: Sequence[Job]) -> str:
+    from symattn.documents.html import html_document
 
     job = jobs[0]
-    return single_document(
-        form,
+    return html_document(
         job.derivation,
         job.evaluation,
         notation=job.notation,
@@ -274,8 +272,25 @@ def _single(form: str, jobs: Sequence[Job]) -> str | bytes:
         only=job.only,
         check=job.check,
         notes=job.notes,
-        picture=job.picture,
     )
+
+
+def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:
+    """The drawing of one matrix, the first of those that are asked for."""
+    from symattn.documents.pictures.kinds import picture
+    from symattn.documents.pictures.png import png_document
+    from symattn.documents.pictures.svg import svg_document
+    from symattn.documents.pictures.tikz import tikz_document
+
+    job = jobs[0]
+    step = job.only[0] if job.only else ""
+    drawing = picture(job.picture, job.derivation, job.evaluation, job.notation, step)
+    match form:
+        case "svg":
+            return svg_document(drawing)
+        case "png":
+            return png_document(drawing)
+    return tikz_document(drawing)
 
 
 _Writer: TypeAlias = Callable[[str, Sequence[Job]], str | bytes]
@@ -290,7 +305,8 @@ FORMATS: Mapping[str, _Writer] = {
     "ipynb": _notebook,
     "mathml": _mathml,
     "json": _json,
-    **dict.fromkeys(PAGES, _single),
+    "html": _html,
+    **dict.fromkeys(DRAWN, _picture),
     **dict.fromkeys(CODE, _code),
 }
 FLAVORED = ("tex", "pdf", "md")

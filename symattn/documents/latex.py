@@ -54,11 +54,11 @@ def _paragraphs(outline: Outline, prefix: str, fitted: bool) -> Iterator[str]:
 def _section(section: Section, label: str, fitted: bool) -> str:
     shape, why = sentence(section.shape), sentence(section.why)
     words = rf"\noindent {why} ({shape})" if why else rf"\noindent ({shape})"
-    shown = [f"\\[\n{display}\n\\]" for display in displays(section.lines, fitted)]
-    if label and shown:
-        numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
-        shown[0] = rf"\begin{{equation}}\label{{{label}}}{numbered}\end{{equation}}"
-    body = "\n".join(shown)
+    blocks = [f"\\[\n{display}\n\\]" for display in displays(section.lines, fitted)]
+    if label and blocks:
+        numbered = blocks[0].removeprefix("\\[").removesuffix("\\]")
+        blocks[0] = rf"\begin{{equation}}\label{{{label}}}{numbered}\end{{equation}}"
+    body = "\n".join(blocks)
     tail = f"\n{prose(section.left_out)}." if section.left_out else ""
     return f"{words}\n{body}{tail}"
 
@@ -71,7 +71,7 @@ def sentence(parts: Prose) -> str:
 def displays(
     lines: tuple[Line, ...], fitted: bool = False, most: int = _MOST_LINES
 ) -> Iterator[str]:
-    """What stands inside each display of a section, without the delimiters of a host.
+    """The bodies of a section's displays, without the delimiters of a host.
 
     At most so many lines stand in one; for `fitted` see `latex_document`.
     """
@@ -123,7 +123,7 @@ def _display(group: list[Line]) -> Piece:
         tree = group[0].tree
         wide = max(box(tree).width, size_of(tree)) if has_grid(tree) else rows[0].size
         return Piece(latex(tree), wide)
-    body = rows[0].source
+    body = rows[0].tex
     for (before, _), (row, _) in pairwise(rows):
         body += (r" \\[6pt]" if "frac" in before + row else r" \\") + "\n" + row
     widest = max(row.size for row in rows)
@@ -142,7 +142,7 @@ def _rows(tree: Tree) -> Iterator[Piece]:
     for start, stop in pairwise([starts[0], *breaks, len(items)]):
         lead = ""
         for piece in wrapped(items[start:stop]):
-            row = f"{left} &{lead}{piece.source}".strip()
+            row = f"{left} &{lead}{piece.tex}".strip()
             row = f"{{}}{row}" if row.startswith("[") else row  # no option of the display
             yield Piece(row, indent + piece.size)
             left, lead = "", r"\qquad {}"

@@ -43,14 +43,14 @@ def _section(section: Section) -> str:
     sentence = _sentence(section.why)
     shape = _sentence(section.shape)
     lines = [f"<p>{sentence} ({shape})</p>" if sentence else f"<p>({shape})</p>"]
-    lines += [_display(shown) for shown in section.lines]
+    lines += [_display(formula) for formula in section.lines]
     if section.left_out:
         lines.append(f"<p>{_words(section.left_out)}.</p>")
     return "\n".join(lines)
 
 
-def _display(shown: Line) -> str:
-    return f'<p class="{shown.view}">{math(shown.tree, alttext=line(shown.tree))}</p>'
+def _display(formula: Line) -> str:
+    return f'<p class="{formula.view}">{math(formula.tree, alttext=line(formula.tree))}</p>'
 
 
 def _sentence(parts: Prose) -> str:

@@ -27,9 +27,9 @@ def notebook_document(
     v4: Any = nbformat.v4  # which has no types
     cells: list[Any] = [v4.new_markdown_cell(f"# {words(title or 'Attention')}")]
     cells.append(v4.new_code_cell(code))
-    for kind, source in (cell for part in parts for cell in _part(*part, values)):
-        made = v4.new_markdown_cell if kind == "markdown" else v4.new_code_cell
-        cells.append(made(source))
+    for kind, text in (cell for part in parts for cell in _part(*part, values)):
+        cell_of = v4.new_markdown_cell if kind == "markdown" else v4.new_code_cell
+        cells.append(cell_of(text))
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"  # the same notebook each time
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -51,7 +51,7 @@ def _part(outline: Outline, code: str, values: bool) -> Iterator[tuple[str, str]
     for section in outline.steps:
         heading = f"{level} {section.number}. {words(section.name)}"
         yield "markdown", f"{heading}\n\n{markdown_section(section, 'github')}"
-        shown = f'values["{section.name}"]' if values else f'derivation["{section.name}"]'
-        yield "code", shown
+        expression = f'values["{section.name}"]' if values else f'derivation["{section.name}"]'
+        yield "code", expression
     for note in outline.notes:
         yield "markdown", words(note)

@@ -1,4 +1,4 @@
-"""What every document says, before any format: sections of sentences and notation trees.
+"""The content of every document, before any format: sections of sentences and notation trees.
 
 One outline is spelled as text, LaTeX and MathML, so that they say the same and show the same
 digits.
@@ -22,7 +22,7 @@ from symattn.derivation import (
     value_view,
     worked,
 )
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, notation_of
@@ -96,13 +96,13 @@ def outline(
     _check_letters(derivation, notation)
     for view in views:
         if view not in VIEWS:
-            raise SymattnError(f"no view is called {shown(view)}{nearest(view, VIEWS)}")
+            raise SymattnError(f"no view is called {quote(view)}{nearest(view, VIEWS)}")
     if entries and not {"worked", "value"} & {*views}:
         raise SymattnError("entry: stands in the worked and the value view; show one of them")
     names = [item.name for item in (*derivation.inputs, *derivation.steps)]
     for name in only:
         if name not in names:
-            raise SymattnError(f"no step is called {shown(name)}{nearest(name, names)}")
+            raise SymattnError(f"no step is called {quote(name)}{nearest(name, names)}")
     writer = _Writer(derivation, evaluation, notation, tuple(views), len(views) == 1, entries or {})
     given = [item for item in derivation.inputs if not only or item.name in only]
     steps = [
@@ -122,7 +122,7 @@ def outline(
 
 
 def _check_letters(derivation: Derivation, notation: Notation) -> None:
-    """Two matrices must not come to share a letter."""
+    """Refuse a notation that gives two matrices one letter."""
     taken: dict[Tree, str] = {}
     for item in (*derivation.inputs, *derivation.steps):
         letter = notation.letter(item.letter)
@@ -162,9 +162,9 @@ class _Writer:
             lines += [Line("where", tree) for tree in self._definitions(step)]
         if self.evaluation is not None:
             if "worked" in self.views:
-                shown = [Line("worked", tree) for tree in self._worked(step)]
-                lines += shown
-                more = self._count(step) - len(shown)
+                worked_lines = [Line("worked", tree) for tree in self._worked(step)]
+                lines += worked_lines
+                more = self._count(step) - len(worked_lines)
                 if more and self.alone:
                     left_out = f"{more} more entries are left out"
             if "value" in self.views:
@@ -173,7 +173,7 @@ class _Writer:
         return Section(step.name, number, self._shape(step), why, tuple(lines), left_out)
 
     def _definitions(self, step: Step) -> Iterator[Tree]:
-        """Definitions with a word before them, where … and …, each with the numbers there are."""
+        """The lines "where θ_1 = … and …": definitions of letters, and their numbers."""
         word = "where "
         for definition in step.definitions(self.notation):
             if definition.statement in self.defined:

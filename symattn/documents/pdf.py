@@ -26,8 +26,8 @@ def pdf_document(tex: str) -> bytes:
     if program is None:
         wanted = " or ".join(PROGRAMS)
         raise SymattnError(
-            f"pdf: no TeX is installed ({wanted}); install TeX Live, or write "
-            "--format tex and compile that elsewhere"
+            f"pdf: no TeX is installed ({wanted}); install TeX Live, or take the format "
+            "tex and compile that elsewhere"
         )
     name = Path(program).stem
     with tempfile.TemporaryDirectory(prefix="symattn-") as folder:
@@ -52,7 +52,7 @@ def pdf_document(tex: str) -> bytes:
             except subprocess.TimeoutExpired:
                 raise SymattnError(f"pdf: {name} was not done after {SECONDS} s") from None
             if ran.returncode:
-                said = _ERROR.search(ran.stdout.decode("utf-8", "replace"))
-                words = said[1] if said else f"status {ran.returncode}"
+                error = _ERROR.search(ran.stdout.decode("utf-8", "replace"))
+                words = error[1] if error else f"status {ran.returncode}"
                 raise SymattnError(f"pdf: {name} fails: {words[:200]}")
         return (Path(folder) / "page.pdf").read_bytes()

@@ -166,13 +166,13 @@ def _slides(trees: list[Tree]) -> Iterator[list[list[str]]]:
 
 def _frame(title: str, words: str, rows: list[list[str]]) -> str:
     bodies = (r" \qquad ".join(row) for row in rows)
-    shown = "\n\\par\\bigskip\n".join(rf"\fitted{{{body}}}" for body in bodies)
+    content = "\n\\par\\bigskip\n".join(rf"\fitted{{{body}}}" for body in bodies)
     return "\n".join(
         [
             rf"\begin{{frame}}{{{title}}}",
             words,
             r"\par\medskip\begin{center}",
-            shown,
+            content,
             r"\end{center}\end{frame}",
         ]
     )

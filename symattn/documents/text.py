@@ -19,9 +19,9 @@ Style: TypeAlias = Literal["title", "heading", "note", "formula", "good", "bad",
 _INDENT = "   "
 
 
-def text_document(outline: Outline, charset: Charset = "unicode") -> str:
+def text_document(outline: Outline) -> str:
     """The whole document as plain text."""
-    return "\n".join(words for _, words in styled_lines(outline, charset)) + "\n"
+    return "\n".join(words for _, words in styled_lines(outline)) + "\n"
 
 
 def styled_lines(outline: Outline, charset: Charset = "unicode") -> Iterator[tuple[Style, str]]:
@@ -57,9 +57,9 @@ def _given(given: tuple[Section, ...], charset: Charset) -> Iterator[tuple[Style
     widths = [max((width(row[k]) for row in table), default=0) for k in (0, 1)]
     for section in given:
         why = _sentence(section.why, charset)
-        for index, shown in enumerate(section.lines):
-            body = box(shown.tree, charset)
-            if shown.view == "formula":
+        for index, formula in enumerate(section.lines):
+            body = box(formula.tree, charset)
+            if formula.view == "formula":
                 cells = (str(body), _sentence(section.shape, charset))
                 padded = [
                     cell + " " * (w - width(cell)) for cell, w in zip(cells, widths, strict=True)
@@ -76,9 +76,12 @@ def _step(section: Section, charset: Charset) -> Iterator[tuple[Style, str]]:
     yield "heading", f"{section.number}. {section.name}  ({_sentence(section.shape, charset)})"
     if len(section.lines) > 1 or not section.lines:
         yield "note", f"{_INDENT}{_sentence(section.why, charset)}"
-    for shown in section.lines:
-        for words in box(shown.tree, charset).lines:
-            yield ("formula" if shown.view == "formula" else "plain"), f"{_INDENT}{words.rstrip()}"
+    for formula in section.lines:
+        for words in box(formula.tree, charset).lines:
+            yield (
+                ("formula" if formula.view == "formula" else "plain"),
+                f"{_INDENT}{words.rstrip()}",
+            )
     if section.left_out:
         yield "note", f"{_INDENT}({section.left_out}; --full shows them)"
 

@@ -18,9 +18,9 @@ _SPACED = "=≈+−<>≤≥≠∈∘"
 
 
 class Piece(NamedTuple):
-    """What stays in one row: its LaTeX, and about how many digits wide it is."""
+    """A part that is not broken: its LaTeX, and its width in digits, about."""
 
-    source: str
+    tex: str
     size: float
 
 
@@ -36,7 +36,7 @@ def wrapped(items: Sequence[Tree]) -> list[Piece]:
     for piece in _pieces(tuple(items)):
         if rows and rows[-1].size + piece.size <= ROOM:
             last = rows.pop()
-            rows.append(Piece(f"{last.source} {piece.source}", last.size + piece.size))
+            rows.append(Piece(f"{last.tex} {piece.tex}", last.size + piece.size))
         else:
             rows.append(piece)
     return rows
@@ -100,9 +100,9 @@ def _bracketed(before: Piece, fenced: Fenced, after: Piece) -> Iterator[Piece]:
     opening, closing = empty[: len(empty) // 2], empty[len(empty) // 2 :]
     pieces = list(_pieces(_items(fenced.body)))
     first = pieces[0]
-    pieces[0] = Piece(f"{before.source}{opening}{first.source}", before.size + 1 + first.size)
+    pieces[0] = Piece(f"{before.tex}{opening}{first.tex}", before.size + 1 + first.size)
     last = pieces[-1]
-    pieces[-1] = Piece(f"{last.source}{closing}{after.source}", last.size + 1 + after.size)
+    pieces[-1] = Piece(f"{last.tex}{closing}{after.tex}", last.size + 1 + after.size)
     yield from pieces
 
 
@@ -111,6 +111,6 @@ def _items(tree: Tree) -> tuple[Tree, ...]:
 
 
 def _piece(items: tuple[Tree, ...], behind: bool) -> Piece:
-    """Items that stay together; a sign at the front of what stands behind something is no sign."""
+    """Items in one piece; ``{}`` before a first + or − makes it a sign between two terms."""
     joins = "{} " if behind and items and items[0] in (t.PLUS, t.MINUS) else ""
     return Piece(f"{joins}{latex(Row(items))}", size_of(Row(items)))

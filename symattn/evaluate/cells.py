@@ -1,4 +1,4 @@
-"""A matrix as it is shown: which of its rows and columns, and their cells in proven digits."""
+"""A matrix for display: which rows and columns are written, and each entry in proven digits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from symattn.notation.tree import Tree
 from symattn.step import Item
 
 #: Rows or columns in order, with None where some are left out.
-Kept: TypeAlias = Sequence[int | None]
+Indices: TypeAlias = Sequence[int | None]
 
 #: An exact entry longer than this stands on a line of its own, not in a matrix.
 _LONG_ENTRY = 16
 
 
-def kept(count: int, limit: int, wanted: int | None = None) -> list[int | None]:
-    """The indices shown, with a gap where too many are left out; `wanted` is always among them."""
+def indices_of(count: int, limit: int, wanted: int | None = None) -> list[int | None]:
+    """At most `limit` of `count` indices, None for a gap; `wanted` is always among them."""
     if not limit or count <= limit:
         return list(range(count))
     head = max(limit - 2, 0)
@@ -80,7 +80,7 @@ class Cells:
         place = (j, i) if self._swapped else (i, j)
         return place if self.head is None else (self.head, *place)
 
-    def shown(self, place: Place | None) -> tuple[int, int] | None:
+    def position(self, place: Place | None) -> tuple[int, int] | None:
         """Row and column, as shown, of a place in the array; None where it is another head's."""
         if place is None or (self.head is not None and place[0] != self.head):
             return None
@@ -97,7 +97,7 @@ class Cells:
         cell = number(digits.text) if digits.text != "?" else t.Op("?")
         return (cell if digits.proven else t.row(cell, t.Op("?"))), digits.exact
 
-    def grid(self, rows: Kept, columns: Kept) -> tuple[t.Grid, bool]:
+    def grid(self, rows: Indices, columns: Indices) -> tuple[t.Grid, bool]:
         """The cells of these rows and columns with their names, and whether all are exact."""
         cells: dict[tuple[int | None, int | None], Tree] = {}
         all_exact = True
@@ -113,8 +113,8 @@ class Cells:
         return t.Grid(lines, _names(down, rows, "⋮"), _names(across, columns, "⋯")), all_exact
 
 
-def _names(names: tuple[str, ...], shown: Kept, gap: str) -> tuple[str, ...]:
-    return tuple(gap if index is None else names[index] for index in shown) if names else ()
+def _names(names: tuple[str, ...], indices: Indices, gap: str) -> tuple[str, ...]:
+    return tuple(gap if index is None else names[index] for index in indices) if names else ()
 
 
 def is_long(grid: t.Grid) -> bool:
@@ -123,7 +123,7 @@ def is_long(grid: t.Grid) -> bool:
 
 
 def picked(
-    grid: t.Grid, rows: Kept, columns: Kept, row: int | None, column: int | None, boxed: bool
+    grid: t.Grid, rows: Indices, columns: Indices, row: int | None, column: int | None, boxed: bool
 ) -> t.Grid:
     """The grid with the cells of a row and column pointed out (None: of all), boxed or in bold."""
     lines = [

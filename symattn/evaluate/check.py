@@ -1,4 +1,4 @@
-"""NumPy held against the proven values, step by step.
+"""NumPy's values compared with the proven ones, step by step.
 
 The tolerance is not chosen: it is where `symattn.arithmetic.rounded` shows that floating point of
 this dtype may end up for these sizes and these numbers.
@@ -50,8 +50,8 @@ class StepCheck:
             return f"{self.entry()}: the dtype overflowed; use a wider one"
         if math.isinf(self.tolerance):
             return f"{self.entry()}: rounding leaves no bound to hold it against"
-        told = f"{self.error:.2g} off at most, where {self.tolerance:.2g} is allowed"
-        return f"{self.entry()}: disagrees, {told}"
+        distance = f"{self.error:.2g} off at most, where {self.tolerance:.2g} is allowed"
+        return f"{self.entry()}: disagrees, {distance}"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Check:
 
 
 def compare(name: str, array: Any, true: Any, allowed: Any, after: bool = False) -> StepCheck:
-    """One step: `array` against `true`, each entry being let end up in its `allowed` ball.
+    """The check of one step: each entry of `array` has to lie in its `allowed` ball about `true`.
 
     `after` says that an operand of the step has overflowed.
     """
@@ -127,7 +127,7 @@ def beyond(value: Any, true: Any) -> bool:
 
 
 def _distance(value: Any, true: Any, allowed: Any) -> tuple[float, float, bool]:
-    """How far the float is from the truth, how far it may be, and whether it is that near."""
+    """|value − true|, the most that it may be, and whether the value lies in its ball."""
     if is_minus_infinity(true):
         same = bool(np.isneginf(value))
         return (0.0 if same else math.inf), 0.0, same
@@ -145,7 +145,7 @@ def _upper(x: Any) -> float:
 
 
 def _ulps(error: float, true: Any, dtype: Any) -> float:
-    """The error in units in the last place of the true value; NaN where that is 0, or may be."""
+    """Error / ulp(true), in units in the last place; NaN where `true` is 0, or may be."""
     if error and true.contains(0):
         return math.nan
     if error == 0 or math.isinf(error):

@@ -24,7 +24,7 @@ _IN_LINE = 4
 def defined_numbers(
     evaluation: Values, definition: Definition, notation: Notation | None = None
 ) -> Iterator[Tree]:
-    """Lines of equations with the numbers of a letter; of too many the first ones and the last."""
+    """Lines of equations θ_1 = 1, θ_2 = 0.01, …; of too many the first ones and the last."""
     if definition.family is None:
         return
     notation = notation_of(notation)

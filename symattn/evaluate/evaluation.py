@@ -1,4 +1,4 @@
-"""`Evaluation`: a derivation with numbers put in, as people use it."""
+"""`Evaluation`: the values of a derivation at given numbers, step by step."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from symattn.arguments import instance, whole
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.decide import Digits, enclosure
 from symattn.arithmetic.enclosure import BITS
-from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, shown
+from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, beyond, compare
-from symattn.evaluate.shown import value_view
+from symattn.evaluate.value_view import value_view
 from symattn.evaluate.values import Place, Values
 from symattn.evaluate.worked import worked
 from symattn.notation.latex import latex
@@ -57,7 +57,7 @@ class Evaluation(Values):
 
     def __getitem__(self, name: str) -> StepValue:
         if not isinstance(name, str) or name not in self:
-            raise NoSuchName(f"no step is called {shown(name)}{nearest(name, self._by_name)}")
+            raise NoSuchName(f"no step is called {quote(name)}{nearest(name, self._by_name)}")
         return StepValue(self, self._by_name[self._names.get(name, name)])
 
     def __contains__(self, name: object) -> bool:
@@ -76,7 +76,7 @@ class Evaluation(Values):
         return f"<Evaluation of {', '.join(self._by_name)}>"
 
     def check(self) -> Check:
-        """NumPy's values held against the proven ones, step by step.
+        """NumPy's values compared with the proven ones, step by step.
 
         >>> from symattn import Attention
         >>> values = Attention().derivation().evaluate(Q=[[1, 0]], K=[[1, 1]], V=[[3]])
@@ -197,12 +197,12 @@ class StepValue:
         return worked(self.evaluation, self.step, *place, head=which, notation=notation)
 
     def _counted(self, index: int, size: int, notation: Notation) -> int:
-        """An index as the reader counts, counted from 0."""
+        """An index counted from 0, of one that is counted as the reader does."""
         base = notation.index_base
         number = whole(index, f"{self.name}: row, column, head or item", -(10**9))
         if not 0 <= number - base < size:
             raise NoSuchPlace(
-                f"{self.name}: there is no row, column, head or item {shown(number)}; here "
+                f"{self.name}: there is no row, column, head or item {quote(number)}; here "
                 f"they are {base} to {size - 1 + base}"
             )
         return number - base
@@ -213,7 +213,7 @@ class StepValue:
             raise SymattnError(f"{self.name}: {wrong}")
         return None if head is None else self._counted(head, self.shape[-3], notation)
 
-    def shown(self, head: int | None = None, notation: Notation | None = None) -> tuple[Tree, ...]:
+    def trees(self, head: int | None = None, notation: Notation | None = None) -> tuple[Tree, ...]:
         """The value view as notation trees: a matrix, or an equation for each long entry."""
         notation = notation_of(notation, self.evaluation.notation)
         return value_view(self.evaluation, self.step, self._head(head, notation), notation)

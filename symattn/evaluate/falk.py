@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.evaluate.cells import Cells, Kept, is_long, kept, picked
+from symattn.evaluate.cells import Cells, Indices, indices_of, is_long, picked
 from symattn.nodes.heads import Head
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -46,9 +46,12 @@ def falk(product: Cells, step: Step, chosen: tuple[int, int] | None = None) -> S
     parts = (first, second, _Factor(_spelled(product, symbol), product))
     i, j = chosen or (None, None)
     limit = product.notation.limit
-    down = kept(product.shape[0], limit, i)
+    down = indices_of(product.shape[0], limit, i)
     for across in range(limit, min(limit, 3) - 1, -1):
-        inner, right = kept(first.cells.shape[1], across), kept(product.shape[1], across, j)
+        inner, right = (
+            indices_of(first.cells.shape[1], across),
+            indices_of(product.shape[1], across, j),
+        )
         scheme = _scheme(parts, down, inner, right)
         if scheme is None or box(scheme).width <= _WIDE:
             break
@@ -75,17 +78,17 @@ def _factor(product: Cells, part: Any) -> _Factor | None:
 
 
 def _spelled(product: Cells, matrix: MatrixExpr) -> Tree:
-    named = matrix if product.head is None else matrix.subs(HEAD, product.head)
-    return Speller(product.notation, product.evaluation.sizes).matrix(named)
+    symbol = matrix if product.head is None else matrix.subs(HEAD, product.head)
+    return Speller(product.notation, product.evaluation.sizes).matrix(symbol)
 
 
 def _scheme(
-    factors: tuple[_Factor, _Factor, _Factor], down: Kept, inner: Kept, right: Kept
+    factors: tuple[_Factor, _Factor, _Factor], down: Indices, inner: Indices, right: Indices
 ) -> Scheme | None:
     """The scheme of these rows and columns; None if a cell is too long."""
     parts: list[Part] = []
-    shown = ((down, inner), (inner, right), (down, right))
-    for factor, (rows, columns) in zip(factors, shown, strict=True):
+    indices = ((down, inner), (inner, right), (down, right))
+    for factor, (rows, columns) in zip(factors, indices, strict=True):
         grid, exact = factor.cells.grid(rows, columns)
         if is_long(grid):
             return None
@@ -93,7 +96,7 @@ def _scheme(
     return Scheme(*parts)
 
 
-def _picked(part: Part, rows: Kept, columns: Kept, i: int | None, j: int | None) -> Part:
+def _picked(part: Part, rows: Indices, columns: Indices, i: int | None, j: int | None) -> Part:
     """The matrix with the cells of row i and column j pointed out: boxed where that is one."""
     boxed = i is not None and j is not None
     return replace(part, grid=picked(part.grid, rows, columns, i, j, boxed))

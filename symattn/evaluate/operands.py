@@ -1,4 +1,4 @@
-"""The numbers of a worked line: the parts of a filled-in rule as balls, exactly, and as shown."""
+"""The numbers of a worked line: parts of an entry's rule as balls, exactly, and as printed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Stage:
 
 @dataclass
 class Numbers:
-    """The numbers behind a filled-in rule: as balls, exactly, and as they are shown."""
+    """The numbers in the rule of one entry: as balls, exactly, and as they are printed."""
 
     evaluation: Values
     notation: Notation
@@ -94,16 +94,16 @@ class Numbers:
             if is_plain:
                 return stage
         for guard in range(_GUARD + 1):
-            put, stage = self._shown(rule, collapsed, self.notation.digits + guard)
-            if stage.exact or self._gives(rule, put, result):
+            texts, stage = self._with_numbers(rule, collapsed, self.notation.digits + guard)
+            if stage.exact or self._gives(rule, texts, result):
                 return stage
         return self._exactly(rule, collapsed)[0]
 
-    def _shown(
+    def _with_numbers(
         self, rule: Rule, collapsed: tuple[type[Any], ...], digits: int
     ) -> tuple[dict[Rule, Any], Stage]:
-        """The numbers put in, and what the line then looks like."""
-        put: dict[Rule, Any] = {}
+        """The decimals of its operands, and the rule written with them."""
+        texts: dict[Rule, Any] = {}
         exact = True
 
         def leaf(part: Rule) -> Tree | None:
@@ -114,12 +114,12 @@ class Numbers:
             if simple is not None:
                 return simple
             decimal = self.digits(part, digits)
-            put[part] = decimal.text
+            texts[part] = decimal.text
             exact = exact and decimal.exact
             return number(decimal.text)
 
         tree = self.speller.rule(rule, leaf)
-        return put, Stage(tree, exact)
+        return texts, Stage(tree, exact)
 
     def _exactly(self, rule: Rule, collapsed: tuple[type[Any], ...]) -> tuple[Stage, bool]:
         """The rule with exact numbers put in, and whether all are short fractions and roots.
@@ -199,8 +199,8 @@ class Numbers:
         if self.notation.exact:
             return self.exact_stage(rule)
         for guard in range(_GUARD + 1):
-            put, stage = self._shown(rule, (), self.notation.digits + guard)
-            if not _can_be_read(put.values()) or self.exact(rule, _as_rationals(put)) == best:
+            texts, stage = self._with_numbers(rule, (), self.notation.digits + guard)
+            if not _can_be_read(texts.values()) or self.exact(rule, _as_rationals(texts)) == best:
                 return stage.tree
         return self._exactly(rule, ())[0].tree
 
@@ -218,23 +218,23 @@ class Numbers:
             return True
         return bool(value.is_finite() and abs(abs(value).log()) < _LARGEST_EXPONENT)
 
-    def _gives(self, rule: Rule, put: dict[Rule, str], result: Digits) -> bool:
+    def _gives(self, rule: Rule, texts: dict[Rule, str], result: Digits) -> bool:
         """Whether the printed numbers, worked out again, give the printed result.
 
         Those that cannot be read back are taken as they stand.
         """
-        if not _can_be_read((result.text, *put.values())):
+        if not _can_be_read((result.text, *texts.values())):
             return True
-        shown = _as_rationals(put)
+        rounded = _as_rationals(texts)
 
         def ball_at(bits: int) -> Any:
             with precision(bits):
-                balls = {part: ball(value) for part, value in shown.items()}
+                balls = {part: ball(value) for part, value in rounded.items()}
                 return _InBalls(self, bits, balls).value(rule)
 
         again = decide(
             ball_at,
-            lambda: self.exact(rule, shown),
+            lambda: self.exact(rule, rounded),
             self.notation.digits,
             self.notation.rounding,
         )
@@ -260,9 +260,11 @@ class Numbers:
                 self._balls[key] = _InBalls(self, bits, {}).value(part)
         return self._balls[key]
 
-    def exact(self, part: Rule, shown: Mapping[Rule, sympy.Expr] | None = None) -> sympy.Expr:
-        """A part's exact value, or what it comes to if some parts were as they are shown."""
-        return _Exact(self, shown or {}).value(part)
+    def exact(
+        self, part: Rule, replacements: Mapping[Rule, sympy.Expr] | None = None
+    ) -> sympy.Expr:
+        """A part's exact value; with `replacements`, its value where some parts had these."""
+        return _Exact(self, replacements or {}).value(part)
 
     def place(self, matrix: Any, row: Any, column: Any) -> Place:
         """Where an entry stands in the values of its step: head, row, column."""
@@ -283,7 +285,7 @@ class Numbers:
         return any(map(is_minus_infinity, values)) and any(is_minus_infinity(-x) for x in values)
 
     def decided(self, part: Rule) -> Rule:
-        """The rule with every remaining condition settled by its numbers."""
+        """The rule with each condition on numbers replaced by the branch that holds."""
         if isinstance(part, Cases):
             holds = SIGNS[part.sign](self.exact(part.left), self.exact(part.right)) == sympy.true
             return self.decided(part.value if holds else part.otherwise)
@@ -291,13 +293,13 @@ class Numbers:
 
 
 class _Exact(Evaluator):
-    """Exact values of parts, some of them as they are shown."""
+    """Exact values of parts; some of them are replaced, by the decimals printed for them."""
 
-    def __init__(self, numbers: Numbers, shown: Mapping[Rule, sympy.Expr]) -> None:
-        self.numbers, self.evaluation, self.shown = numbers, numbers.evaluation, shown
+    def __init__(self, numbers: Numbers, replacements: Mapping[Rule, sympy.Expr]) -> None:
+        self.numbers, self.evaluation, self.replacements = numbers, numbers.evaluation, replacements
 
     def value(self, rule: Rule) -> sympy.Expr:
-        return self.shown[rule] if rule in self.shown else super().value(rule)
+        return self.replacements[rule] if rule in self.replacements else super().value(rule)
 
     def entry(self, entry: Entry) -> sympy.Expr:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
@@ -308,14 +310,14 @@ class _Exact(Evaluator):
 
 
 class _InBalls(Evaluator):
-    """Enclosures of parts, some of them as they are shown."""
+    """Enclosures of parts; some of them are replaced, by the decimals printed for them."""
 
-    def __init__(self, numbers: Numbers, bits: int, shown: Mapping[Rule, arb]) -> None:
+    def __init__(self, numbers: Numbers, bits: int, replacements: Mapping[Rule, arb]) -> None:
         self.numbers, self.evaluation = numbers, numbers.evaluation
-        self.bits, self.shown = bits, shown
+        self.bits, self.replacements = bits, replacements
 
     def value(self, rule: Rule) -> Any:
-        return self.shown[rule] if rule in self.shown else super().value(rule)
+        return self.replacements[rule] if rule in self.replacements else super().value(rule)
 
     def entry(self, entry: Entry) -> Any:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
@@ -360,9 +362,9 @@ def _can_be_read(texts: Iterable[str]) -> bool:
     return all("?" not in text and len(text.partition("e")[2]) <= 5 for text in texts)
 
 
-def _as_rationals(put: Mapping[Rule, str]) -> dict[Rule, sympy.Expr]:
+def _as_rationals(texts: Mapping[Rule, str]) -> dict[Rule, sympy.Expr]:
     """The printed decimals themselves."""
-    return {part: _as_rational(text) for part, text in put.items()}
+    return {part: _as_rational(text) for part, text in texts.items()}
 
 
 def _as_rational(text: str) -> sympy.Expr:

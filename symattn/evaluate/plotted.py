@@ -45,8 +45,8 @@ def plotted(evaluation: Values, item: Item, head: int | None, axes: Any, notatio
         text = evaluation.digits(item.letter, whole, notation).text
         ground = image.cmap(image.norm(seen[place]))[:3] if np.isfinite(table[place]) else (1, 1, 1)
         ink = "white" if _luminance(ground) < _DARK else "black"
-        shown = text.replace("-", "−").replace("inf", "∞")
-        axes.text(place[1], place[0], shown, ha="center", va="center", color=ink)
+        label = text.replace("-", "−").replace("inf", "∞")
+        axes.text(place[1], place[0], label, ha="center", va="center", color=ink)
     labels = [evaluation.labels.get(size, ()) for size in item.shape]
     axes.set_yticks(range(table.shape[0]), labels[0] or range(1, table.shape[0] + 1))
     axes.set_xticks(range(table.shape[1]), labels[1] or range(1, table.shape[1] + 1))

@@ -1,4 +1,4 @@
-"""Steps with numbers put in: every matrix's value in every arithmetic, made when asked for."""
+"""The values of a derivation's matrices in every arithmetic, computed when asked for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from symattn.arithmetic.enclosure import BITS, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import MAX_ENTRIES, is_array, plain_array, read_array
 from symattn.arithmetic.rounded import Rounded
-from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, shown
+from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, quote
 from symattn.evaluate.walk import Program, program_of, size_error, split_heads
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Head
@@ -44,8 +44,8 @@ class Values:
         dtype: Any = "float64",
         order: Sequence[str] = (),
     ) -> None:
-        for name, held, kind in (("inputs", inputs, Input), ("steps", steps, Step)):
-            for item in instance(held, (tuple, list), name, "a tuple of them"):
+        for name, items, kind in (("inputs", inputs, Input), ("steps", steps, Step)):
+            for item in instance(items, (tuple, list), name, "a tuple of them"):
                 instance(item, kind, name, f"a tuple of {kind.__name__}s")
         self.inputs, self.steps = tuple(inputs), tuple(steps)
         self.arithmetic = Arrays(dtype)
@@ -74,7 +74,7 @@ class Values:
     def _bound(self, sizes: Mapping[sympy.Symbol, int]) -> dict[sympy.Symbol, int]:
         """Every size that the shapes of the given matrices tell; two that disagree are an error."""
         known = dict(sizes)
-        told_by = dict.fromkeys(known, "what you said")
+        origin = dict.fromkeys(known, "what you said")
         for item in self.inputs:
             array = self.given[item.letter]
             sides = item.shape if item.count is None else (item.count, *item.shape)
@@ -92,20 +92,20 @@ class Values:
                         needed = f"{expected}" if more else f"a multiple of {factor}"
                         raise ShapeError(f"{item.name}: {count} rows or columns are not {needed}")
                     known[symbol] = share
-                    told_by[symbol] = item.name
+                    origin[symbol] = item.name
                 elif int(expected) != count:
-                    other = told_by.get(size, "the rest")
+                    other = origin.get(size, "the rest")
                     needed = " × ".join(str(side.subs(known)) for side in sides)
                     found = " × ".join(map(str, array.shape[-len(sides) :]))
                     raise ShapeError(
                         f"{item.name}: is {found}; because of {other} it has to be {needed} "
                         f"({size} = {expected})"
                     )
-        self._check_groups(known, told_by)
+        self._check_groups(known, origin)
         return known
 
     def _check_groups(
-        self, known: Mapping[sympy.Symbol, int], told_by: Mapping[sympy.Symbol, str]
+        self, known: Mapping[sympy.Symbol, int], origin: Mapping[sympy.Symbol, str]
     ) -> None:
         """Every group of keys and values serves equally many heads."""
         for step in self.steps:
@@ -114,7 +114,7 @@ class Values:
                     continue
                 heads, groups = step.heads(known), item.heads(known)
                 if heads and groups and heads % groups:
-                    first, last = (told_by.get(one.count, "the rest") for one in (step, item))
+                    first, last = (origin.get(one.count, "the rest") for one in (step, item))
                     raise ShapeError(
                         f"kv_heads: {counted(heads, 'head')} (because of {first}) cannot be shared "
                         f"evenly by {groups} (because of {last})"
@@ -147,7 +147,7 @@ class Values:
         """A letter of an input or of a step."""
         if not isinstance(letter, str) or letter not in self._names:
             raise NoSuchName(
-                f"no matrix has the letter {shown(letter)}{nearest(letter, self._names)}"
+                f"no matrix has the letter {quote(letter)}{nearest(letter, self._names)}"
             )
         return letter
 
@@ -201,8 +201,8 @@ class Values:
         if len(index) != len(batch) or not all(
             0 <= i < n for i, n in zip(index, batch, strict=True)
         ):
-            told = ", ".join(map(shown, index))
-            raise ShapeError(f"batch: there is no item ({told}) among {batch}")
+            index_text = ", ".join(map(quote, index))
+            raise ShapeError(f"batch: there is no item ({index_text}) among {batch}")
         other = copy(self)
         other.given = {
             item.letter: self.item_of(item.letter, self.given[item.letter], index)
@@ -248,12 +248,12 @@ class Values:
         return self.follow(step, lambda operand: self.value(operand, arithmetic, key), arithmetic)
 
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-        """What a step gives for these values of its operands; exact ones are abbreviated."""
+        """The value of a step for these values of its operands; exact ones are abbreviated."""
         value = self._program(step)(operand, arithmetic)
         return elementwise(self._abbreviations.short, value) if arithmetic is EXACT else value
 
     def _program(self, step: Step) -> Program:
-        """How a step is evaluated, made once."""
+        """The program of a step, made once."""
         key = ("program", step)
         if key not in self._known:
             missing = sorted(
@@ -303,7 +303,7 @@ class Values:
         self._known["size", step.letter] = True
 
     def known(self, name: object, make: Callable[[], Any]) -> Any:
-        """Something that depends on the steps and sizes alone, made once.
+        """What `make` gives, computed once: it depends on the steps and sizes alone.
 
         A name ("shape", …) says that it depends on the batch too.
         """
@@ -312,7 +312,7 @@ class Values:
         return self._known[name]
 
     def again(self, **given: Any) -> Self:
-        """The same derivation with other numbers of the same shapes; what is known of it is kept.
+        """The same derivation at other numbers of the same shapes; its programs are not made again.
 
         Raises `ShapeError` for other shapes.
         """
@@ -379,11 +379,11 @@ class Values:
     def _place(self, letter: str, place: Place) -> Place:
         """A place in a matrix, counted from 0."""
         shape = self.shape(letter)
-        told = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
+        expected = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
         if not isinstance(place, tuple) or len(place) != len(shape):
-            raise wrong(place, told, f"a tuple of {len(shape)} indices")
+            raise wrong(place, expected, f"a tuple of {len(shape)} indices")
         for index, size in zip(place, shape, strict=True):
-            whole(index, told, -size, size - 1)
+            whole(index, expected, -size, size - 1)
         return place
 
     def shape(self, letter: str) -> tuple[int, ...]:
@@ -430,7 +430,7 @@ class Values:
 
 
 def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
-    """How the value of a step, for all heads, is found from those of its operands."""
+    """The program that computes a step, for all heads, from the values of its operands."""
     headed = HEAD in step.expr.atoms(sympy.Symbol)
     run = program_of(step.expr, sizes, step.count if step.per_head and headed else None)
     if not step.per_head or headed:
@@ -457,7 +457,7 @@ def _read(
     for name in given:
         if name not in names:
             raise NoSuchName(
-                f"{shown(name)} is not an input of this derivation{nearest(name, names)}"
+                f"{quote(name)} is not an input of this derivation{nearest(name, names)}"
             )
     out: dict[str, Array] = {}
     for item in inputs:
@@ -523,7 +523,7 @@ def _check_batches(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
 
 
 def _check_shared(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
-    """Beside a batch for each head, what the heads share has no axis that could be one of heads."""
+    """Refuse a shared matrix with as many axes as one that each head of a batch has of its own."""
     for first in (item for item in inputs if item.batch and item.per_head):
         for item in inputs:
             if not item.per_head and given[item.letter].ndim - 2 > given[first.letter].ndim - 3:
@@ -534,6 +534,6 @@ def _check_shared(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
 
 
 def _is_shared(item: Item, step: Step) -> bool:
-    """Whether the heads of a step take turns at the matrices of this one: head i takes ⌊i g/h⌋."""
+    """Whether head i of a step reads the matrix of its group, ⌊i g/h⌋."""
     used = (part for part in step.expr.atoms(Head) if part.name == item.letter)
     return any(not isinstance(part.head, sympy.Symbol) for part in used)

@@ -23,32 +23,32 @@ Program: TypeAlias = Callable[[Callable[[str], Array], Arithmetic], Array]
 def program_of(
     expr: MatrixExpr, sizes: Mapping[sympy.Symbol, int], heads: sympy.Expr | None = None
 ) -> Program:
-    """How the value of `expr` is found at these sizes: made once, run in any arithmetic.
+    """The program that computes `expr` at these sizes, in any arithmetic.
 
     The value of a matrix is (…, rows, columns) or, one for each head, (…, heads, rows, columns).
     In a step of so many `heads`, shared matrices get an axis for them.
     """
 
-    def made(part: MatrixExpr, heads: sympy.Expr | None) -> Program:
+    def program(part: MatrixExpr, heads: sympy.Expr | None) -> Program:
         match part:
             case Head():
                 return _of_heads(part.name, part.head, heads, sizes)
             case sympy.MatrixSymbol():
-                return _named(part.name, heads is not None)
+                return _symbol(part.name, heads is not None)
             case Split():
                 return _node(Split, part.args, None)  # of a shared matrix: the heads come of it
             case Node():
                 return _node(type(part), part.args, part.heads if _binds_heads(part) else heads)
             case sympy.Transpose():
-                inner = made(part.arg, heads)
+                inner = program(part.arg, heads)
                 return lambda values, arithmetic: arithmetic.transpose(inner(values, arithmetic))
             case sympy.MatAdd():
-                return _folded(Arithmetic.add, [made(term, heads) for term in part.args])
+                return _folded(Arithmetic.add, [program(term, heads) for term in part.args])
             case sympy.HadamardProduct():
-                return _folded(Arithmetic.multiply, [made(f, heads) for f in part.args])
+                return _folded(Arithmetic.multiply, [program(f, heads) for f in part.args])
             case sympy.MatMul():
                 coefficient, factors = part.as_coeff_matrices()
-                product = _folded(Arithmetic.matmul, [made(f, heads) for f in factors])
+                product = _folded(Arithmetic.matmul, [program(f, heads) for f in factors])
                 if coefficient == 1:
                     return product
                 factor = at_size(coefficient)
@@ -56,23 +56,23 @@ def program_of(
                     product(values, arithmetic), factor
                 )
             case sympy.HadamardPower(base=base, exp=sympy.Integer() as power) if power > 0:
-                factor_ = made(base, heads)
+                factor_ = program(base, heads)
                 return _folded(Arithmetic.multiply, [factor_] * int(power))
             case sympy.MatPow(base=base, exp=sympy.Integer() as power) if power > 0:
-                factor_ = made(base, heads)
+                factor_ = program(base, heads)
                 return _folded(Arithmetic.matmul, [factor_] * int(power))
             case sympy.Inverse():
-                turned = made(part.arg, heads)
+                turned = program(part.arg, heads)
                 return lambda values, arithmetic: arithmetic.inverse(turned(values, arithmetic))
             case sympy.Identity() | sympy.OneMatrix() | sympy.ZeroMatrix():
-                return made(part.subs(sizes).as_explicit(), heads)
+                return program(part.subs(sizes).as_explicit(), heads)
             case sympy.MatrixBase():
                 entries = filled(part.shape, list(part))
                 return lambda values, arithmetic: arithmetic.array(entries)
         raise CannotSpell(f"{type(part).__name__} cannot be evaluated here")
 
     def _node(kind: type[Node], args: tuple[Any, ...], inside: sympy.Expr | None) -> Program:
-        parts = [made(arg, inside) if isinstance(arg, MatrixExpr) else None for arg in args]
+        parts = [program(arg, inside) if isinstance(arg, MatrixExpr) else None for arg in args]
         scalars = [None if isinstance(arg, MatrixExpr) else at_size(arg) for arg in args]
         pairs = list(zip(parts, scalars, strict=True))
         return lambda values, arithmetic: kind._compute(
@@ -83,15 +83,15 @@ def program_of(
     def at_size(value: sympy.Basic) -> Any:
         return value if isinstance(value, sympy.Integer) else value.subs(sizes)
 
-    return made(expr, heads)
+    return program(expr, heads)
 
 
 def _binds_heads(node: Node) -> bool:
-    """Whether an argument of a node is made for each head, and the node itself for all of them."""
+    """Whether an argument of the node is one matrix a head, and the node one matrix for all."""
     return any(isinstance(argument, Bound) for argument in node.arguments)
 
 
-def _named(letter: str, per_head: bool) -> Program:
+def _symbol(letter: str, per_head: bool) -> Program:
     def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         value = values(letter)
         return value[..., None, :, :] if per_head and value.ndim > 2 else value
@@ -105,7 +105,7 @@ def _of_heads(
     count: sympy.Expr | None,
     sizes: Mapping[sympy.Symbol, int],
 ) -> Program:
-    """The matrices that so many heads use: their own, or those of the group they belong to."""
+    """The matrices that the heads read: their own, or that of their group, ⌊i g/h⌋."""
     if isinstance(index, sympy.Symbol):
         return lambda values, arithmetic: values(letter)
     (symbol,) = (s for s in index.free_symbols if s.is_positive is not True)

@@ -1,4 +1,4 @@
-"""How much work the values of a derivation are, from shapes, before any is computed."""
+"""The cost of a derivation's values, from shapes, before any is computed."""
 
 from __future__ import annotations
 
@@ -74,19 +74,19 @@ def _work(item: Item, value: Array, counting: Counting) -> Work:
 
 
 def _unknown(values: Values, step: Step, arrays: Mapping[str, Array], counting: Counting) -> Array:
-    """What a step makes whose formula asks for more than shapes: as much as a product would be."""
+    """A step whose formula cannot be followed over shapes, counted as a matrix product."""
     rows, columns = (int(size.subs(values.sizes)) for size in step.shape)
     read = [arrays[letter] for letter in step.operands]
     lead = np.broadcast_shapes(*(x.shape[:-2] for x in read)) if step.per_head else values.batch
-    made = array_of((*lead, rows, columns), Kind.TRANSCENDENTAL)
+    value = array_of((*lead, rows, columns), Kind.TRANSCENDENTAL)
     longest = max((max(x.shape[-2:]) for x in read), default=1)
-    counting.operations[Kind.TRANSCENDENTAL] += made.size * longest
+    counting.operations[Kind.TRANSCENDENTAL] += value.size * longest
     counting.longest = longest
-    return made
+    return value
 
 
 def proven_operations(work: Work, checked: bool) -> float:
-    """What the digits of a matrix take, in operations of `symattn.budget`; enclosures, that is.
+    """The cost of a matrix's enclosures, in operations of `symattn.budget`.
 
     With `checked`, what NumPy may have rounded away is enclosed too.
     """
@@ -96,7 +96,7 @@ def proven_operations(work: Work, checked: bool) -> float:
 
 
 def exact_operations(work: Work) -> float:
-    """What the exact values of a matrix take, in operations of `symattn.budget`."""
+    """The cost of a matrix's exact values, in operations of `symattn.budget`."""
     return sum(_EXACT[kind] * count for kind, count in work.operations.items())
 
 
@@ -112,13 +112,15 @@ def admit_values(
         return
     works = work_of(values)
     once = sum(proven_operations(work, checked=True) for work in works)
-    held = claimed * _CLAIM + quoted * _QUOTED + lines * _LINE
+    marking = claimed * _CLAIM + quoted * _QUOTED + lines * _LINE
     claimed += quoted + lines
     tries = _TRIES if explained and claimed else 1
-    told = "give fewer tokens or heads, or claim fewer numbers" if claimed else "give fewer tokens"
+    advice = (
+        "give fewer tokens or heads, or claim fewer numbers" if claimed else "give fewer tokens"
+    )
     most = max(works, key=lambda work: proven_operations(work, checked=True)).item.name
     what = f"{claimed or 'proven'} numbers, above all of {most}"
-    admit(int(once * tries) + held + _SHEET, what, told)
+    admit(int(once * tries) + marking + _SHEET, what, advice)
 
 
 #: An entry in proven digits, and each operation in it; how much more the check takes.

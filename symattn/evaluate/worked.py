@@ -1,4 +1,4 @@
-"""The worked line of an entry: its rule with the numbers put in, and how they come together.
+"""The worked line of an entry: its rule with numbers for letters, evaluated in stages.
 
 ``s_12 = (1·0 + 0·4 + 2·4)/√2 = 8/√2 ≈ 5.657``: first the operands' numbers, then exponentials,
 then sums, then the result. A rounded operand is shown with as many digits as it takes for the
@@ -132,9 +132,9 @@ def _settled_links(
 
 def _exact_links(numbers: Numbers, rule: Rule, result: sympy.Expr) -> Iterator[tuple[t.Op, Tree]]:
     """The operands put in exactly, and the exact result."""
-    put_in, value = numbers.exact_stage(rule), numbers.speller.scalar(result)
-    if put_in != value:
-        yield t.EQUALS, put_in
+    numbers_in, value = numbers.exact_stage(rule), numbers.speller.scalar(result)
+    if numbers_in != value:
+        yield t.EQUALS, numbers_in
     yield t.EQUALS, value
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import SymattnError, nearest, quote
 
 #: Stands for the default of an argument that has to be given.
 NEEDED: Any = Parameter.empty
@@ -134,7 +134,7 @@ def as_matrix(value: object, owner: str) -> MatrixExpr:
         return sympy.ImmutableDenseMatrix(value)
     if not isinstance(value, MatrixExpr):
         raise SymattnError(
-            f"{owner}: {shown(value)} is not a matrix expression; give one, such as a MatrixSymbol"
+            f"{owner}: {quote(value)} is not a matrix expression; give one, such as a MatrixSymbol"
         )
     return value
 
@@ -144,4 +144,4 @@ def as_scalar(value: object, owner: str) -> sympy.Expr:
     try:
         return sympy.sympify(value, strict=True)
     except sympy.SympifyError:
-        raise SymattnError(f"{owner}: {shown(value)} is not a number or a symbol") from None
+        raise SymattnError(f"{owner}: {quote(value)} is not a number or a symbol") from None

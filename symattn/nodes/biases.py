@@ -14,7 +14,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import SymattnError, shown
+from symattn.errors import SymattnError, quote
 from symattn.nodes.arguments import Flag, Matrix, Scalar, Size
 from symattn.nodes.base import Definition, settings, shape_of
 from symattn.nodes.positions import (
@@ -91,7 +91,7 @@ class ALiBi(Placed):
         fits = isinstance(head, sympy.Symbol) or (isinstance(head, sympy.Integer) and head >= 0)
         if not fits or (head.is_Integer and heads.is_Integer and head >= heads):
             raise SymattnError(
-                f"ALiBi: head {shown(head)} of {heads}; give a symbol or a number from 0"
+                f"ALiBi: head {quote(head)} of {heads}; give a symbol or a number from 0"
             )
 
     def _rule(self, i: Index, j: Index) -> Rule:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.arguments import NEEDED, Argument, Fixed, Matrix, Size, as_scalar
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.rule import (
@@ -370,7 +370,7 @@ def picture(value: object) -> str:
     """A wrong parameter in a message; Python refuses to write a number of many digits."""
     if isinstance(value, int | sympy.Integer) and int(value).bit_length() > 256:
         return "a number of very many digits"
-    return shown(value)
+    return quote(value)
 
 
 def _may_count(number: sympy.Expr, least: int) -> bool:
@@ -738,7 +738,7 @@ def mask_of(
             return MASKS[name].of(rows, columns, parameter, start)
         if name not in COMBINED:
             known = nearest(str(name), (*MASKS, *COMBINED))
-            raise SymattnError(f"mask {shown(name)} is not known{known}")
+            raise SymattnError(f"mask {quote(name)} is not known{known}")
         if not isinstance(parameter, list | tuple) or not 0 < len(parameter) <= _MOST_JOINED:
             raise SymattnError(
                 f'mask "{name}": give a list of 1 to {_MOST_JOINED} masks: '
@@ -797,7 +797,7 @@ def _name_and_parameter(part: object, owner: str) -> tuple[Any, Any]:
     if isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str):
         return part
     raise SymattnError(
-        f'mask "{owner}": {shown(part)} is not one mask; give a name or a table of one key'
+        f'mask "{owner}": {quote(part)} is not one mask; give a name or a table of one key'
     )
 
 

@@ -17,7 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.exact import filled
 from symattn.arithmetic.reading import read_number
-from symattn.errors import SymattnError, shown
+from symattn.errors import SymattnError, quote
 from symattn.nodes.arguments import NEEDED, Argument, Matrix, Size, as_scalar
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.rule import (
@@ -163,7 +163,7 @@ class Base(Argument):
     def read(self, value: object, owner: str) -> sympy.Basic:
         found = read_number(value, f"{owner}: base")
         if not found.is_positive or found.is_infinite:
-            raise SymattnError(f"{owner}: base {shown(value)}: give a positive number")
+            raise SymattnError(f"{owner}: base {quote(value)}: give a positive number")
         return found
 
 
@@ -192,7 +192,7 @@ def whole(value: object, owner: str, name: str, least: int = 0) -> sympy.Expr:
         good = found is not None and found.is_integer is not False
     if not good:
         raise SymattnError(
-            f"{owner}: {name} = {shown(value)}: give a whole number from {least} to {_MOST}"
+            f"{owner}: {name} = {quote(value)}: give a whole number from {least} to {_MOST}"
         )
     return found
 
@@ -204,7 +204,7 @@ class Pairing(Argument):
         code = {"half": 0, "interleaved": 1, 0: 0, 1: 1}.get(value)
         if code is None:
             raise SymattnError(
-                f'{owner}: pairing {shown(value)}: choose "interleaved" (columns 1 and 2) or '
+                f'{owner}: pairing {quote(value)}: choose "interleaved" (columns 1 and 2) or '
                 '"half" (column 1 and the first of the second half)'
             )
         return sympy.Integer(code)

@@ -147,8 +147,8 @@ def _latex(tree: Tree) -> str:
             return _grid(tree)
         case Text(words):
             return text(words)
-        case Custom(source):
-            return f"{{{source}}}"
+        case Custom(code):
+            return f"{{{code}}}"
         case Marked(mark, body):
             return f"{_latex(mark)} {_latex(body)}"
         case Picked(body, boxed):
@@ -278,9 +278,9 @@ def _labelled(grid: Grid, left: str, right: str) -> str:
     return out
 
 
-def _length(source: str) -> int:
+def _length(text: str) -> int:
     """About how many characters wide a formula is."""
-    return len(re.sub(r"\\[a-zA-Z]+|[{}^_ ]", "", source))
+    return len(re.sub(r"\\[a-zA-Z]+|[{}^_ ]", "", text))
 
 
 def _height(cells: tuple[Tree, ...]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
 from symattn.arguments import flag, instance, table, whole, word
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import SymattnError, nearest, quote
 from symattn.notation.tree import (
     Custom,
     Fenced,
@@ -127,7 +127,7 @@ class Notation:
         for name, symbol in self.symbols.items():
             if not isinstance(symbol, str):
                 raise SymattnError(
-                    f"symbols: {name} = {shown(symbol)}: give the symbol as a string"
+                    f"symbols: {name} = {quote(symbol)}: give the symbol as a string"
                 )
             custom_symbol(symbol)
 
@@ -138,7 +138,7 @@ class Notation:
         """The same choices with some of them changed."""
         for name in changes:
             if name not in _CHOICES:
-                raise SymattnError(f"Notation has no choice {shown(name)}{nearest(name, _CHOICES)}")
+                raise SymattnError(f"Notation has no choice {quote(name)}{nearest(name, _CHOICES)}")
         return replace(self, **changes)
 
     def letter(self, name: str) -> Tree:
@@ -280,12 +280,12 @@ def custom_symbol(letter: str) -> Tree:
         position = token.end()
     if position != len(letter) or not letter.strip() or len(letter) > 60 or not _balanced(letter):
         raise SymattnError(
-            f"symbol {shown(letter)}: use a name such as A, W_Q or alpha, or LaTeX made of "
+            f"symbol {quote(letter)}: use a name such as A, W_Q or alpha, or LaTeX made of "
             r"letters, scripts and \mathbf, \mathrm, \mathcal, \tilde, \hat, \bar or Greek letters"
         )
     if _LOOSE.search(letter) or ("'" in letter and "^" in letter) or not _converts(letter.strip()):
         raise SymattnError(
-            f"symbol {shown(letter)}: this LaTeX cannot be set; put what a command applies to in "
+            f"symbol {quote(letter)}: this LaTeX cannot be set; put what a command applies to in "
             r"braces, as in \mathbf{A}, and give each letter one subscript and one superscript"
         )
     return Custom(letter.strip())
@@ -319,4 +319,4 @@ def _balanced(latex: str) -> bool:
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
     if not isinstance(value, str | int) or isinstance(value, bool) or value not in allowed:
         listed = ", ".join(str(choice) for choice in allowed)
-        raise SymattnError(f"{name} = {shown(value)}: choose one of {listed}")
+        raise SymattnError(f"{name} = {quote(value)}: choose one of {listed}")

@@ -253,8 +253,8 @@ class _Layout:
         out = self.box(_in_brackets(script.base) if rooted else script.base)
         if script.sup is not None:
             raised = self._raised(script.sup)
-            named = isinstance(script.sub, Ident | Num)  # K_r^⌈i/2⌉, but w^Q_ij
-            if script.sub is None or (raised[0] in "^" and not named):
+            has_name = isinstance(script.sub, Ident | Num)  # K_r^⌈i/2⌉, but w^Q_ij
+            if script.sub is None or (raised[0] in "^" and not has_name):
                 # a power with indices below reads w^Q_ij, as it is typed
                 out = beside(out, Box((raised,)))
                 raised = ""
@@ -369,12 +369,12 @@ class _Layout:
         if not any(isinstance(cell, Picked) for cell in cells):
             return lines
         out = []
-        for cell, told, padded in zip(cells, bare, lines, strict=True):
+        for cell, text, padded in zip(cells, bare, lines, strict=True):
             left, right = (
                 (" ", " ") if not isinstance(cell, Picked) else "[]" if cell.boxed else "()"
             )
-            start = padded.index(told)
-            out.append(f"{padded[:start]}{left}{told}{right}{padded[start + len(told) :]}")
+            start = padded.index(text)
+            out.append(f"{padded[:start]}{left}{text}{right}{padded[start + len(text) :]}")
         return out
 
     def _scheme(self, scheme: Scheme) -> Box:

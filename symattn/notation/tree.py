@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from symattn.errors import CannotSpell, shown
+from symattn.errors import CannotSpell, quote
 
 
 def no_tree(value: object) -> CannotSpell:
     """The error of a writer for what is no notation tree."""
     return CannotSpell(
-        f"{shown(value)} is no notation tree; give one such as step.formula(), or use SymPy's own "
+        f"{quote(value)} is no notation tree; give one such as step.formula(), or use SymPy's own "
         "printers"
     )
 
@@ -352,8 +352,8 @@ def ruled(scheme: Scheme) -> Ruled:
     """
     first, second, product = scheme.first.grid, scheme.second.grid, scheme.product.grid
     inner, columns = len(first.rows[0]), len(product.rows[0])
-    named = bool(second.row_labels or product.row_labels)
-    right = 1 + named
+    labelled = bool(second.row_labels or product.row_labels)
+    right = 1 + labelled
     lines: list[tuple[Tree, ...]] = []
     if product.column_labels:
         names = map(Text, product.column_labels)
@@ -362,20 +362,20 @@ def ruled(scheme: Scheme) -> Ruled:
         last = k == len(second.rows) - 1
         left = tuple(map(Text, first.column_labels)) if last else ()
         lines.append(
-            (*_empty(1), *(left or _empty(inner)), *cells, *_behind(scheme.second, k, named))
+            (*_empty(1), *(left or _empty(inner)), *cells, *_behind(scheme.second, k, labelled))
         )
     above = len(lines)
     for k, (before, cells) in enumerate(zip(first.rows, product.rows, strict=True)):
         name = row(scheme.first.symbol, scheme.first.relation) if _middle(first, k) else EMPTY
-        lines.append((name, *before, *cells, *_behind(scheme.product, k, named)))
+        lines.append((name, *before, *cells, *_behind(scheme.product, k, labelled)))
     align = "r" * (1 + inner + columns) + "l" * right
     return Ruled(tuple(lines), above, 1 + inner, align)
 
 
-def _behind(part: Part, k: int, named: bool) -> tuple[Tree, ...]:
+def _behind(part: Part, k: int, labelled: bool) -> tuple[Tree, ...]:
     """The labels right of row k of a matrix: the name of the row, and that of the matrix."""
     labels = part.grid.row_labels
-    label = (Text(labels[k]) if labels else EMPTY,) if named else ()
+    label = (Text(labels[k]) if labels else EMPTY,) if labelled else ()
     return (*label, row(part.relation, part.symbol) if _middle(part.grid, k) else EMPTY)
 
 

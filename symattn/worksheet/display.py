@@ -11,7 +11,7 @@ from typing import overload
 
 from symattn.arguments import flag, instance, whole
 from symattn.arithmetic.written import read_written
-from symattn.errors import NoSuchPlace, ReadError, counted, shown
+from symattn.errors import NoSuchPlace, ReadError, counted, quote
 from symattn.printable import as_line
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark
@@ -87,7 +87,7 @@ class PageMarks(Sequence[Marks]):
         except IndexError:
             raise NoSuchPlace(
                 f"the page has {counted(len(self), 'worksheet')}, counted from 0; there is no "
-                f"worksheet {shown(number)}"
+                f"worksheet {quote(number)}"
             ) from None
 
     def __len__(self) -> int:
@@ -200,7 +200,7 @@ def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks |
             return _marks(check_worksheet(sheet, explain))
     if not isinstance(text_or_path, str | os.PathLike):
         raise ReadError(
-            f"check: {shown(text_or_path)} is neither text nor a path; give the text of a "
+            f"check: {quote(text_or_path)} is neither text nor a path; give the text of a "
             "worksheet, or the path of a file"
         )
     path = Path(text_or_path)
@@ -227,7 +227,7 @@ def _is_path(text: str) -> bool:
     if "=" in text:
         return False
     raise ReadError(
-        f"check: {shown(text)} is neither a file nor the text of a worksheet; give a path that "
+        f"check: {quote(text)} is neither a file nor the text of a worksheet; give a path that "
         'ends in .toml or .md, or text such as "[given]\\nQ = [[1, 0]]…"'
     )
 

@@ -22,7 +22,7 @@ from symattn.documents.cost import admit_document
 from symattn.documents.job import Job
 from symattn.documents.markdown import markdown_document
 from symattn.documents.outline import VIEWS, outline
-from symattn.errors import ReadError, located, nearest, shown
+from symattn.errors import ReadError, located, nearest, quote
 from symattn.worksheet.pages import sheet_of_block
 from symattn.worksheet.quotation import quotation
 from symattn.worksheet.reading.references import entries_at
@@ -33,7 +33,7 @@ from symattn.worksheet.syntaxes.markdown import fences
 #: Where something is filled in, and where that ends; code in a line is passed over.
 _MARK = re.compile(
     r"(?P<code>(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
-    r"|<!-- (?P<end>/?)(?P<kind>symattn|value)(?P<told>(?: [^>]*)?) -->"
+    r"|<!-- (?P<end>/?)(?P<kind>symattn|value)(?P<options>(?: [^>]*)?) -->"
 )
 #: How a block of code ends that does not end with the page.
 _CLOSED = re.compile(r"\n[^\n`~]*(?:`{3,}|~{3,})\s*\Z")
@@ -100,7 +100,7 @@ def _marked(
             closed = bisect_right(sheets, mark.end()) == bisect_right(sheets, following.start())
         if closed:
             yield mark.start(), following.end(), mark
-        elif mark["kind"] == "symattn" or _ENTRY.match(mark["told"]):
+        elif mark["kind"] == "symattn" or _ENTRY.match(mark["options"]):
             line = line_of(text, mark.start())
             raise ReadError(f"{name}:{line}: {mark[0]} is not closed; write {close} after it")
 
@@ -113,42 +113,42 @@ def _filled(
         raise ReadError(f"{place}: no worksheet stands before this comment")
     with located(place):
         if mark["kind"] == "value":
-            body = quotation(sheet, mark["told"].strip())
+            body = quotation(sheet, mark["options"].strip())
         else:
-            body = _derivation(sheet, mark["told"], flavor).replace("\n", newline)
+            body = _derivation(sheet, mark["options"], flavor).replace("\n", newline)
     return f"{mark[0]}{body}<!-- /{mark['kind']} -->"
 
 
 def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
     """The derivation as Markdown between blank lines, with the options of its comment."""
-    told: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     for word in options.split():
         key, _, value = word.partition("=")
         if key not in _OPTIONS or not value:
-            raise ReadError(f"symattn: {shown(word)}: no such option{nearest(key, _OPTIONS)}")
-        told[key] = value
+            raise ReadError(f"symattn: {quote(word)}: no such option{nearest(key, _OPTIONS)}")
+        chosen[key] = value
     for key in ("digits", "level", "batch"):
-        if key in told and not (told[key].isdecimal() and int(told[key]) <= 100):
-            raise ReadError(f"{key}={told[key]}: give a whole number")
-    if "batch" in told:
+        if key in chosen and not (chosen[key].isdecimal() and int(chosen[key]) <= 100):
+            raise ReadError(f"{key}={chosen[key]}: give a whole number")
+    if "batch" in chosen:
         with sheet.in_file():
-            sheet = sheet.of_batch(int(told["batch"]))
+            sheet = sheet.of_batch(int(chosen["batch"]))
     notation = sheet.notation
-    if "digits" in told:
-        notation = notation.but(digits=int(told["digits"]))
-    if "layout" in told:
-        notation = notation.but(layout=told["layout"])
+    if "digits" in chosen:
+        notation = notation.but(digits=int(chosen["digits"]))
+    if "layout" in chosen:
+        notation = notation.but(layout=chosen["layout"])
     with sheet.in_file():
         derivation = sheet.derivation()
         evaluation = sheet.evaluate(derivation)
-    views: Any = tuple(told["view"].split(",")) if "view" in told else VIEWS
-    only = told["steps"].split(",") if "steps" in told else ()
-    entries = entries_at(told["entry"].split(";"), evaluation) if "entry" in told else {}
+    views: Any = tuple(chosen["view"].split(",")) if "view" in chosen else VIEWS
+    only = chosen["steps"].split(",") if "steps" in chosen else ()
+    entries = entries_at(chosen["entry"].split(";"), evaluation) if "entry" in chosen else {}
     job = Job(derivation, evaluation, notation, views, only, entries=entries)
     with sheet.in_file():
         admit_document("md", [job])
     page = outline(
         derivation, evaluation, notation=notation, views=views, only=only, entries=entries
     )
-    body = markdown_document(page, flavor, level=max(1, min(int(told.get("level", 3)), 6)))
+    body = markdown_document(page, flavor, level=max(1, min(int(chosen.get("level", 3)), 6)))
     return f"\n\n{body}\n"

@@ -62,10 +62,10 @@ def check_file(path: str | Path, explain: bool = True) -> CheckedFile | None:
     line.
     """
     name = "<stdin>" if str(path) == "-" else str(path)
-    return check_text(_source(path, name), name, explain)
+    return check_text(_text_of(path, name), name, explain)
 
 
-def _source(path: str | Path, name: str) -> str:
+def _text_of(path: str | Path, name: str) -> str:
     most = MAX_NOTEBOOK if Path(name).suffix.lower() == ".ipynb" else MAX_BYTES
     return read_text(path, name, most)
 
@@ -102,7 +102,7 @@ def is_page(name: str) -> bool:
 def holds_something(path: Path) -> bool:
     """Whether a file has a worksheet or a claim, or cannot be read, so that one does not know."""
     try:
-        return bool(_found(_source(path, str(path)), str(path)))
+        return bool(_found(_text_of(path, str(path)), str(path)))
     except ReadError:
         return True
 
@@ -206,12 +206,12 @@ def _checked(
             markings.append(marking)
             sheets.append(sheet)
             findings.extend(one.findings(marking))
-    told = tuple(told for _, told in sorted(problems))
-    if len(told) == 1 and not markings:
-        raise ReadError(told[0])
+    lines = tuple(lines for _, lines in sorted(problems))
+    if len(lines) == 1 and not markings:
+        raise ReadError(lines[0])
     ordered = tuple(sorted(findings, key=lambda finding: finding.start))
     return CheckedFile(
-        name, text, not alone, tuple(markings), tuple(sheets), ordered, told, tuple(read)
+        name, text, not alone, tuple(markings), tuple(sheets), ordered, lines, tuple(read)
     )
 
 
@@ -227,7 +227,7 @@ def _grouped(
                 yield block, anchors
             block, anchors = item, []
         elif isinstance(item, Flaw):
-            problems.append((item.start, f"{_placed(name, text, item.start)}: {item.told}"))
+            problems.append((item.start, f"{_placed(name, text, item.start)}: {item.message}"))
         elif block is None:
             key = f"{item.key}: " if item.key else ""
             place = _placed(name, text, item.start)
@@ -263,8 +263,8 @@ def sheet_of_block(
         words = str(error)
         if not is_page(name) or re.match(r"[0-9]+:", words.removeprefix(f"{name}:")):
             raise
-        told = words.removeprefix(f"{name}: ")  # of a worksheet as a whole: where it begins
-        raise type(error)(f"{name}:{line}: {told}") from None
+        words_left = words.removeprefix(f"{name}: ")  # of a worksheet as a whole: where it begins
+        raise type(error)(f"{name}:{line}: {words_left}") from None
 
 
 def _from_file(page: str, line: int, file: str, site: Site | None) -> Worksheet:
@@ -296,9 +296,9 @@ class _Sheet:
         self.anchors = anchors
         self.origins: Origins = {}
         self.claimed: list[tuple[Anchor, str, Place, Written]] = []
-        shown = [anchor.claimed for anchor in anchors]
+        texts = [anchor.claimed for anchor in anchors]
         self.decimal = sheet.policy.decimal or (
-            decimal_shown([*texts_of(sheet.claims), *shown]) if shown else sheet.decimal
+            decimal_shown([*texts_of(sheet.claims), *texts]) if texts else sheet.decimal
         )
 
     def marking(self, explain: bool) -> Marking | None:
@@ -328,10 +328,10 @@ class _Sheet:
             written = claimed[place]
             self.claimed.append((anchor, letter, place, written))
             lines += line
-            held = claims.setdefault(letter, claimed)
-            if held[place] is None:
-                held[place] = written
-            elif held is not claimed:
+            matrix = claims.setdefault(letter, claimed)
+            if matrix[place] is None:
+                matrix[place] = written
+            elif matrix is not claimed:
                 again.append((letter, place, written))
         if not claims and not lines and len(self.problems or ()) > before:
             return None

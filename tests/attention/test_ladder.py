@@ -27,7 +27,7 @@ from symattn.cli import main
 def test_every_rung_stands(rung: Rung) -> None:
     derivation, values = rung.make()
     assert values.check().agrees
-    assert set(rung.shown) <= {*derivation.names, *(item.name for item in derivation.inputs)}
+    assert set(rung.steps) <= {*derivation.names, *(item.name for item in derivation.inputs)}
     told = rung.wrong(values)
     assert any(character.isdigit() for character in told) or "output" in told
     result = CliRunner().invoke(main, ["ladder", rung.name])

@@ -379,7 +379,7 @@ def test_a_mask_of_each_head_is_printed_with_its_head(tmp_path: Path) -> None:
     assert r"b_{ab}^{(i)} = 1" in latex(step.entry())
     value = read.evaluate()["mask"]
     assert text(value.worked(1, 3, head=1)) == "m_13⁽¹⁾ = −∞ + 0 = −∞"
-    (shown,) = value.shown(head=2)
+    (shown,) = value.trees(head=2)
     assert latex(shown).startswith("M^{(2)} = ")
 
 

@@ -284,7 +284,7 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
         ("causal --pdf --flavor fragment", "pdf has no such flavor; known: article"),
         ("causal --format json --flavor katex", "json has no flavors"),
         ("causal --format numpy --symbolic", "needs sizes"),
-        ("causal --format torch --step weights", "function of all steps"),
+        ("causal --format torch --step weights", "a program computes all steps"),
         ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
         ("causal --tokens 3 --chunks 1 --format html", "leave out the chunks"),
     ],

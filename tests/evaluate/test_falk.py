@@ -18,7 +18,7 @@ from symattn.attention.example import small_example, small_inputs
 from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation, Step, value_view
 from symattn.documents.outline import outline
-from symattn.evaluate.cells import kept
+from symattn.evaluate.cells import indices_of
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.spoken import spoken
@@ -243,7 +243,7 @@ def test_what_is_large_is_left_out_and_what_is_chosen_is_not() -> None:
 @pytest.mark.parametrize("limit", [0, 1, 3, 4, 8])
 def test_indices_kept(count: int, limit: int) -> None:
     for wanted in (None, *range(count)):
-        shown = kept(count, limit, wanted)
+        shown = indices_of(count, limit, wanted)
         there = [index for index in shown if index is not None]
         assert there == sorted(set(there))
         assert there[-1] == count - 1
@@ -322,7 +322,7 @@ def test_the_layout_of_a_worksheet(tmp_path: Path) -> None:
         (("--layout", "falk", "--view", "entry"), "is of values"),
         (("--layout", "falk", "--symbolic"), "is of values"),
         (("--layout", "falk", "--format", "json"), "json cannot do that"),
-        (("--layout", "falk", "--format", "svg"), "use --picture falk"),
+        (("--layout", "falk", "--format", "svg"), "use the picture falk"),
         (("--layout", "falk", "--format", "numpy"), "numpy cannot do that"),
     ],
 )

@@ -11,7 +11,7 @@ from symattn.algebra.identities.gradients import GRADIENTS
 from symattn.algebra.identities.positions import POSITIONS
 from symattn.algebra.identities.proofs import Identity, Proof, proven
 from symattn.algebra.identities.softmax import SOFTMAX
-from symattn.errors import NoSuchName, nearest, shown
+from symattn.errors import NoSuchName, nearest, quote
 
 IDENTITIES: tuple[Identity, ...] = (
     *SOFTMAX,
@@ -26,7 +26,7 @@ def identity(name: str) -> Identity:
     """The identity of this name; raises `SymattnError` with the nearest name otherwise."""
     rows = {row.name: row for row in IDENTITIES}
     if not isinstance(name, str) or name not in rows:
-        raise NoSuchName(f"no identity is called {shown(name)}{nearest(name, rows)}")
+        raise NoSuchName(f"no identity is called {quote(name)}{nearest(name, rows)}")
     return rows[name]
 
 

@@ -16,8 +16,8 @@ _CIRCUITS = "Elhage et al., A Mathematical Framework for Transformer Circuits (2
 _LINEAR = "Katharopoulos et al., Transformers are RNNs (2020), section "
 
 
-def _letters(*told: tuple[str, Any, Any]) -> list[sympy.MatrixSymbol]:
-    return [sympy.MatrixSymbol(*letter) for letter in told]
+def _letters(*letters: tuple[str, Any, Any]) -> list[sympy.MatrixSymbol]:
+    return [sympy.MatrixSymbol(*letter) for letter in letters]
 
 
 def _blocks() -> tuple[Any, Any, Any]:

@@ -36,7 +36,7 @@ def code_document(derivation: Derivation, evaluation: Evaluation, language: str)
     single = "" if batches else "One sequence at a time."
     returns = ["Returns every step by its letter.", single, spoken.note, written_for]
     docs += ["", " ".join(filter(None, returns))]
-    code = spelled(program, spoken, docs=docs)
+    code = spelled(program, spoken, docs)
     parts = [*spoken.needed(code), code]
     called = {
         name: text

@@ -41,9 +41,6 @@ _NAMES = {
 #: What is called by what is done to it.
 _ROLES = {"cos": "angles", "sin": "angles"}
 
-#: Inputs that may be given as true and false.
-_FLAGS = ("allowed", "one_hot")
-
 #: A helping line longer than this gets a line of its own.
 _LONG = 60
 
@@ -51,14 +48,12 @@ _LONG = 60
 _SHORT = 30
 
 
-def spelled(
-    program: Program, language: Language, *, name: str = "attention", docs: Sequence[str] = ()
-) -> str:
-    """The program as a function of its inputs that returns all steps by their letters.
+def spelled(program: Program, language: Language, docs: Sequence[str] = ()) -> str:
+    """The program as a function ``attention`` of its inputs: all steps by their letters.
 
     `docs` are the lines of its description.
     """
-    return _Writer(program, language).function(name, docs)
+    return _Writer(program, language).function(docs)
 
 
 class _Writer:
@@ -94,14 +89,15 @@ class _Writer:
         self.inlined: dict[int, Piece] = {}
         letters = [line.name for line in program.lines if line.name]
         self.taken = {*letters, *program.parameters, *language.reserved, *language.helpers}
-        #: An input of numbers, whose type and place the constants take where there are types.
+        #: An input of numbers, not of true and false, whose type and place the constants take
+        #: where there are types.
         self.like = next(
             (
                 line.name
                 for line in program.lines
                 if line.operation == "input"
                 and line.step is not None
-                and line.step.name not in _FLAGS
+                and (line.step.logits or not line.step.fixed)
             ),
             "",
         )
@@ -112,7 +108,7 @@ class _Writer:
         told = self.language.assignment.format(name=name, code=code)
         self.body += fitted(told, self.language.style, self.language.style.indent)
 
-    def function(self, name: str, docs: Sequence[str]) -> str:
+    def function(self, docs: Sequence[str]) -> str:
         language = self.language
         body = self.body
         for line in self.program.lines:
@@ -137,7 +133,7 @@ class _Writer:
         self.body = []
         for size, read in self.positions.sizes():
             self._tell(size, read)
-        header = language.header.format(name=name, arguments=", ".join(arguments))
+        header = language.header.format(name="attention", arguments=", ".join(arguments))
         return "\n".join(
             [
                 *(described if language.docs_first else ()),

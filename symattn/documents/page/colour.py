@@ -109,7 +109,7 @@ def shade(scheme: str, level: int) -> tuple[str, str]:
 
 
 def shade_of(value: float, largest: float = 1.0) -> int:
-    """The level of a number from 0 to `largest`; what is not a number has none of it."""
+    """round((SHADES − 1) · |value| / largest), at most SHADES − 1; 0 for NaN."""
     share = abs(value) / largest if largest else 0.0
     return round(min(share, 1.0) * (SHADES - 1)) if share == share else 0  # noqa: PLR0124  NaN
 
@@ -118,12 +118,12 @@ def stylesheet() -> str:
     """The colours as CSS custom properties and the classes of the shades, in both schemes."""
 
     def rules(scheme: str) -> str:
-        named = "".join(f"--{name}:{colour};" for name, colour in SCHEMES[scheme].items())
+        properties = "".join(f"--{name}:{colour};" for name, colour in SCHEMES[scheme].items())
         shades = "".join(
             f".w{level}{{background:{ground};color:{ink}}}"
             for level in range(SHADES)
             for ground, ink in [shade(scheme, level)]
         )
-        return f":root{{color-scheme:{scheme};{named}}}{shades}"
+        return f":root{{color-scheme:{scheme};{properties}}}{shades}"
 
     return f"{rules('light')}\n@media screen and (prefers-color-scheme:dark){{{rules('dark')}}}\n"

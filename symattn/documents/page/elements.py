@@ -54,8 +54,8 @@ def clean(words: str) -> str:
 
 def formula(tree: Tree, display: bool = False) -> Markup:
     """A formula in MathML Core with its plain alternative."""
-    made = math(tree, alttext=line(tree), display=display)
-    return Markup(_STYLE.sub(r' class="\1"', _NAMESPACE.sub("", made)))
+    markup = math(tree, alttext=line(tree), display=display)
+    return Markup(_STYLE.sub(r' class="\1"', _NAMESPACE.sub("", markup)))
 
 
 def prose(parts: Prose) -> Markup:

@@ -17,7 +17,7 @@ _FILES = Path(__file__).parent
 
 
 def scripts() -> str:
-    """What the page does by itself."""
+    """The page's own JavaScript."""
     return _file("rules.js") + _file("page.js")
 
 
@@ -55,8 +55,8 @@ def page(
         el("title", title),
         el("style", Markup(style)),
     )
-    shown = _main(outline, title, given, steps, picture, bool(data), tempered)
-    parts = [_contents(outline, picture), shown]
+    content = _main(outline, title, given, steps, picture, bool(data), tempered)
+    parts = [_contents(outline, picture), content]
     if data:
         parts.append(
             el(
@@ -155,7 +155,7 @@ def _check(check: Check) -> Markup:
 
 
 def _controls(temperature: bool) -> Markup:
-    """What can be done to the page; it works with its script alone, which shows it."""
+    """The controls, hidden until the script, without which they do nothing, shows them."""
     fields: list[str] = []
     if temperature:
         fields.append(

@@ -1,4 +1,4 @@
-"""Worked lines of many entries in little room: what they share once, their numbers each."""
+"""Worked lines of many entries, packed: templates that they share, and the numbers of each."""
 
 from __future__ import annotations
 

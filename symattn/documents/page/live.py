@@ -1,4 +1,4 @@
-"""What the page computes by itself: the derivation as JavaScript, with a temperature."""
+"""The program of a page that recomputes: the derivation as JavaScript, with a temperature."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from symattn.documents.code.trace import traced
 from symattn.documents.page.frame import scripts
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.normalise import Normaliser
-
-#: Steps that a reader may set by hand, as if they were given.
-_FREE = ("mask",)
 
 
 @dataclass(frozen=True)
@@ -42,9 +39,9 @@ def live_program(derivation: Derivation, evaluation: Evaluation) -> Live:
         ),
         None,
     )
-    free = tuple(step.name for step in derivation.steps if step.name in _FREE)
+    masks = tuple(step.name for step in derivation.steps if step.fixed)  # a reader may set them
     name = "" if tempered is None else tempered.name
-    program = traced(evaluation, given=free, tempered=name)
+    program = traced(evaluation, given=masks, tempered=name)
     language = LANGUAGES["javascript"]
     code = spelled(program, language)
     code = "\n".join([*language.needed(code + scripts()), code])

@@ -13,6 +13,7 @@ from symattn.derivation import Evaluation, Item, Step
 from symattn.documents.page.colour import shade_of
 from symattn.documents.page.elements import Markup, el, formula
 from symattn.errors import SymattnError
+from symattn.evaluate.cells import indices_of
 from symattn.nodes.flip import flip
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -31,7 +32,7 @@ GAPS = ("△", "▽", "□")
 
 
 @dataclass(frozen=True)
-class Shown:
+class MatrixView:
     """A matrix with its values, as the reader sees it: rows and columns in the convention."""
 
     item: Item
@@ -88,6 +89,11 @@ class Shown:
                 return exact
         return pretty(self.digits(head, i, j))
 
+    def texts(self, head: int | None) -> list[list[str]]:
+        """The entries of one matrix as they stand in its cells, row by row."""
+        rows, columns = map(range, self.shape)
+        return [[self.text(head, i, j) for j in columns] for i in rows]
+
     def symbol(self, head: int | None) -> Tree:
         """The name of the matrix, of one head where there are heads."""
         symbol = self.item.symbol if head is None else self.item.symbol.subs(HEAD, head)
@@ -110,22 +116,14 @@ class Shown:
             for row_column_head in (short, long)
         )
 
-    @cached_property
-    def is_weights(self) -> bool:
-        """Whether the cells are shaded."""
-        return self.item.name == "weights"
-
-    def kept(self, size: int) -> list[int | None]:
+    def indices(self, size: int) -> list[int | None]:
         """The indices shown, with None where some are left out."""
-        limit = self.notation.limit
-        if not limit or size <= limit:
-            return list(range(size))
-        return [*range(limit - 2), None, size - 1]
+        return indices_of(size, self.notation.limit)
 
     def places(self, whole: bool = False) -> Iterator[tuple[int | None, int, int]]:
         """Head, row and column of every entry, or of those in sight."""
         rows, columns = (
-            [k for k in (range(size) if whole else self.kept(size)) if k is not None]
+            [k for k in (range(size) if whole else self.indices(size)) if k is not None]
             for size in self.shape
         )
         return ((head, i, j) for head in self.heads for i in rows for j in columns)
@@ -135,7 +133,7 @@ class Shown:
         name = "" if home or self.item.name == self.item.letter else self.item.name
         table = self.table(head, home)
         kinds = ["matrix"] + ["home"] * home
-        hidden = None in (*self.kept(self.shape[0]), *self.kept(self.shape[1]))
+        hidden = None in (*self.indices(self.shape[0]), *self.indices(self.shape[1]))
         opener = (
             el(
                 "button",
@@ -146,10 +144,10 @@ class Shown:
             if hidden and home
             else Markup()
         )
-        said = [" ", el("span", name.replace("_", " "), class_="name")] if name else []
+        words = [" ", el("span", name.replace("_", " "), class_="name")] if name else []
         return el(
             "figure",
-            el("figcaption", formula(self.symbol(head)), *said),
+            el("figcaption", formula(self.symbol(head)), *words),
             el("div", table, class_="scroll"),
             opener,
             class_=" ".join(kinds),
@@ -158,7 +156,7 @@ class Shown:
     def table(self, head: int | None, home: bool) -> Markup:
         """The cells; each row says its number, and each cell its column."""
         names, across = self.labels
-        rows, columns = self.kept(self.shape[0]), self.kept(self.shape[1])
+        rows, columns = self.indices(self.shape[0]), self.indices(self.shape[1])
         lines: list[str] = []
         if across:
             corner = [el("td", class_="corner")] if names else []
@@ -175,7 +173,7 @@ class Shown:
                     dots = "⋱" if i is j else "⋮" if i is None else "⋯"
                     cells.append(el("td", dots, class_="gap"))
                     continue
-                shade = f"w{self.shade(head, i, j)}" if self.is_weights else None
+                shade = f"w{self.shade(head, i, j)}" if self.item.weights else None
                 cells.append(
                     el(
                         "td",
@@ -188,8 +186,8 @@ class Shown:
                 first = False
             body.append(el("tr", *cells, data_r=i))
         lines.append(el("tbody", *body))
-        heads_told = "" if head is None else f", head {head + self.notation.index_base}"
-        label = f"{self.item.name}{heads_told}, {self.shape[0]} by {self.shape[1]}"
+        which_head = "" if head is None else f", head {head + self.notation.index_base}"
+        label = f"{self.item.name}{which_head}, {self.shape[0]} by {self.shape[1]}"
         return el("table", *lines, aria_label=label, data_m=self.item.letter, data_h=head)
 
     def shade(self, head: int | None, i: int, j: int) -> int:
@@ -199,7 +197,7 @@ class Shown:
 
     @cached_property
     def largest(self) -> float:
-        """What the darkest shade stands for: 1, or the largest weight where that is more."""
+        """The number of the darkest shade: max(1, max |entry|) over finite entries."""
         finite = self.array[np.isfinite(self.array)]
         return max(1.0, float(np.abs(finite).max(initial=0.0)))
 
@@ -214,12 +212,12 @@ def pretty(digits: str) -> str:
     return line(number(bare)) + "?" * (digits != bare) if bare else "?"
 
 
-def operands(step: Step, shown: dict[str, Shown]) -> list[Shown]:
+def operands(step: Step, matrices: dict[str, MatrixView]) -> list[MatrixView]:
     """The matrices a step reads, in order."""
-    return [shown[letter] for letter in step.operands]
+    return [matrices[letter] for letter in step.operands]
 
 
-def head_of(step: Step, operand: Shown, head: int | None) -> int | None:
+def head_of(step: Step, operand: MatrixView, head: int | None) -> int | None:
     """Which head of an operand head `head` of a step reads; None where it is shared."""
     if not operand.item.per_head or head is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symattn.documents.page.elements import Markup, el
-from symattn.documents.page.matrices import Shown
+from symattn.documents.page.matrices import MatrixView
 from symattn.documents.pictures.kinds import tokens
 from symattn.documents.pictures.svg import svg_element
 
@@ -11,17 +11,17 @@ from symattn.documents.pictures.svg import svg_element
 MOST_TOKENS = 40
 
 
-def section(shown: Shown) -> Markup:
+def section(matrix: MatrixView) -> Markup:
     """The weights of every head side by side, drawn and as a shaded table."""
     figures = []
-    for head in shown.heads:
-        name = "" if head is None else f"Head {head + shown.notation.index_base}"
+    for head in matrix.heads:
+        name = "" if head is None else f"Head {head + matrix.notation.index_base}"
         drawn = Markup()
-        if max(shown.shape) <= MOST_TOKENS:
-            drawing = tokens(shown, head, titled=False)
+        if max(matrix.shape) <= MOST_TOKENS:
+            drawing = tokens(matrix, head, titled=False)
             drawn = svg_element(drawing, data_h=head, class_="lines-between")
         caption = [el("figcaption", name)] if name else []
-        table = el("div", shown.table(head, home=False), class_="scroll")
+        table = el("div", matrix.table(head, home=False), class_="scroll")
         figures.append(
             el("figure", *caption, el("div", drawn, table, class_="both"), class_="head")
         )

@@ -34,7 +34,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Stroke:
-    """A straight line; an arrow points to its end. `marks` are told to programs."""
+    """A straight line; an arrow points to its end. `marks` become data-… attributes."""
 
     x1: float
     y1: float
@@ -60,7 +60,7 @@ class Words:
 
     @property
     def plain(self) -> str:
-        """What is read where there is no mathematics."""
+        """The words as plain text, for formats without mathematics."""
         return self.words if isinstance(self.words, str) else line(self.words)
 
 
@@ -69,7 +69,7 @@ Shape: TypeAlias = Box | Stroke | Words
 
 @dataclass(frozen=True)
 class Drawing:
-    """Shapes in the order in which they are drawn, how large they are, and what they say."""
+    """Shapes in the order in which they are drawn, their size, and a text alternative."""
 
     width: float
     height: float

@@ -1,4 +1,4 @@
-"""What there is to draw: heat maps, lines between tokens, Falk's scheme, the graph of steps."""
+"""Kinds of pictures: heat maps, lines between tokens, Falk's scheme, the graph of steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sympy
 
 from symattn.derivation import Derivation, Evaluation, Step
 from symattn.documents.page.colour import shade, shade_of
-from symattn.documents.page.matrices import Shown, head_of
+from symattn.documents.page.matrices import MatrixView, head_of
 from symattn.documents.pictures.drawing import (
     HEIGHT,
     LETTER,
@@ -20,7 +20,7 @@ from symattn.documents.pictures.drawing import (
     Words,
     beside,
 )
-from symattn.errors import SymattnError, nearest, shown
+from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.spell import Speller
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.text import line
@@ -48,41 +48,49 @@ def picture(
     """
     notation = notation_of(notation)
     if kind not in KINDS:
-        raise SymattnError(f"no picture is called {shown(kind)}{nearest(kind, KINDS)}")
+        raise SymattnError(f"no picture is called {quote(kind)}{nearest(kind, KINDS)}")
     if kind == "steps":
         return graph(derivation, notation)
     if evaluation is None:
         raise SymattnError(f"picture {kind}: needs numbers; give a worksheet")
-    names = [item.name for item in (*derivation.inputs, *derivation.steps)]
-    usual = "scores" if kind == "falk" else "weights"
-    wanted = step or (usual if usual in names else names[-1])
-    if wanted not in names:
-        raise SymattnError(f"no step is called {shown(wanted)}{nearest(wanted, names)}")
     items = (*derivation.inputs, *derivation.steps)
-    parts = {item.letter: Shown(item, evaluation, notation) for item in items}
+    names = [item.name for item in items]
+    wanted = step or usual(kind, derivation)
+    if wanted not in names:
+        raise SymattnError(f"no step is called {quote(wanted)}{nearest(wanted, names)}")
+    parts = {item.letter: MatrixView(item, evaluation, notation) for item in items}
     chosen = next(part for part in parts.values() if part.item.name == wanted)
     return OF_A_MATRIX[kind](chosen, parts)
 
 
+def usual(kind: str, derivation: Derivation) -> str:
+    """The matrix that is drawn where none is asked for: the weights; of products, the scores."""
+    items = (*derivation.inputs, *derivation.steps)
+    if kind == "falk":
+        names = [step.name for step in derivation.steps if step.logits]
+    else:
+        names = [item.name for item in items if item.weights]
+    return names[0] if names else items[-1].name
+
+
 def names_of(labels: tuple[str, ...], count: int, base: int, letter: str) -> list[str]:
     """The tokens' names, or numbered letters where they have none."""
-    names = list(labels) or [f"{letter} {k + base}" for k in range(count)]
-    return [_cut(name) for name in names]
+    return list(map(_cut, labels or (f"{letter} {k + base}" for k in range(count))))
 
 
-def heat(shown: Shown, _: Mapping[str, Shown]) -> Drawing:
+def heat(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
     """Every head's matrix with its digits, each cell as dark as its number is large."""
-    return beside([_matrix(shown, head, shaded=True) for head in shown.heads])
+    return beside([_matrix(matrix, head, shaded=True) for head in matrix.heads])
 
 
-def _matrix(shown: Shown, head: int | None, shaded: bool, title: bool = True) -> Drawing:
+def _matrix(matrix: MatrixView, head: int | None, shaded: bool, title: bool = True) -> Drawing:
     """A matrix with its labels; its cells begin where `_corner` says."""
-    rows, columns = shown.shape
-    left, top, width = _corner(shown, title)
-    down, across = shown.labels
+    rows, columns = matrix.shape
+    left, top, width = _corner(matrix, title)
+    down, across = matrix.labels
     shapes: list[Shape] = []
     if title:
-        shapes.append(Words(left + columns * width / 2, HEIGHT, shown.symbol(head), bold=True))
+        shapes.append(Words(left + columns * width / 2, HEIGHT, matrix.symbol(head), bold=True))
     for j, name in enumerate(across):
         shapes.append(Words(left + (j + 0.5) * width, top - 7, _cut(name), ink="soft"))
     for i in range(rows):
@@ -91,16 +99,14 @@ def _matrix(shown: Shown, head: int | None, shaded: bool, title: bool = True) ->
         for j in range(columns):
             fill, ink = "card", "ink"
             if shaded:
-                value = shown.array[i, j] if head is None else shown.array[head, i, j]
-                fill, ink = shade("light", shade_of(float(value), shown.largest))
+                value = matrix.array[i, j] if head is None else matrix.array[head, i, j]
+                fill, ink = shade("light", shade_of(float(value), matrix.largest))
             shapes.append(Box(left + j * width, top + i * _CELL, width, _CELL, fill, "rule"))
             shapes.append(
-                Words(left + (j + 0.5) * width, _base(top, i), shown.text(head, i, j), ink=ink)
+                Words(left + (j + 0.5) * width, _base(top, i), matrix.text(head, i, j), ink=ink)
             )
-    listed = "; ".join(
-        ", ".join(shown.text(head, i, j) for j in range(columns)) for i in range(rows)
-    )
-    description = f"{line(shown.symbol(head))}, {rows} by {columns}: {listed}."
+    listed = "; ".join(", ".join(row) for row in matrix.texts(head))
+    description = f"{line(matrix.symbol(head))}, {rows} by {columns}: {listed}."
     return Drawing(left + columns * width + 1, top + rows * _CELL + 1, tuple(shapes), description)
 
 
@@ -112,11 +118,11 @@ def _cut(name: str) -> str:
     return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
 
 
-def _corner(shown: Shown, title: bool) -> tuple[float, float, float]:
+def _corner(matrix: MatrixView, title: bool) -> tuple[float, float, float]:
     """Where the cells begin, and how wide they are."""
-    down, across = shown.labels
+    down, across = matrix.labels
     longest = max(
-        (len(shown.text(head, i, j)) for head, i, j in shown.places(whole=True)), default=1
+        (len(matrix.text(head, i, j)) for head, i, j in matrix.places(whole=True)), default=1
     )
     widest = max([longest, *(len(_cut(name)) for name in across)])
     left = LETTER * max((len(_cut(name)) for name in down), default=0) + 14 if down else 1.0
@@ -124,18 +130,18 @@ def _corner(shown: Shown, title: bool) -> tuple[float, float, float]:
     return left, top, LETTER * widest + 2 * _PAD
 
 
-def lines(shown: Shown, _: Mapping[str, Shown]) -> Drawing:
+def lines(matrix: MatrixView, _: Mapping[str, MatrixView]) -> Drawing:
     """Queries on the left, keys on the right, a line as heavy as the weight; heads side by side."""
-    return beside([tokens(shown, head) for head in shown.heads])
+    return beside([tokens(matrix, head) for head in matrix.heads])
 
 
-def tokens(shown: Shown, head: int | None, titled: bool = True) -> Drawing:
+def tokens(matrix: MatrixView, head: int | None, titled: bool = True) -> Drawing:
     """The lines of one head."""
-    array = shown.array if head is None else shown.array[head]
-    down, across = shown.labels
-    if shown.flipped:
+    array = matrix.array if head is None else matrix.array[head]
+    down, across = matrix.labels
+    if matrix.flipped:
         array, down, across = array.T, across, down
-    base = shown.notation.index_base
+    base = matrix.notation.index_base
     queries = names_of(down, array.shape[0], base, "query")
     keys = names_of(across, array.shape[1], base, "key")
     left, right = (10 + LETTER * max(7, *map(len, side)) for side in (queries, keys))
@@ -143,7 +149,7 @@ def tokens(shown: Shown, head: int | None, titled: bool = True) -> Drawing:
     shapes: list[Shape] = []
     for i in range(len(queries)):
         for j in range(len(keys)):
-            share = abs(float(array[i, j])) / shown.largest
+            share = abs(float(array[i, j])) / matrix.largest
             seen = share >= FAINTEST  # NaN is not
             width, opacity = (0.75 + 5 * share, 0.25 + 0.75 * share) if seen else (0.0, 0.0)
             shapes.append(
@@ -180,18 +186,18 @@ def tokens(shown: Shown, head: int | None, titled: bool = True) -> Drawing:
     return Drawing(left + _SPAN + right, height, tuple(shapes), description)
 
 
-def falk(shown: Shown, everything: Mapping[str, Shown]) -> Drawing:
+def falk(product: MatrixView, everything: Mapping[str, MatrixView]) -> Drawing:
     """Falk's scheme of a product: a row on the left, a column above, the cell where they cross.
 
     The first entry's row, column and cell are marked. Raises `SymattnError` where the step is no
     product of two matrices.
     """
-    step = shown.item
+    step = product.item
     factors = (
         step.expr.args if isinstance(step, Step) and isinstance(step.expr, sympy.MatMul) else ()
     )
     letters = [_factor(part) for part in factors]
-    if shown.flipped:
+    if product.flipped:
         raise SymattnError(
             'picture falk: is drawn with tokens as rows; leave out convention = "columns"'
         )
@@ -201,12 +207,12 @@ def falk(shown: Shown, everything: Mapping[str, Shown]) -> Drawing:
         )
     assert isinstance(step, Step)
     drawings = []
-    for head in shown.heads:
+    for head in product.heads:
         (one, _), (other, turned) = (part for part in letters if part is not None)
         left, right = everything[one], everything[other]
         drawings.append(
             _crossed(
-                shown,
+                product,
                 head,
                 (left, head_of(step, left, head)),
                 (right, head_of(step, right, head)),
@@ -225,29 +231,21 @@ def _factor(part: sympy.Expr) -> tuple[str, bool] | None:
 
 
 def _crossed(
-    shown: Shown,
+    product: MatrixView,
     head: int | None,
-    left: tuple[Shown, int | None],
-    right: tuple[Shown, int | None],
+    left: tuple[MatrixView, int | None],
+    right: tuple[MatrixView, int | None],
     turned: bool,
 ) -> Drawing:
     """The three tables of one product, the result where row and column meet."""
-    matrix, which = right
-    above = [
-        [matrix.text(which, i, j) for j in range(matrix.shape[1])] for i in range(matrix.shape[0])
-    ]
+    above = right[0].texts(right[1])
     above = [list(column) for column in zip(*above, strict=True)] if turned else above
-    beside_it = [
-        [left[0].text(left[1], i, j) for j in range(left[0].shape[1])]
-        for i in range(left[0].shape[0])
-    ]
-    result = [
-        [shown.text(head, i, j) for j in range(shown.shape[1])] for i in range(shown.shape[0])
-    ]
+    beside_it = left[0].texts(left[1])
+    result = product.texts(head)
     widest = max(len(text) for rows in (above, beside_it, result) for row in rows for text in row)
     width = LETTER * widest + 2 * _PAD
     inner, name_room = len(above), HEIGHT + 10
-    down, _ = shown.labels
+    down, _ = product.labels
     margin = LETTER * max((len(_cut(name)) for name in down), default=0) + 14 if down else 1.0
     x, y = margin + inner * width + 16, name_room + inner * _CELL + 16
     shapes: list[Shape] = []
@@ -275,24 +273,26 @@ def _crossed(
         Words(margin - 7, _base(y, i), _cut(name), "end", "soft") for i, name in enumerate(down)
     ]
     across = len(above[0])
-    symbol = matrix.symbol(which)
+    symbol = right[0].symbol(right[1])
     shapes.append(
         Words(
-            x + across * width / 2, HEIGHT, shown.notation.transposed(symbol) if turned else symbol
+            x + across * width / 2,
+            HEIGHT,
+            product.notation.transposed(symbol) if turned else symbol,
         )
     )
     shapes.append(Words(margin + inner * width / 2, y - 8, left[0].symbol(left[1])))
     bottom = y + len(result) * _CELL
-    shapes.append(Words(x + across * width / 2, bottom + HEIGHT + 4, shown.symbol(head)))
+    shapes.append(Words(x + across * width / 2, bottom + HEIGHT + 4, product.symbol(head)))
     description = (
-        f"Falk's scheme of {line(shown.symbol(head))}: each entry stands where a row of "
+        f"Falk's scheme of {line(product.symbol(head))}: each entry stands where a row of "
         f"{line(left[0].symbol(left[1]))} meets a column of the matrix above."
     )
     return Drawing(x + across * width + 1, bottom + HEIGHT + 10, tuple(shapes), description)
 
 
 def graph(derivation: Derivation, notation: Notation) -> Drawing:
-    """Which matrix is made of which: inputs on top, each step below what it reads."""
+    """The graph of operands: inputs on top, each step below the matrices that it reads."""
     items = {item.letter: item for item in (*derivation.inputs, *derivation.steps)}
     speller = Speller(notation)
     widths = {
@@ -325,9 +325,9 @@ def graph(derivation: Derivation, notation: Notation) -> Drawing:
         x, y = place[letter]
         fill = "quiet" if isinstance(item, Step) else "second"
         shapes.append(Box(x - widths[letter] / 2, y, widths[letter], _NODE, fill, "soft"))
-        named = item.name != letter
-        shapes.append(Words(x, y + (18 if named else 27), speller.matrix(item.symbol)))
-        if named:
+        is_named = item.name != letter
+        shapes.append(Words(x, y + (18 if is_named else 27), speller.matrix(item.symbol)))
+        if is_named:
             shapes.append(Words(x, y + 36, item.name.replace("_", " "), ink="soft"))
     description = "; ".join(
         f"{step.name} from {' and '.join(items[x].name for x in step.operands)}"
@@ -374,7 +374,7 @@ def _placed(
 
 
 #: The pictures of a matrix that can be asked for; ``steps`` is one of the whole derivation.
-OF_A_MATRIX: Mapping[str, Callable[[Shown, Mapping[str, Shown]], Drawing]] = {
+OF_A_MATRIX: Mapping[str, Callable[[MatrixView, Mapping[str, MatrixView]], Drawing]] = {
     "heat": heat,
     "lines": lines,
     "falk": falk,

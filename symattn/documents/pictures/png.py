@@ -10,9 +10,12 @@ from symattn.errors import SymattnError
 
 _MARGIN = 8.0
 
+#: Pixels to a unit of the drawing.
+_SCALE = 2.0
 
-def png_document(drawing: Drawing, scale: float = 2.0) -> bytes:
-    """The drawing as the bytes of a PNG, `scale` pixels to a unit; its alternative is inside.
+
+def png_document(drawing: Drawing) -> bytes:
+    """The drawing as the bytes of a PNG; its text alternative is the description inside.
 
     Raises `SymattnError` where matplotlib is not installed.
     """
@@ -22,7 +25,7 @@ def png_document(drawing: Drawing, scale: float = 2.0) -> bytes:
     except ImportError:
         raise SymattnError("png: needs matplotlib; pip install 'symattn[plot]'") from None
     width, height = drawing.width + 2 * _MARGIN, drawing.height + 2 * _MARGIN
-    figure = Figure(figsize=(width / 72, height / 72), dpi=72 * scale)
+    figure = Figure(figsize=(width / 72, height / 72), dpi=72 * _SCALE)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(-_MARGIN, drawing.width + _MARGIN), ylim=(drawing.height + _MARGIN, -_MARGIN))

@@ -91,7 +91,7 @@ def _shape(shape: Shape, alone: bool) -> Markup:
         case Words(x, y, _, anchor, ink, bold):
             return el(
                 "text",
-                *_said(shape),
+                *_tspans(shape),
                 x=_number(x),
                 y=_number(y),
                 text_anchor=None if anchor == "start" else anchor,
@@ -101,7 +101,7 @@ def _shape(shape: Shape, alone: bool) -> Markup:
             )
 
 
-def _said(shape: Words) -> list[str]:
+def _tspans(shape: Words) -> list[str]:
     """Plain words; of a letter with scripts, the scripts smaller, above and below."""
     if not isinstance(shape.words, Script):
         return [shape.plain]

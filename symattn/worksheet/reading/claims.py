@@ -26,7 +26,7 @@ from symattn.arithmetic.verify import Accepted
 from symattn.arithmetic.written import Written, read_written
 from symattn.attention.vocabulary import SYMBOLS, symbol_of
 from symattn.derivation import Evaluation, Place
-from symattn.errors import ReadError, counted, nearest, shown
+from symattn.errors import ReadError, counted, nearest, quote
 from symattn.notation.options import Notation, notation_of
 from symattn.worksheet.reading.lines import Line, is_line, read_line
 from symattn.worksheet.reading.references import (
@@ -59,18 +59,18 @@ class Policy:
     def __post_init__(self) -> None:
         if self.rounding not in get_args(Accepted):
             hint = nearest(str(self.rounding), get_args(Accepted))
-            raise ReadError(f"rounding = {shown(self.rounding)}: there is no such rounding{hint}")
+            raise ReadError(f"rounding = {quote(self.rounding)}: there is no such rounding{hint}")
         if type(self.min_digits) is not int or not 0 <= self.min_digits <= 100:
-            raise ReadError(f"min_digits = {shown(self.min_digits)}: give a whole number to 100")
+            raise ReadError(f"min_digits = {quote(self.min_digits)}: give a whole number to 100")
         if self.decimal not in ("", *DECIMAL_SIGNS):
-            raise ReadError(f'decimal = {shown(self.decimal)}: write decimal = "," or "."')
+            raise ReadError(f'decimal = {quote(self.decimal)}: write decimal = "," or "."')
         accept = [self.accept] if isinstance(self.accept, str) else self.accept
         if not isinstance(accept, list | tuple):
             raise ReadError("accept: give a list of verdicts")
         for verdict in accept:
             if verdict not in VERDICTS:
                 hint = nearest(str(verdict), VERDICTS)
-                raise ReadError(f"accept: {shown(verdict)} is not a verdict{hint}")
+                raise ReadError(f"accept: {quote(verdict)} is not a verdict{hint}")
         object.__setattr__(self, "accept", tuple(dict.fromkeys(("right", *accept))))
 
 
@@ -92,7 +92,7 @@ def _of_step(reference: Reference) -> Reference:
     step = reference.step
     if symbol_of(step) is None:
         hint = "; it belongs in [policy]" if step in _SETTINGS else nearest(step, SYMBOLS)
-        raise ReadError(f"{shown(reference.text)} in [claims] is not a known step{hint}")
+        raise ReadError(f"{quote(reference.text)} in [claims] is not a known step{hint}")
     return reference
 
 

@@ -90,8 +90,8 @@ def without_tex(text: str) -> str:
 
     text = _FRACTION.sub(apart, text)
     text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", text)
-    told = _COMMAND.sub(lambda match: _SIGNS.get(match[0].strip(), ""), text)
-    return re.sub(r"\s*([·×])\s*", r"\1", told)
+    plain = _COMMAND.sub(lambda match: _SIGNS.get(match[0].strip(), ""), text)
+    return re.sub(r"\s*([·×])\s*", r"\1", plain)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

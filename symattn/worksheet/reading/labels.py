@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symattn.arithmetic.reading import MAX_ENTRIES
-from symattn.errors import ReadError, nearest, shown
+from symattn.errors import ReadError, nearest, quote
 
 MAX_LABEL = 80
 LABELS = ("tokens", "query_tokens", "key_tokens", "past_tokens", "vocabulary", "features")
@@ -103,7 +103,7 @@ def words_of(value: Any, name: str) -> tuple[str, ...]:
 def label_of(value: Any, name: str, most: int = MAX_LABEL) -> str:
     """A text that is not too long."""
     if not isinstance(value, str):
-        raise ReadError(f"{name}: {shown(value)} is not text; put it in quotes")
+        raise ReadError(f"{name}: {quote(value)} is not text; put it in quotes")
     if len(value) > most:
         raise ReadError(f"{name}: {len(value)} characters are too many; {most} at most")
     return value

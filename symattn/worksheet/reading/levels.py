@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symattn.attention.vocabulary import WORDS
-from symattn.errors import ReadError, counted, shown
+from symattn.errors import ReadError, counted, quote
 from symattn.worksheet.reading.labels import depth
 
 _MASKS = ("allowed", "mask")
@@ -50,7 +50,7 @@ def levels_of(
     if batch is not None and (
         isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= _MOST
     ):
-        raise ReadError(f"batch = {shown(batch)}: give a whole number from 1 to {_MOST}")
+        raise ReadError(f"batch = {quote(batch)}: give a whole number from 1 to {_MOST}")
     items = _items(heads, batch, given, one_for_all)
     count = _checked(batch, items, given)
     return Levels(_heads(heads, given, one_for_all, items), count, items)
@@ -114,16 +114,16 @@ def _head_count(
 
 def _checked(batch: int | None, items: Collection[str], given: Mapping[str, Any]) -> int | None:
     """The number of items, which is the same for every matrix that has one for each."""
-    told_by = f"batch = {batch}"
+    origin = f"batch = {batch}"
     count = batch
     for name in (name for name in given if name in items):
         own = len(given[name])
         if count is None:
-            count, told_by = own, name
+            count, origin = own, name
         if own != count:
             raise ReadError(
                 f"{name}: has {counted(own, 'item')} of a batch where there are {count}, because "
-                f"of {told_by}; give as many, or leave the outer brackets out if all items share it"
+                f"of {origin}; give as many, or leave the outer brackets out if all items share it"
             )
     if batch is not None and not items:
         like = next((n for n in given if not _is_learned(n)), "X")
@@ -142,8 +142,10 @@ def _heads(
     deep = [name for name in given if levels[name] == 3]
     shared = [name for name in deep if name in one_for_all and name not in _MASKS]
     if shared:
-        told = "three" if shared[0] not in items else "four"
-        raise ReadError(f"{shared[0]}: {told} levels of brackets, but all heads share {shared[0]}")
+        number = "three" if shared[0] not in items else "four"
+        raise ReadError(
+            f"{shared[0]}: {number} levels of brackets, but all heads share {shared[0]}"
+        )
     if heads not in (None, "h"):
         return heads
     deep = [name for name in deep if name not in _MASKS] or deep

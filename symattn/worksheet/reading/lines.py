@@ -21,7 +21,7 @@ from symattn.arithmetic.spelling import POWER_OF_TEN, exponent_of, plain_text
 from symattn.arithmetic.verify import Quantity
 from symattn.arithmetic.written import Written, read_written
 from symattn.derivation import Place
-from symattn.errors import ReadError, shown
+from symattn.errors import ReadError, quote
 from symattn.grammar import Tree, read_closed
 
 #: Sides that a line may have, and characters of it.
@@ -40,6 +40,11 @@ _INDICES = re.compile(
     r"|\\sqrt\s*\{[^{}]*\}|[₀-₉⁰¹²³⁴-⁹]+"
 )
 _LETTER = re.compile(r"[^\W\d_]")
+
+#: The letter of an entry with its indices: ``g_00``, ``s[1,2]``, ``a₁₂``, ``\\alpha_{12}``.
+_ENTRY = re.compile(
+    r"(?<![^\W\d_])[^\W\d_](?:_|[₀-₉]|\[[0-9]+,\s*[0-9]+\])|\\(?!(?:max|min|log|sum|ln)_)[a-zA-Z]+_"
+)
 _DECIMAL = re.compile(r"(?<![\w.])([0-9]+)(?:\.([0-9]*))?([eE][-+]?[0-9]+)?|\.([0-9]+)")
 _SCIENTIFIC = re.compile(rf"((?<![\w.])[0-9]+\.[0-9]+)({POWER_OF_TEN})")
 _MAX = re.compile(
@@ -177,13 +182,13 @@ def read_line(
         if not sides and _is_symbolic(side):
             if start == found[0][2] and names(side) is False:
                 raise ReadError(
-                    f"{where}: {shown(side)} is another entry; claim the line for that one"
+                    f"{where}: {quote(side)} is another entry; claim the line for that one"
                 )
             continue
         sides.append(_side(side, start, sign, where, decimal))
     last = sides[-1] if sides else None
     if last is None or last.text != found[-1][1]:
-        raise ReadError(f"{where}: {shown(found[-1][1])} is not a number; end the line with one")
+        raise ReadError(f"{where}: {quote(found[-1][1])} is not a number; end the line with one")
     if last.written is None and last.decimals and len(found) > 1:
         raise ReadError(f"{where}: ends with {last.text[:40]}; write its value after it")
     claimed = last.written or Written(last.text, last.value, None)
@@ -201,7 +206,7 @@ def _read_side(text: str, where: str, decimal: str) -> Side:
     written = read_written(text, where, decimal)
     if written is None:
         raise ReadError(
-            f"{where}: {shown(text)} stands where a number belongs; write the number, "
+            f"{where}: {quote(text)} stands where a number belongs; write the number, "
             "or leave the claim out"
         )
     if written.places is not None:
@@ -227,7 +232,12 @@ def _largest(inside: str, where: str, decimal: str) -> Side:
 
 
 def _is_symbolic(side: str) -> bool:
-    """Whether a side names what is computed by letters: no number in it stands for itself."""
+    """Whether a side is a formula: it has letters only, or the letter of an entry with its indices.
+
+    ``e^(g_00)/(e^(g_00) + 0)`` is one, though 0 is a number; ``l·0 + 2·4`` is a slip of the pen.
+    """
+    if _ENTRY.search(side):
+        return True
     rest = _INDICES.sub(" ", side)
     if any(character.isdigit() for character in rest):
         return False

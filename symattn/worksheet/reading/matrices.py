@@ -25,7 +25,7 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES, read_number
-from symattn.errors import ReadError, located, nearest, shown
+from symattn.errors import ReadError, located, nearest, quote
 from symattn.worksheet.reading.files import excerpt, named_file, open_regular, reason
 
 #: Numbers that a matrix from a file may have, and how many axes.
@@ -135,7 +135,7 @@ def _member(archive: ZipFile, name: str, size: int) -> Array:
     names = [info.filename.removesuffix(".npy") for info in members]
     place = _chosen(name, names)
     if names.count(names[place]) > 1:
-        raise ReadError(f"holds more than one array {shown(excerpt(names[place]))}; keep one")
+        raise ReadError(f"holds more than one array {quote(excerpt(names[place]))}; keep one")
     info = members[place]
     _check_member(info, size)
     with archive.open(info) as member:
@@ -169,11 +169,11 @@ def _array(file: IO[bytes], size: int) -> Array:
     if length > MAX_HEADER:
         raise ReadError(f"a header of {length:,} bytes is too long; {MAX_HEADER:,} at most")
     dtype, order, shape = _header(_exactly(file, length).decode("latin-1"))
-    wanted, held = _check_count(shape) * dtype.itemsize, max(size - 8 - width - length, 0)
-    if wanted != held:
-        more = "; save one array a file" if held > wanted else ""
+    wanted, present = _check_count(shape) * dtype.itemsize, max(size - 8 - width - length, 0)
+    if wanted != present:
+        more = "; save one array a file" if present > wanted else ""
         raise ReadError(
-            f"cannot be read: its header promises {wanted:,} bytes of numbers, and {held:,} are "
+            f"cannot be read: its header promises {wanted:,} bytes of numbers, and {present:,} are "
             f"there{more}"
         )
     return _numbers(_exactly(file, wanted), dtype).reshape(shape, order=order)
@@ -202,7 +202,7 @@ def _dtype(code: str) -> np.dtype[Any]:
     if kind and kind[1] in _OTHERS:
         raise ReadError(f"holds {_OTHERS[kind[1]]} (dtype {excerpt(code)}); save it as float32")
     if not kind or kind[1] not in "fiub?":
-        raise ReadError(f"cannot be read: its header has the unknown dtype {shown(excerpt(code))}")
+        raise ReadError(f"cannot be read: its header has the unknown dtype {quote(excerpt(code))}")
     try:
         return np.dtype(code)
     except TypeError:
@@ -314,7 +314,7 @@ def _check_row(row: Sequence[str], number: int) -> None:
             mend = _NO_NAMES if number == place == 1 else "give a number in every place"
             raise ReadError(f"row {number} has nothing in place {place}; {mend}")
         if (number == 1 or place == 1) and _is_name(cell):
-            found = shown(excerpt(cell))
+            found = quote(excerpt(cell))
             raise ReadError(f"row {number} has {found} in place {place}, no number; {_NO_NAMES}")
 
 
@@ -358,8 +358,10 @@ def _chosen(name: str, names: Sequence[str]) -> int:
         return 0
     if name in names:
         return names.index(name)
-    said = f"there is no {shown(excerpt(name))}" if name else "say which matrix, as in file.npz:Q"
-    raise ReadError(f"{said}{nearest(name, [excerpt(known)[:60] for known in names[:2000]])}")
+    message = (
+        f"there is no {quote(excerpt(name))}" if name else "say which matrix, as in file.npz:Q"
+    )
+    raise ReadError(f"{message}{nearest(name, [excerpt(known)[:60] for known in names[:2000]])}")
 
 
 def _check_count(shape: Sequence[int]) -> int:
@@ -393,11 +395,11 @@ def _exactly(file: IO[bytes], count: int) -> bytearray:
     return found
 
 
-def _numbers(held: bytearray, dtype: np.dtype[Any]) -> Array:
+def _numbers(buffer: bytearray, dtype: np.dtype[Any]) -> Array:
     """The bytes as numbers in the order of this machine; any byte but 0 is true."""
     if dtype.kind == "b":
-        return np.asarray(np.frombuffer(held, np.uint8) != 0)
-    numbers: Array = np.frombuffer(held, dtype).astype(dtype.newbyteorder("="), copy=False)
+        return np.asarray(np.frombuffer(buffer, np.uint8) != 0)
+    numbers: Array = np.frombuffer(buffer, dtype).astype(dtype.newbyteorder("="), copy=False)
     return numbers
 
 

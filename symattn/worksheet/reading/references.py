@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from symattn.derivation import Evaluation, Place
-from symattn.errors import ReadError, shown
+from symattn.errors import ReadError, quote
 from symattn.notation.latex import latex
 from symattn.notation.options import Notation
 from symattn.notation.text import line as as_line
 from symattn.notation.tree import Num
-
-#: A step's name with indices in brackets, in the middle of a text.
-BRACKETED = r"[A-Za-z_]+(?:\[[^\[\]]*\])+"
 
 _REFERENCE = re.compile(r"(?P<step>[A-Za-z_]{1,40})(?P<index>(?:\[[^\[\]]{1,40}\]){0,6})\Z")
 _INDEX = re.compile(r"[0-9]{1,5}\Z", re.ASCII)
@@ -82,7 +79,7 @@ class Reference:
             return slice(start - base, stop - base + 1)
         if _INDEX.match(index) and base <= int(index) <= last:
             return int(index) - base
-        number = index if index.isdigit() else shown(index)
+        number = index if index.isdigit() else quote(index)
         raise ReadError(f"{self.text}: no {axis} {number}: {known}")
 
 
@@ -95,7 +92,7 @@ def read_reference(text: str, where: str = "") -> Reference:
     found = reference_in(text)
     if found is None:
         raise ReadError(
-            f"{shown(text)}{where} names no entry; write e.g. weights[1,2], or weights[2][1,2] "
+            f"{quote(text)}{where} names no entry; write e.g. weights[1,2], or weights[2][1,2] "
             "for head 2"
         )
     return found
@@ -134,8 +131,8 @@ def entries_at(texts: Sequence[str], evaluation: Evaluation) -> dict[str, Place]
     Raises as `entry_at` does.
     """
     firsts = {s.name: (0,) * (2 + s.per_head) for s in evaluation.steps} if "first" in texts else {}
-    named = [read_reference(text.strip()) for text in texts if text != "first"]
-    return firsts | dict(entry_at(reference, evaluation) for reference in named)
+    references = [read_reference(text.strip()) for text in texts if text != "first"]
+    return firsts | dict(entry_at(reference, evaluation) for reference in references)
 
 
 def size_of(shape: Sequence[int]) -> str:

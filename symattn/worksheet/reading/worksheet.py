@@ -28,7 +28,7 @@ from symattn.attention.spec import Attention
 from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, symbol_of
 from symattn.attention.words import SIZES
 from symattn.derivation import Derivation, Evaluation
-from symattn.errors import ReadError, counted, located, nearest, shown
+from symattn.errors import ReadError, counted, located, nearest, quote
 from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.masks import MASKS
@@ -101,7 +101,7 @@ class Worksheet:
     @contextmanager
     def in_file(self) -> Iterator[None]:
         """Puts the file and the line before what is refused inside."""
-        with located(lambda told: place_of_fault(self.name, self.text, told), self.name):
+        with located(lambda message: place_of_fault(self.name, self.text, message), self.name):
             yield
 
     def derivation(self) -> Derivation:
@@ -121,7 +121,7 @@ class Worksheet:
         of = name.removeprefix("d").removeprefix("_")
         if all(of not in (step.name, step.letter) for step in derivation):
             known = nearest(of, derivation.names)
-            raise ReadError(f"{name}: no step is called {shown(of)}{known}")
+            raise ReadError(f"{name}: no step is called {quote(of)}{known}")
         ones = "ones" if value == "ones" else None
         return derivation.gradient(self.wrt or None, of=of, upstream=ones)
 
@@ -139,7 +139,7 @@ class Worksheet:
             raise ReadError("batch: this worksheet holds one calculation")
         if not base <= whole(number, "batch") < base + self.batch:
             raise ReadError(
-                f"batch: there is no item {shown(number)} among {base} to {base + self.batch - 1}"
+                f"batch: there is no item {quote(number)} among {base} to {base + self.batch - 1}"
             )
         given = item_of(self.given, self.items, number - base)
         return replace(self, given=given, claims={}, batch=None, items=frozenset())
@@ -239,7 +239,7 @@ def _worksheet(
     _known(data, _TABLES, "")
     schema = data.get("schema", 1)
     if schema != 1 or isinstance(schema, bool):
-        raise ReadError(f"schema = {shown(schema)}: this symattn reads schema 1")
+        raise ReadError(f"schema = {quote(schema)}: this symattn reads schema 1")
     attention = _table(data, "attention")
     files = _Files(folder, roots)
     given = _given(_table(data, "given"), files)
@@ -438,7 +438,7 @@ def _known(data: Mapping[str, Any], names: Iterable[str], table: str) -> None:
                 hint = f"; it belongs in [{home}]"
         if key in MASKS:
             hint = f'; write mask = "{key}"'
-        raise ReadError(f"{shown(key)}{where} is not a known key{hint}")
+        raise ReadError(f"{quote(key)}{where} is not a known key{hint}")
 
 
 def _given(table: Mapping[str, Any], files: _Files) -> dict[str, Any]:
@@ -454,17 +454,17 @@ def _given(table: Mapping[str, Any], files: _Files) -> dict[str, Any]:
         name = reference.step if reference is not None and head is not None else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
             hint = "; it belongs in [policy]" if name in _POLICY else nearest(name, SYMBOLS)
-            raise ReadError(f"{shown(key)} in [given] is not a known name{hint}")
+            raise ReadError(f"{quote(key)} in [given] is not a known name{hint}")
         start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
-        held = value
+        matrix = value
         if isinstance(value, str) and not start:
-            held = files.matrix(key, value)
+            matrix = files.matrix(key, value)
         if head is not None:
             if head in heads.setdefault(name, {}):
                 raise ReadError(f"{name}[{head}]: is given twice; keep one")
-            heads[name][head] = held
+            heads[name][head] = matrix
         else:
-            given[name] = held
+            given[name] = matrix
     for name, parts in heads.items():
         if name in given:
             raise ReadError(f"{name}[{min(parts)}]: {name} is given as a whole too; keep one")
@@ -564,7 +564,7 @@ class _Files:
     def __init__(self, folder: Path, roots: Sequence[Path]) -> None:
         self.folder, self.roots = folder, roots
         self.read: dict[Path, None] = {}
-        self._kept = 0
+        self._memory = 0
 
     def matrix(self, key: str, reference: str) -> Any:
         """The matrix of a file, as nested lists unless it is too large for exact numbers."""
@@ -577,8 +577,8 @@ class _Files:
         if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
             matrix = as_lists(matrix, key)
         large = isinstance(matrix, np.ndarray)
-        self._kept += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in _leaves(matrix))
-        if self._kept > _MAX_KEPT:
+        self._memory += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in _leaves(matrix))
+        if self._memory > _MAX_KEPT:
             raise ReadError(f"{key}: the matrices of all files are too large together")
         return matrix
 

@@ -90,12 +90,12 @@ class _Walk:
         cells: list[list[int]] = []
         for key in self._members():
             if key == "cells" and self._next("["):
-                cells = [self._source() for _ in self._items()]
+                cells = [self._text_starts() for _ in self._items()]
             else:
                 self._pass_over()
         return cells
 
-    def _source(self) -> list[int]:
+    def _text_starts(self) -> list[int]:
         starts: list[int] = []
         if not self._next("{"):
             self._pass_over()

@@ -96,7 +96,7 @@ class Anchor:
 class Flaw:
     """What marks a worksheet or a claim and cannot be read: why, and where it stands."""
 
-    told: str
+    message: str
     start: int
 
     def moved(self, place: Callable[[int], int]) -> Flaw:
@@ -162,8 +162,8 @@ def marked_lines(text: str, start: int, end: int) -> Iterator[Anchor | Flaw]:
     A flaw where there are none, and where there is too much.
     """
     if end - start > _MOST:
-        told = f"{end - start} characters behind the comment claim are too many; {_MOST} at most"
-        yield Flaw(f"{told}, up to a blank line", start)
+        message = f"{end - start} characters behind the comment claim are too many; {_MOST} at most"
+        yield Flaw(f"{message}, up to a blank line", start)
         return
     found = False
     for begin, stop in _formulas(text, start, end):
@@ -173,8 +173,8 @@ def marked_lines(text: str, start: int, end: int) -> Iterator[Anchor | Flaw]:
         one = claimed(inside, begin)
         yield replace(one, inline=False) if isinstance(one, Anchor) else one
     if not found:
-        told = "no line or formula stands behind the comment claim"
-        yield Flaw(f"{told}; write e.g. s_12 = 1·0 + 2·4 = 8 there", start)
+        message = "no line or formula stands behind the comment claim"
+        yield Flaw(f"{message}; write e.g. s_12 = 1·0 + 2·4 = 8 there", start)
 
 
 def _formulas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -88,8 +88,8 @@ def tex(text: str) -> Iterator[Found]:
             if found is not None:
                 yield found
             elif after_sheet:  # elsewhere it may be a command of somebody else's
-                told = r"\claim lacks its number; write e.g. \claim{weights[1,2]}{0.47}"
-                yield Flaw(told, match.start())
+                message = r"\claim lacks its number; write e.g. \claim{weights[1,2]}{0.47}"
+                yield Flaw(message, match.start())
         elif _MARK.match(match[0]) and _is_first(text, match.start()):
             first = after_space(text, place, len(text))
             paragraph = _PARAGRAPH.search(text, first)
@@ -117,7 +117,7 @@ def _claim(text: str, match: re.Match[str]) -> Anchor | Flaw | None:
         return None
     name, inside = one_line(found["key"]), found["number"] or ""
     if found["number"] is None or any(word not in _KNOWN for word in _COMMAND.findall(inside)):
-        told = rf"\claim{{{name[:40]}}}: its number holds commands; write digits only"
-        return Flaw(told, match.start())
+        message = rf"\claim{{{name[:40]}}}: its number holds commands; write digits only"
+        return Flaw(message, match.start())
     lead = len(inside) - len(inside.lstrip())
     return claim_of(name, inside.strip(), found.start("number") + lead)

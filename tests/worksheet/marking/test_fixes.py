@@ -16,6 +16,16 @@ def fix(path: Path, *options: str) -> Result:
     return CliRunner().invoke(main, ["check", str(path), *options])
 
 
+@pytest.mark.parametrize("option", ["--fix", "--diff"])
+def test_corrections_are_no_report_in_a_format(tmp_path: Path, option: str) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(SHEET)
+    result = fix(path, option, "--format", "json")
+    assert result.exit_code == 2
+    assert result.output.startswith("symattn: --format json: is of a report")
+    assert path.read_text() == SHEET
+
+
 def assert_fixed(path: Path, before: bytes, *pairs: tuple[bytes, bytes]) -> None:
     """Only these numbers change; a diff shows it first, and a second time nothing changes."""
     after = before

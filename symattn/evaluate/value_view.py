@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symattn.arguments import instance, whole
-from symattn.evaluate.cells import Cells, is_long, kept, picked
+from symattn.evaluate.cells import Cells, indices_of, is_long, picked
 from symattn.evaluate.falk import falk
 from symattn.evaluate.values import Place, Values
 from symattn.nodes.flip import flip
@@ -36,14 +36,14 @@ def value_view(
         head = whole(head, f"{item.name}: head")
     notation = notation_of(notation)
     cells = Cells(evaluation, item, head, notation)
-    chosen = cells.shown(entry)
+    chosen = cells.position(entry)
     if notation.layout == "falk" and isinstance(item, Step):
         scheme = falk(cells, item, chosen)
         if scheme is not None:
             return (scheme,)
     i, j = chosen or (None, None)
-    rows = kept(cells.shape[0], notation.limit, i)
-    columns = kept(cells.shape[1], notation.limit, j)
+    rows = indices_of(cells.shape[0], notation.limit, i)
+    columns = indices_of(cells.shape[1], notation.limit, j)
     grid, exact = cells.grid(rows, columns)
     speller = Speller(notation)
     symbol = item.symbol if head is None else item.symbol.subs(HEAD, head)

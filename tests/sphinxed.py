@@ -1,0 +1,21 @@
+"""Pages built by Sphinx with symattn's directives."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+
+def warnings_of(folder: Path) -> str:
+    """What Sphinx warns of when it builds the pages of a folder; the first page has to be there."""
+    from sphinx.testing.util import SphinxTestApp
+
+    (folder / "conf.py").write_text('extensions = ["symattn.sphinxext"]\n', encoding="utf-8")
+    warnings = StringIO()
+    app = SphinxTestApp("html", srcdir=folder, warning=warnings)
+    try:
+        app.build()
+    finally:
+        app.cleanup()
+    assert (Path(app.outdir) / "index.html").exists()
+    return warnings.getvalue()
