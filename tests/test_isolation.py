@@ -280,6 +280,8 @@ def ended(process: int) -> bool:
 
 #: A call in C that never ends: for the file of a command, and by itself, which starts faster.
 _COMMAND = (
+    # a program started in the background by a shell would ignore SIGINT
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     "from tests import tasks; from symattn.cli import main, check; "
     "check.mark = tasks.search_all; main(['check', 'x.toml', '--isolated'])"
 )
@@ -308,8 +310,11 @@ def test_no_process_is_left(number: int, status: int, said: str) -> None:
         time.sleep(0.5)
         children = workers_of(running.pid)
         running.send_signal(number)
-        _, told = running.communicate(timeout=60)
-    assert (running.returncode, told) == (status, said)
+        try:
+            _, complaints = running.communicate(timeout=60)
+        finally:
+            running.kill()
+    assert (running.returncode, complaints) == (status, said)
     assert soon(lambda: all(map(ended, children)), 10)
 
 

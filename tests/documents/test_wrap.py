@@ -58,7 +58,7 @@ def test_a_term_wider_than_half_a_row_is_cut_inside_its_bracket(digits: str, cut
     assert size_of(Row(term)) == ROOM / 2 + cut
     pieces = wrapped((t.EQUALS, *sum_of(3).items, *term))
     assert len(pieces) == 2
-    assert (pieces[-1].tex.count("(") < pieces[-1].source.count(")")) is cut
+    assert (pieces[-1].tex.count("(") < pieces[-1].tex.count(")")) is cut
 
 
 def test_a_wide_fraction_is_written_with_a_slash() -> None:
