@@ -113,7 +113,8 @@ def document(
         derivation, evaluation = what, None
     else:
         instance(what, Evaluation, "what", "a Derivation or an Evaluation")
-        derivation, evaluation = Derivation(what.inputs, what.steps, labels=what.labels), what
+        derivation = Derivation(what.inputs, what.steps, labels=what.labels, order=what.order)
+        evaluation = what
     job = Job(
         replace(derivation, title=title or derivation.title),
         evaluation,

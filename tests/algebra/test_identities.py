@@ -21,6 +21,7 @@ from symattn.algebra.identities.proofs import Identity
 from symattn.algebra.rules import RULES, Rule, follows, rule
 from symattn.algebra.statement import readings
 from symattn.cli import main
+from tests import TRACED
 
 BY_NAME = {row.name: row for row in IDENTITIES}
 
@@ -29,7 +30,7 @@ BY_NAME = {row.name: row for row in IDENTITIES}
 def test_every_row_is_as_the_catalogue_says(row: Identity) -> None:
     begun = time.process_time()
     proof = prove(row)
-    assert time.process_time() - begun < 10  # all of them take half a minute
+    assert time.process_time() - begun < 10 * TRACED  # all of them take half a minute
     assert proof.good, (str(proof.equality), [link.rule for link in proof.links if not link.good])
     assert proof.equality.verdict == ("equal" if row.holds else "different")
     if row.holds:

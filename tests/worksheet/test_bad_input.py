@@ -19,9 +19,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symattn.cli import main
-from tests import ROOT
+from tests import ROOT, TRACED
 
-SECONDS = 2.0
+SECONDS = 2.0 * TRACED
 
 EYE = "[[1, 0], [0, 1]]"
 WIDE = "[[1, 2, 3], [4, 5, 6]]"

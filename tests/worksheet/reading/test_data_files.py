@@ -28,11 +28,12 @@ from symattn.worksheet.pages import files_in
 from symattn.worksheet.reading import files
 from symattn.worksheet.reading.files import files_named
 from symattn.worksheet.reading.matrices import MAX_HEADER, MAX_TENSORS_HEADER, read_matrix
+from tests import TRACED
 
 ROWS = np.array([[1.0, 0.5], [2.0, -3.0]])
 
 #: What refusing a file may take: bytes (the largest CSV is read whole, and decoded), seconds.
-MOST_BYTES, MOST_SECONDS = 90_000_000, 2.0
+MOST_BYTES, MOST_SECONDS = 90_000_000, 2.0 * TRACED
 
 
 def npy(
