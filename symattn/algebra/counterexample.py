@@ -59,11 +59,14 @@ def _listed(value: Any) -> str:
 class Side:
     """One side: an expression, or a derivation whose last step is meant.
 
-    `needs` are scalars that have to be ≥ 0 for the side to have a value.
+    `needs` are scalars that have to be ≥ 0 for the side to have a value. `text` is the side as it
+    was written, if it was, and `spare` are the shapes in it that no letter tells.
     """
 
     meaning: Any
     needs: tuple[Any, ...] = ()
+    text: str = ""
+    spare: tuple[tuple[Any, Any], ...] = ()
 
     def letters(self) -> dict[str, Letter]:
         """The matrices that are given, by letter."""

@@ -21,6 +21,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.all_sizes import AllSizes, proven_for_all_sizes
+from symattn.algebra.certificate import Refused, check
 from symattn.algebra.counterexample import Counterexample, Side, broadcast
 from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
@@ -30,7 +31,8 @@ from symattn.algebra.functions import Functions
 from symattn.algebra.hypotheses import Statement, inputs
 from symattn.algebra.refute import chosen_sizes, refuted, trial_sizes
 from symattn.algebra.shapes import SQUARE
-from symattn.algebra.statement import readings
+from symattn.algebra.statement import Written, readings
+from symattn.algebra.traces import certificate
 from symattn.arguments import instance, table, whole, words, wrong
 from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, ShapeError, SymattnError, quote
@@ -73,14 +75,22 @@ class Equality:
     partial: bool = False
     reading: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    #: Of "equal" for all sizes, the certificate that the checker accepted.
+    certificate: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return self.verdict == "equal"
 
     @property
+    def certified(self) -> bool:
+        """Whether the checker accepted a trace of the proof for all sizes."""
+        return self.certificate is not None
+
+    @property
     def summary(self) -> str:
         """The answer in a line: equal (for all sizes, where both sides are defined)."""
         where = [self.scope] if self.scope and self.verdict != "different" else []
+        where += ["not certified"] if self and self.scope == FOR_ALL and not self.certified else []
         where += ["where both sides are defined"] if self.partial else []
         return f"{self.verdict} ({', '.join(where)})" if where else self.verdict
 
@@ -185,11 +195,9 @@ def stated(
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
     for built in readings(texts, known, tuple(positive)):
         sides = []
-        for pair, ready, needs in zip(pairs, built.groups, built.needs, strict=True):
-            left_over = iter(zip(ready, needs, strict=True))
-            sides.append(
-                [Side(*next(left_over)) if isinstance(x, str) else Side(_meant(x)) for x in pair]
-            )
+        for pair, ready in zip(pairs, built.groups, strict=True):
+            left_over = iter(ready)
+            sides.append([_side(x, left_over) for x in pair])
         for side in (side for pair in sides for side in pair):
             if isinstance(side.meaning, MatrixExpr):
                 check_shapes(side.meaning, "equal")
@@ -202,12 +210,21 @@ def stated(
             frozenset(permuting),
             tuple(side.meaning for side in sides[0]),
             built.letters,
+            declared=frozenset(known),
         )
-        statement = _substituted(statement)
+        statement = replace(_substituted(statement), origin=statement)
         _check_shapes(statement)
         _check_letters(statement)
         _check_steps(statement)
         yield statement
+
+
+def _side(one: Any, texts: Iterator[Written]) -> Side:
+    """A side, what it means if it is a text being the next of these."""
+    if not isinstance(one, str):
+        return Side(_meant(one))
+    found = next(texts)
+    return Side(found.meaning, found.needs, one, found.spare)
 
 
 def _check_shapes(statement: Statement) -> None:
@@ -419,8 +436,12 @@ def _decided(
     sizeless = not symbols and _is_of_numbers(statement)
     whole, reasons = _for_all_sizes(statement, steps)
     if whole is not None:
-        scope = _at_given(statement, given) if fixed and not sizeless else FOR_ALL
-        return Equality("equal", scope, whole.why, partial=whole.partial)
+        if fixed and not sizeless:
+            given_text = _at_given(statement, given)
+            return Equality("equal", given_text, whole.why, partial=whole.partial)
+        proof = certified(statement)
+        partial = whole.partial or bool(proof and proof["partial"])
+        return Equality("equal", FOR_ALL, whole.why, partial=partial, certificate=proof)
     chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
     try:
         with within(steps):
@@ -444,6 +465,17 @@ def _decided(
     return Equality(
         "holds at the sizes tried", _sizes_text(statement, chosen), why, partial=partial
     )
+
+
+def certified(statement: Statement) -> Any:
+    """A certificate that the checker accepts, or None."""
+    found = certificate(statement)
+    try:
+        if found is not None:
+            check(found)
+    except Refused:
+        return None
+    return found
 
 
 def _is_of_numbers(statement: Statement) -> bool:

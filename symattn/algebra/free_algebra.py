@@ -50,6 +50,19 @@ class Letter:
 Word = tuple[normal.Mono, tuple[Letter, ...]]
 Words = dict[Word, Fraction]
 
+#: What a relation is (equation, around, inverse, inverse left, permutation), which, transposed.
+Origin = tuple[str, Any, bool]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A relation between two words, u (L − R) v, times a number."""
+
+    relation: int
+    number: normal.Poly
+    left: tuple[Letter, ...]
+    right: tuple[Letter, ...]
+
 
 def follows_in_words(statement: Any) -> AllSizes:
     """Whether a statement follows from its hypotheses in the ring of words, for all sizes."""
@@ -68,6 +81,10 @@ class _Ring:
 
     statement: Any
     relations: list[Words] = field(default_factory=list)
+    #: Where each relation comes from: an equation, what an inverse or a permutation is.
+    origins: list[Origin] = field(default_factory=list)
+    #: The expression of each letter that is no matrix symbol.
+    meanings: dict[Any, Any] = field(default_factory=dict)
     #: What each letter that is no matrix symbol stands for.
     opaque: list[tuple[Any, tuple[Any, ...], Any]] = field(default_factory=list)
     partial: bool = False
@@ -75,17 +92,22 @@ class _Ring:
     def __post_init__(self) -> None:
         self.scalars = EntryForms(Sums(Ranges()), positive=self.statement.positive)
         self.means, self.symmetric, others = definitions(self.statement.where)
+        meant = [(a.meaning, b.meaning) for a, b in self.statement.where]
         for one, two in others:
             if same_shape(one, two):
-                self._relate(self.words(one), self.words(two))
+                self._relate(self.words(one), self.words(two), meant.index((one, two)))
 
-    def _relate(self, one: Words, two: Words) -> None:
+    def _relate(self, one: Words, two: Words, place: int) -> None:
         difference = _plus(one, _scaled(two, Fraction(-1)))
-        for relation in (difference, *self._turned_around(difference)):
-            self._add_relation(relation)
-            self._add_relation(self._transposed(relation))
+        self._add_both(difference, ("equation", place))
+        for cut, relation in self._turned_around(difference):
+            self._add_both(relation, ("around", (place, cut)))
 
-    def _turned_around(self, relation: Words) -> Iterator[Words]:
+    def _add_both(self, relation: Words, origin: tuple[str, Any]) -> None:
+        self._add_relation(relation, (*origin, False))
+        self._add_relation(self._transposed(relation), (*origin, True))
+
+    def _turned_around(self, relation: Words) -> Iterator[tuple[int, Words]]:
         """Of A B = I with square A and B, B A = I too: a left inverse is a right inverse."""
         unit: Words = {(normal.ONE, ()): Fraction(-1)}
         whole = _plus(relation, _scaled(unit, Fraction(-1)))
@@ -97,7 +119,7 @@ class _Ring:
         for k in range(1, len(letters)):
             if letters[k].rows == letters[0].rows == letters[k - 1].columns:
                 turned: Words = {(normal.ONE, letters[k:] + letters[:k]): Fraction(1)}
-                yield _plus(turned, unit)
+                yield k, _plus(turned, unit)
 
     # ---- reading ---------------------------------------------------------------------------
 
@@ -171,11 +193,12 @@ class _Ring:
         """The relation one · other = I."""
         product: Words = {(normal.ONE, (one, other)): Fraction(1)}
         unit: Words = {(normal.ONE, ()): Fraction(-1)}
-        self._add_relation(_plus(product, unit))
+        self._add_relation(_plus(product, unit), ("permutation", None, False))
 
-    def _add_relation(self, relation: Words) -> None:
+    def _add_relation(self, relation: Words, origin: Origin) -> None:
         if relation and relation not in self.relations:
             self.relations.append(relation)
+            self.origins.append(origin)
 
     def _inverse(self, expr: Any) -> Words:
         """An inverse as a letter; of a square product it is the inverses in the other order."""
@@ -210,11 +233,54 @@ class _Ring:
         letter = Letter(name, False, size, size)
         known: Words = {(normal.ONE, (letter,)): Fraction(1)}
         unit: Words = {(normal.ONE, ()): Fraction(-1)}
-        for product in (self._times(known, inside), self._times(inside, known)):
-            relation = _plus(product, unit)
-            self._add_relation(relation)
-            self._add_relation(self._transposed(relation))
+        if name not in self.meanings:
+            base = self.expression(inside, (size, size))
+            self.meanings[name] = sympy.Inverse(base)
+        base = self.meanings[name].arg
+        for kind, product in (
+            ("inverse left", self._times(known, inside)),
+            ("inverse", self._times(inside, known)),
+        ):
+            self._add_both(_plus(product, unit), (kind, base))
         return known
+
+    def expression(self, words: Words, shape: tuple[Any, Any]) -> Any:
+        """A sum of words as a matrix expression."""
+        terms = [self.product(c, mono, letters, shape[0]) for (mono, letters), c in words.items()]
+        if not terms:
+            return sympy.ZeroMatrix(*shape)
+        return sympy.MatAdd(*terms) if len(terms) > 1 else terms[0]
+
+    def product(self, c: Any, mono: normal.Mono, letters: tuple[Letter, ...], size: Any) -> Any:
+        """A word as a matrix expression, the identity of this size where it has no letters."""
+        factors = [self._expression_of(letter) for letter in letters]
+        scalar = self.number_of(c, mono)
+        factors = factors or [sympy.Identity(size)]
+        if scalar == 1:
+            return sympy.MatMul(*factors) if len(factors) > 1 else factors[0]
+        return sympy.MatMul(scalar, *factors)
+
+    @staticmethod
+    def number_of(c: Fraction, mono: normal.Mono) -> Any:
+        """A number of letters as a SymPy scalar. Raises `NotHere` for one that is none."""
+        out = sympy.Rational(c.numerator, c.denominator)
+        for factor, p in mono:
+            if factor[0] not in ("scalar", "number"):
+                raise NotHere("a number that is no product of letters")
+            out *= sympy.sympify(factor[1]) ** sympy.Rational(p.numerator, p.denominator)
+        return out
+
+    def _expression_of(self, letter: Letter) -> Any:
+        rows, columns = (
+            (letter.columns, letter.rows) if letter.turned else (letter.rows, letter.columns)
+        )
+        if letter.name == "1":
+            return sympy.OneMatrix(letter.rows, letter.columns)
+        if letter.name in self.meanings:
+            plain = self.meanings[letter.name]
+        else:
+            plain = sympy.MatrixSymbol(letter.name, rows, columns)
+        return sympy.Transpose(plain) if letter.turned else plain
 
     def _opaque(self, expr: Any) -> Words:
         """Anything else as one letter; the same letter where all arguments are equal."""
@@ -237,6 +303,7 @@ class _Ring:
             ):
                 return found  # type: ignore[no-any-return]
         name = (type(expr).__name__, len(self.opaque))
+        self.meanings[name] = expr
         out = self._letter(name, shape_of(expr))
         self.opaque.append((type(expr), args, out))
         return out
@@ -245,7 +312,7 @@ class _Ring:
         if not isinstance(one, dict) or not isinstance(other, dict):
             return bool(one == other)
         difference = _plus(one, _scaled(other, Fraction(-1)))
-        return not difference or (bool(self.relations) and self._in_span(difference))
+        return not difference or (bool(self.relations) and self.combined(difference) is not None)
 
     def _times(self, one: Words, other: Words) -> Words:
         spend(len(one) * len(other))
@@ -294,12 +361,31 @@ class _Ring:
             return AllSizes(True, self._partial, "both sides are the same sum of products")
         if not self.relations:
             return AllSizes(False, why="the sums of products differ")
-        if self._in_span(difference):
+        if self.combined(difference) is not None:
             reason = (
                 "what is assumed" if self.statement.where else "what inverses and permutations are"
             )
             return AllSizes(True, self._partial, f"it follows from {reason}")
         return AllSizes(False, why="it was not found to follow from what is assumed")
+
+    def cofactors(self) -> list[list[Any]]:
+        """The combination of relations that the difference of the sides is."""
+        sides = [self._side(side.meaning) for side in (self.statement.left, self.statement.right)]
+        difference = _plus(sides[0], _scaled(sides[1], Fraction(-1)))
+        out = []
+        for c, use in (difference and self.combined(difference)) or ():
+            kind, which, turned = self.origins[use.relation]
+            if kind == "permutation":
+                continue  # entries of permutations are conditions
+            around = [
+                self.product(Fraction(1), normal.ONE, part, None) if part else None
+                for part in (use.left, use.right)
+            ]
+            for mono, d in use.number.items():
+                out.append(
+                    [self.number_of(c * d, mono), around[0], [kind, which, turned], around[1]]
+                )
+        return out
 
     @property
     def _partial(self) -> bool:
@@ -319,9 +405,15 @@ class _Ring:
         finally:
             self.means = assumed
 
-    def _in_span(self, goal: Words) -> bool:
-        """Whether the goal is Σ c u (L − R) v, for the u and v that its words suggest."""
+    def combined(self, goal: Words) -> list[tuple[Fraction, Use]] | None:
+        """The goal as Σ c u (L − R) v, for the u and v that its words suggest; None if it is none."""
         rows: list[Words] = []
+        used: list[Use] = []
+
+        def found() -> list[tuple[Fraction, Use]] | None:
+            numbers = _spans(rows, goal)
+            return None if numbers is None else [(c, used[k]) for k, c in numbers.items()]
+
         seen: set[Any] = set()
         wave = list(goal)
         known = set(wave)
@@ -329,25 +421,26 @@ class _Ring:
         for turn in range(_ROUNDS):
             new: list[Word] = []
             for word in wave:
-                for equation in self._uses(word, turn < 2):
+                for equation, use in self._uses(word, turn < 2):
                     key = frozenset(equation.items())
                     if key in seen:
                         continue
                     seen.add(key)
                     rows.append(equation)
+                    used.append(use)
                     new += [w for w in equation if w not in known and len(w[1]) <= longest]
                     known.update(equation)
                     if len(rows) > _MOST_RELATIONS:
-                        return _spans(rows, goal)
-            if _spans(rows, goal):
-                return True
+                        return found()
+            if (answer := found()) is not None:
+                return answer
             wave = new
-        return False
+        return None
 
-    def _uses(self, word: Word, insert: bool) -> Iterator[Words]:
+    def _uses(self, word: Word, insert: bool) -> Iterator[tuple[Words, Use]]:
         """Every u (L − R) v of which the word is a term."""
         mono, letters = word
-        for relation in self.relations:
+        for place, relation in enumerate(self.relations):
             for (number, part), _ in relation.items():
                 spend(len(letters) + 1)
                 if not part and not insert:
@@ -366,7 +459,8 @@ class _Ring:
                             for joined, d in normal.product(factor, more).items():
                                 whole = letters[:k] + middle + letters[k + len(part) :]
                                 _add(product, self._shortened((joined, whole)), c * d * e)
-                    yield product
+                    left, right = letters[:k], letters[k + len(part) :]
+                    yield product, Use(place, normal.product(mono, back), left, right)
 
     def _fits(self, relation: Words, letters: tuple[Letter, ...], k: int) -> bool:
         """Whether I may stand between these letters: the sizes have to be those of the relation."""
@@ -404,31 +498,57 @@ def _scaled(words: Words, number: Fraction) -> Words:
     return {word: c * number for word, c in words.items()}
 
 
-def _spans(rows: list[Words], goal: Words) -> bool:
-    """Whether the goal is a linear combination of the rows, by elimination over ℚ."""
-    pivots: dict[Word, Words] = {}
+def _spans(rows: list[Words], goal: Words) -> dict[int, Fraction] | None:
+    """The goal as a linear combination of the rows, by elimination over ℚ; None if it is none."""
+    pivots: dict[Word, tuple[Words, dict[int, Fraction]]] = {}
     users: dict[Word, set[Word]] = {}  # the pivots whose rows have, or had, a word
-    for row in [*rows, None]:
+    for place, row in enumerate([*rows, None]):
         left = dict(goal if row is None else row)
+        made = {} if row is None else {place: Fraction(1)}
         while left:
             spend(len(left))
             word = next((w for w in left if w in pivots), None)
             if word is None:
                 break
-            left = _plus(left, _scaled(pivots[word], -left[word] / pivots[word][word]))
+            pivot, parts = pivots[word]
+            factor = -left[word] / pivot[word]
+            left, made = _plus(left, _scaled(pivot, factor)), _added(made, parts, factor)
         if row is None:
-            return not left
+            return None if left else {k: -c for k, c in made.items()}
         if left:
             word = next(iter(left))
             for other in users.get(word, ()):
-                if word in pivots[other]:
+                pivot, parts = pivots[other]
+                if word in pivot:
                     spend(len(left))
-                    factor = -pivots[other][word] / left[word]
-                    pivots[other] = _plus(pivots[other], _scaled(left, factor))
+                    factor = -pivot[word] / left[word]
+                    pivots[other] = _plus(pivot, _scaled(left, factor)), _added(parts, made, factor)
                     for each in left:
                         if each != word:
                             users.setdefault(each, set()).add(other)
-            pivots[word] = left
+            pivots[word] = left, made
             for each in left:
                 users.setdefault(each, set()).add(word)
-    return False
+    return None
+
+
+def _added(
+    one: dict[int, Fraction], other: dict[int, Fraction], factor: Fraction
+) -> dict[int, Fraction]:
+    out = dict(one)
+    for k, c in other.items():
+        out[k] = out.get(k, Fraction(0)) + c * factor
+    return {k: c for k, c in out.items() if c}
+
+
+def cofactors(statement: Any) -> list[list[Any]]:
+    """The terms c u (L − R) v whose sum is the difference of the sides, none if there are none.
+
+    Each is c, u, what L = R is, and v; u and v are matrix expressions, or None for the identity.
+    """
+    try:
+        with normal.one_statement():
+            ring = _Ring(statement)
+            return ring.cofactors()
+    except (NotHere, Split, NeedOrder, SymattnError, RecursionError):
+        return []

@@ -51,10 +51,14 @@ class Statement:
     reading: tuple[tuple[str, str], ...] = ()
     #: Which permutation a letter is taken to be, by the order of its rows.
     orders: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    #: The letters whose shapes were given, and the statement before numbers were put in.
+    declared: frozenset[str] = frozenset()
+    origin: Statement | None = None
 
     def between(self, left: Side, right: Side) -> Statement:
         """The statement about two expressions under the same hypotheses."""
-        return replace(self, left=left, right=right)
+        origin = None if self.origin is None else self.origin.between(left, right)
+        return replace(self, left=left, right=right, origin=origin)
 
     @property
     def all_sides(self) -> tuple[Side, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 import sympy
 
 from symattn.grammar import Apart, Call, Name, Number, Tree
+from symattn.nodes.written import CONSTANTS, SIZES, groups
 
 #: The usual sizes of well-known letters.
 USUAL: Mapping[str, tuple[str, str]] = {
@@ -37,17 +38,6 @@ USUAL: Mapping[str, tuple[str, str]] = {
     "dO": ("n", "d_v"),
     "dA": ("n", "m"),
     "dS": ("n", "m"),
-}
-
-#: Names that are sizes wherever they stand as numbers.
-SIZES = ("n", "m", "d", "d_k", "d_v", "d_h", "d_model", "h")
-
-#: Names of numbers.
-CONSTANTS: Mapping[str, sympy.Expr] = {
-    "e": sympy.E,
-    "pi": sympy.pi,
-    "π": sympy.pi,
-    "∞": sympy.oo,
 }
 
 #: The name of the size of a square letter that nobody named: square("P").
@@ -304,40 +294,10 @@ class Shapes:
         """Whether a shape is that of a number: a scalar or 1 × 1."""
         return shape is None or (self.dims.is_one(shape[0]) and self.dims.is_one(shape[1]))
 
-    def groups(self, shapes: list[Shape]) -> list[list[int]]:
-        """The factors of a product by their places: scalars, 1 × 1 matrices, and chains.
-
-        A chain that has come down to 1 × 1, aᵀ b, ends before a matrix that it can only scale.
-        """
-        out: list[list[int]] = []
-        rows: int | None = None  # where the last group began, if more may be joined to it
-        for place, shape in enumerate(shapes):
-            if shape is None or self.is_number(shape):
-                out.append([place])
-                rows = rows if shape is None else None
-                continue
-            last = next((g for g in reversed(out) if shapes[g[-1]] is not None), None)
-            before = shapes[last[-1]] if last is not None else None
-            if (
-                last is None
-                or before is None
-                or rows is None
-                or (
-                    self.dims.is_one(rows)
-                    and self.dims.is_one(before[1])
-                    and not self.dims.is_one(shape[0])
-                )
-            ):
-                out.append([place])
-                rows = shape[0]
-            else:
-                last.append(place)
-        return out
-
     def _product(self, shapes: list[Shape]) -> Shape:
         """The shape of a product; a factor that is 1 × 1 scales the others, wherever it stands."""
         wide: list[tuple[int, int]] = []
-        for group in self.groups(shapes):
+        for group in groups(shapes, self.dims.is_one):
             chain = [shape for place in group if (shape := shapes[place]) is not None]
             if not chain:
                 continue

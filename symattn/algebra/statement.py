@@ -10,38 +10,17 @@ always shown, and the others are there to be compared with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise, product
+from itertools import islice, product
 from typing import Any
 
 import sympy
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.shapes import CONSTANTS, SIZES, SQUARE, Shape, Shapes, Sum, Unfit
+from symattn.algebra.shapes import SQUARE, Shape, Shapes, Sum, Unfit
 from symattn.errors import ReadError, ShapeError, quote
 from symattn.grammar import Apart, Call, Name, Number, Tree, read
-from symattn.nodes import (
-    Causal,
-    Diagonal,
-    EntryQuotient,
-    Entrywise,
-    Exponential,
-    Hardmax,
-    LineQuotient,
-    LineSum,
-    OffByOneSoftmax,
-    Quotient,
-    Rotary,
-    RowRatio,
-    Softmax,
-    Sparsemax,
-)
-from symattn.nodes.entrywise import SoftCap
-from symattn.nodes.heads import Stacked
-from symattn.nodes.lines import UnitVectors
-from symattn.nodes.normalise import RowMax
-from symattn.nodes.scores import Distance
+from symattn.nodes.written import CONSTANTS, SIZES, Writer, spread
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).
 _TOKENS = "qkvox"
@@ -53,39 +32,26 @@ NUMBER_WORDS = ("scalar", "number")
 #: How a letter is told that is a number of its own: e, π.
 _CONSTANT = "the constant"
 
-_ENTRYWISE = {"tanh", "√", "ln", "σ", "cos", "sin", "max0", "abs"}
-_SCALAR: Mapping[str, Callable[[Any], Any]] = {
-    "exp": sympy.exp,
-    "ln": sympy.log,
-    "√": sympy.sqrt,
-    "tanh": sympy.tanh,
-    "cos": sympy.cos,
-    "sin": sympy.sin,
-    "abs": sympy.Abs,
-    "σ": lambda x: 1 / (1 + sympy.exp(-x)),
-    "SiLU": lambda x: x / (1 + sympy.exp(-x)),
-}
-_SAME_SHAPE: Mapping[str, Callable[[Any], MatrixExpr]] = {
-    "softmax": Softmax,
-    "colsoftmax": lambda x: Softmax(x, 0),
-    "softmax1": OffByOneSoftmax,
-    "ratio": RowRatio,
-    "sparsemax": Sparsemax,
-    "hardmax": Hardmax,
-    "exp": Exponential,
-    "unit": UnitVectors,
-    "rotary": Rotary,
-}
+
+@dataclass(frozen=True)
+class Written:
+    """What a text means.
+
+    `needs` are the scalars that have to be ≥ 0, which SymPy may have cancelled: √a² is a; `spare`
+    are the shapes of its columns of ones, identities and masks, in their order.
+    """
+
+    meaning: Any
+    needs: tuple[Any, ...]
+    spare: tuple[tuple[Any, Any], ...]
 
 
 @dataclass(frozen=True)
 class Built:
-    """One reading of some texts: each text's SymPy expression, and what each letter is."""
+    """One reading of some texts: what each text means, and what each letter is."""
 
-    groups: tuple[tuple[Any, ...], ...]
+    groups: tuple[tuple[Written, ...], ...]
     letters: tuple[tuple[str, str], ...]
-    #: Of each text, the scalars that have to be ≥ 0, which SymPy may have cancelled: √a² is a.
-    needs: tuple[tuple[tuple[Any, ...], ...], ...] = ()
 
 
 class _Reading(Shapes):
@@ -163,287 +129,39 @@ class _Reading(Shapes):
 
     # ---- building --------------------------------------------------------------------------
 
-    def built(self, tree: Tree, wanted: Shape) -> tuple[Any, tuple[Any, ...]]:
-        """The SymPy expression of a text, and the scalars in it that have to be ≥ 0."""
-        self.needs: list[Any] = []
-        return self.build(tree, wanted), tuple(self.needs)
+    def writer(self) -> Writer:
+        """What makes expressions of texts, the letters having these shapes."""
+        letters = {
+            name: shape and self.sized(shape)
+            for name, shape in self.letters.items()
+            if shape or name in self.given_shapes
+        }
+        values: dict[str, Any] = {}
+        for name, shape in self.letters.items():
+            if name in self.given_shapes or shape is not None:
+                continue
+            if name in CONSTANTS and name != "∞":
+                values[name] = CONSTANTS[name]
+            elif name in self.meant:
+                values[name] = self.size(self.meant[name])
+        return Writer(letters, values, (), self.positive)
 
-    def build(self, tree: Tree, wanted: Shape = None) -> Any:
-        """The SymPy expression of a part; a scalar where it is one and no matrix is wanted."""
-        shape = self.shapes[id(tree)]
-        out = self._build(tree)
-        if wanted is None or out is None:
-            return out
-        return self._spread(out, shape, wanted)
+    def sized(self, shape: tuple[int, int]) -> tuple[Any, Any]:
+        """A shape in SymPy's numbers and symbols."""
+        return self.size(shape[0]), self.size(shape[1])
 
-    def _spread(self, value: Any, shape: Shape, wanted: tuple[int, int]) -> Any:
-        """A scalar, a column or a row repeated to fill a shape."""
-        rows, columns = self.size(wanted[0]), self.size(wanted[1])
-        if shape is None:
-            if value == 0:
-                return sympy.ZeroMatrix(rows, columns)
-            return _scaled(value, sympy.OneMatrix(rows, columns))
-        if self.dims.is_one(shape[1]) and not self.dims.is_one(wanted[1]):
-            value = sympy.MatMul(value, sympy.OneMatrix(1, columns))
-        if self.dims.is_one(shape[0]) and not self.dims.is_one(wanted[0]):
-            value = sympy.MatMul(sympy.OneMatrix(rows, 1), value)
-        return value
-
-    def _build(self, tree: Tree) -> Any:
-        shape = self.shapes[id(tree)]
+    def spare(self, tree: Tree) -> list[tuple[Any, Any]]:
+        """The shapes of the columns of ones, identities and masks, in their order."""
         match tree:
-            case Number(value, vector):
-                if vector and shape is not None:
-                    return sympy.OneMatrix(self.size(shape[0]), 1)
-                return sympy.Rational(value.numerator, value.denominator)
-            case Name("I") if shape is not None and "I" not in self.given_shapes:
-                return sympy.Identity(self.size(shape[0]))
-            case Name(name):
-                return self._symbol(name, shape)
-            case Call(name, args):
-                return self._called(name, args, shape)
-            case Apart("T", (part,)):
-                inner = self.build(part)
-                return inner if shape is None else _transposed(inner)
-            case Apart("neg", (part,)):
-                return _scaled(sympy.S.NegativeOne, self.build(part))
-            case Apart("inv", (part,)):
-                inner = self.build(part)
-                if shape is not None:
-                    return sympy.Inverse(inner)
-                if inner == 0:
-                    raise ReadError("0 has no inverse: 1/0 has no value")
-                return _number(1 / inner)
-            case Apart("^", (part, *_), exponent):
-                return self._power(self.build(part), shape, exponent)
-            case Apart("+", parts):
-                terms = [self.build(part, shape) for part in parts]
-                return sympy.Add(*terms) if shape is None else sympy.MatAdd(*terms)
-            case Apart("*", parts):
-                return self._times(parts, shape)
-            case Apart("/", (above, below)):
-                return self._over(above, below, shape)
-            case Apart(sign, parts):
-                left, right = (self.build(part, shape) for part in parts)
-                if shape is None:
-                    return _number(left * right if sign == "∘" else left / right)
-                if sign == "⊘":
-                    return EntryQuotient(left, right)
-                return sympy.HadamardProduct(left, right)
-        raise ReadError("this cannot be built")
-
-    def _symbol(self, name: str, shape: Shape) -> Any:
-        if shape is not None:
-            return sympy.MatrixSymbol(name, self.size(shape[0]), self.size(shape[1]))
-        if name in CONSTANTS and name not in self.given_shapes:
-            if name == "∞":
-                raise ReadError("∞ is no number here; a mask of −∞ is causal()")
-            return CONSTANTS[name]
-        if name in SIZES and name not in self.given_shapes:
-            if name in self.meant:
-                return self.size(self.meant[name])
-            return sympy.Symbol(name, integer=True, positive=True)
-        positive = name in self.positive
-        return sympy.Symbol(name, positive=True) if positive else sympy.Symbol(name, real=True)
-
-    def _times(self, parts: tuple[Tree, ...], shape: Shape) -> Any:
-        shapes = [self.shapes[id(part)] for part in parts]
-        built = [self.build(part) for part in parts]
-        scalar = _number(
-            sympy.Mul(*(x for x, own in zip(built, shapes, strict=True) if own is None))
-        )
-        matrices: list[tuple[Any, tuple[int, int]]] = []
-        for group in self.groups(shapes):
-            chain = [(built[k], own) for k in group if (own := shapes[k]) is not None]
-            if chain:
-                values = [value for value, _ in chain]
-                whole = sympy.MatMul(*values) if len(values) > 1 else values[0]
-                matrices.append((whole, (chain[0][1][0], chain[-1][1][1])))
-        if not matrices:
-            return scalar
-        fits = all(
-            self.dims.is_one(one[1]) == self.dims.is_one(other[0])
-            for (_, one), (_, other) in pairwise(matrices)
-        )
-        if fits:
-            flat = [f for value, _ in matrices for f in _factors(value)]
-            return _scaled(scalar, sympy.MatMul(*flat) if len(flat) > 1 else flat[0])
-        wide = [
-            f for value, inner in matrices if not self.is_number(inner) for f in _factors(value)
-        ]
-        assert shape is not None
-        out = sympy.MatMul(*wide) if len(wide) > 1 else wide[0]
-        for value, inner in matrices:
-            if self.is_number(inner):  # a product that is 1 × 1 scales the others
-                out = sympy.HadamardProduct(self._spread(value, inner, shape), out)
-        return _scaled(scalar, out)
-
-    def _over(self, above: Tree, below: Tree, shape: Shape) -> Any:
-        top, bottom = self.build(above), self.build(below)
-        if shape is None:
-            return _number(top / bottom)
-        over, under = self.shapes[id(above)], self.shapes[id(below)]
-        if under is None:
-            if bottom == 0:
-                raise ReadError("it divides by 0, which has no value")
-            return Quotient(self._spread(top, over, shape), bottom)
-        top = self._spread(top, over, shape)
-        columns, rows = (self.dims.is_one(under[axis]) for axis in (1, 0))
-        if columns and not rows:
-            return LineQuotient(top, bottom)
-        if rows and not columns:
-            return LineQuotient(top, bottom, 0)
-        return EntryQuotient(top, self._spread(bottom, under, shape))
-
-    def _power(self, base: Any, shape: Shape, exponent: Any) -> Any:
-        power = sympy.Rational(exponent.numerator, exponent.denominator)
-        if shape is None:
-            self.needs += [] if power.is_Integer or base.is_nonnegative else [base]
-            if base == 0 and power < 0:
-                raise ReadError(f"0 has no negative powers: 0^({power}) divides by 0")
-            return _number(base**power)
-        if not power.is_Integer:
-            raise ReadError("a matrix has whole powers; write sqrt(A) for the roots of entries")
-        if power == 0:
-            return sympy.Identity(self.size(shape[0]))
-        factor = base if power > 0 else sympy.Inverse(base)
-        count = abs(int(power))
-        return factor if count == 1 else sympy.MatMul(*[factor] * count)
-
-    def _called(self, name: str, args: tuple[Tree, ...], shape: Shape) -> Any:
-        parts = [self.build(arg) for arg in args]
-        if name == "causal" and shape is not None:
-            return Causal(self.size(shape[0]), self.size(shape[1]))
-        if self.shapes[id(args[0])] is None:
-            if name not in _SCALAR:
-                raise ReadError(f"{name} of a number is not known here; say the letter's shape")
-            if name in ("√", "ln") and not parts[0].is_nonnegative:
-                self.needs.append(parts[0])
-            if name == "ln" and parts[0].is_nonpositive:
-                raise ReadError(f"{parts[0]} has no logarithm; only positive numbers have one")
-            return _number(_SCALAR[name](parts[0]))
-        first = parts[0]
-        if name in _SAME_SHAPE:
-            return _SAME_SHAPE[name](first)
-        if name in _ENTRYWISE:
-            return Entrywise(first, name)
-        match name:
-            case "rowsum" | "colsum":
-                return LineSum(first, int(name == "rowsum"))
-            case "rowmean" | "colmean":
-                return _mean(first, int(name == "rowmean"))
-            case "norm2":
-                return LineSum(sympy.HadamardProduct(first, first), 1)
-            case "rowmax":
-                return RowMax(first)
-            case "GELU":
-                return _gelu(first)
-            case "lse":
-                return Entrywise(LineSum(Exponential(first), 1), "ln")
-            case "rowvar":
-                return _variance(first)
-            case "LayerNorm":
-                return LineQuotient(_centred(first), Entrywise(_variance(first), "√"))
-            case "RMSNorm":
-                square = sympy.HadamardProduct(first, first)
-                return LineQuotient(first, Entrywise(_mean(square, 1), "√"))
-            case "SiLU":
-                return sympy.HadamardProduct(first, Entrywise(first, "σ"))
-            case "sum":
-                return LineSum(LineSum(first, 1), 0)
-            case "tr":
-                unit = sympy.Identity(first.shape[0])
-                return LineSum(LineSum(sympy.HadamardProduct(first, unit), 1), 0)
-            case "diag":
-                return Diagonal(first)
-            case "T":
-                return _transposed(first)
-            case "inv":
-                return sympy.Inverse(first)
-            case "dist2":
-                return _scaled(sympy.S.NegativeOne, Distance(*parts))
-            case "softcap":
-                return SoftCap(first, parts[1])
-            case "beside" | "below":
-                out = first
-                for part in parts[1:]:
-                    out = Stacked(out, part, int(name == "beside"))
-                return out
-        raise ReadError(f"{name} is not known here")
-
-
-def _gelu(matrix: Any) -> Any:
-    """X ∘ Φ(X) with Φ(x) = (1 + erf(x/√2))/2."""
-    error = Entrywise(Quotient(matrix, sympy.sqrt(2)), "erf")
-    share = sympy.MatMul(sympy.S.Half, sympy.MatAdd(sympy.OneMatrix(*matrix.shape), error))
-    return sympy.HadamardProduct(matrix, share)
-
-
-def _transposed(value: Any) -> Any:
-    """The transpose; SymPy's own would cancel an inverse on the way."""
-    match value:
-        case sympy.Transpose():
-            return value.arg
-        case sympy.MatMul():
-            number, factors = value.as_coeff_matrices()
-            turned = sympy.MatMul(*map(_transposed, reversed(factors)))
-            return _scaled(number, turned)
-        case sympy.MatAdd():
-            return sympy.MatAdd(*map(_transposed, value.args))
-        case sympy.HadamardProduct():
-            return sympy.HadamardProduct(*map(_transposed, value.args))
-        case sympy.Identity():
-            return value
-        case sympy.OneMatrix() | sympy.ZeroMatrix():
-            return value.func(*reversed(value.shape))
-    return sympy.Transpose(value)
-
-
-def _mean(matrix: Any, axis: int) -> Any:
-    return Quotient(LineSum(matrix, axis), matrix.shape[axis])
-
-
-def _centred(matrix: Any) -> Any:
-    """Each entry less the mean of its row."""
-    means = sympy.MatMul(_mean(matrix, 1), sympy.OneMatrix(1, matrix.shape[1]))
-    return sympy.MatAdd(matrix, _scaled(sympy.S.NegativeOne, means))
-
-
-def _variance(matrix: Any) -> Any:
-    """The mean squared distance of each row's entries from their mean."""
-    centred = _centred(matrix)
-    return _mean(sympy.HadamardProduct(centred, centred), 1)
-
-
-def _number(value: Any) -> Any:
-    """A scalar that is a number, whatever its letters are."""
-    if value.has(sympy.zoo, sympy.nan, sympy.oo):
-        raise ReadError("a number in it is divided by 0, which has no value")
-    if value.has(sympy.I):
-        raise ReadError("a number in it is a root of a negative number, which is not real")
-    return value
-
-
-def _factors(value: Any) -> list[Any]:
-    """The matrices that a product without a number in it is made of."""
-    return (
-        list(value.args)
-        if type(value) is sympy.MatMul
-        and not any(not isinstance(f, MatrixExpr) for f in value.args)
-        else [value]
-    )
-
-
-def _scaled(scalar: Any, value: Any) -> Any:
-    if not isinstance(value, MatrixExpr):
-        return scalar * value
-    if scalar == -1 and isinstance(value, Quotient):
-        return Quotient(_scaled(scalar, value.args[0]), value.args[1])
-    if isinstance(value, sympy.MatMul):
-        number, factors = value.as_coeff_matrices()
-        scalar = scalar * number
-        value = sympy.MatMul(*factors) if len(factors) > 1 else factors[0]
-    return value if scalar == 1 else sympy.MatMul(scalar, value)
+            case Number(_, True) | Call("causal"):
+                own = self.shapes[id(tree)]
+                return [self.sized(own)] if own else []
+            case Name("I") if "I" not in self.given_shapes:
+                own = self.shapes[id(tree)]
+                return [self.sized(own)] if own else []
+            case Call(_, parts) | Apart(_, parts):
+                return [one for part in parts for one in self.spare(part)]
+        return []
 
 
 # ---- readings ------------------------------------------------------------------------------
@@ -555,23 +273,27 @@ def readings(
         raise _no_reading(groups, trees, kinds_of, given, trouble)
     for _, reading, sides in sorted(fitting, key=lambda one: one[0]):
         reading.positive = positive
+        writer = reading.writer()
         pairs = [
-            [_built(reading, tree, shape, text) for tree, text in zip(parts, texts, strict=True)]
+            [
+                _built(reading, writer, tree, shape, text)
+                for tree, text in zip(parts, texts, strict=True)
+            ]
             for parts, texts, shape in zip(trees, groups, sides, strict=True)
         ]
-        yield Built(
-            tuple(tuple(value for value, _ in texts) for texts in pairs),
-            reading.shapes_text(),
-            tuple(tuple(needs for _, needs in texts) for texts in pairs),
-        )
+        yield Built(tuple(map(tuple, pairs)), reading.shapes_text())
 
 
-def _built(reading: _Reading, tree: Tree, shape: Shape, text: str) -> tuple[Any, Any]:
+def _built(reading: _Reading, writer: Writer, tree: Tree, shape: Shape, text: str) -> Written:
     """What a text means, with what has to be positive. Raises `ReadError` that quotes the text."""
+    spare = tuple(reading.spare(tree))
+    writer.spare, writer.needs = iter(spare), []
     try:
-        return reading.built(tree, shape)
+        value, own = writer.build(tree)
+        meaning = spread(value, own, None if shape is None else reading.sized(shape))
     except ReadError as error:
         raise ReadError(f"{quote(text)}: {error}") from None
+    return Written(meaning, tuple(writer.needs), spare)
 
 
 def _given(name: str, shape: Any) -> tuple[Any, ...]:

@@ -1,0 +1,1997 @@
+"""The checker: replays the trace of a proof that two expressions are equal for all sizes.
+
+A certificate is data: a statement as it was written, how its letters are read, and the steps of
+a proof. The checker reads the statement again with the one grammar, opens the entry rules of its
+nodes at symbolic indices, and takes the steps in their order; it never searches. Both entries are
+polynomials over atoms (an entry, e to a monomial, a sum over an index, …), and a step rewrites
+one sum by one of the `RULES`, whose obligations (a range, a sign, a full set of rows) are shown
+here again. A proof ends where the difference of the sides is 0, which is decided by FLINT's
+polynomials over the atoms. What is trusted is this file, the grammar and the nodes' entry rules.
+
+Nothing here is shared with what finds proofs: of `symattn.algebra` it imports nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
+from typing import Any
+
+import flint
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.errors import SymattnError, quote
+from symattn.grammar import read
+from symattn.nodes import rule as r
+from symattn.nodes.base import Node
+from symattn.nodes.catalogue import NODES
+from symattn.nodes.entrywise import Diagonal
+from symattn.nodes.heads import Head
+from symattn.nodes.lines import LineDifference, LineSum
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
+from symattn.nodes.normalise import RowMax
+from symattn.nodes.scale import Quotient
+from symattn.nodes.written import CONSTANTS, Writer, spread, together
+
+#: The rules that a step may use, and what each says.
+RULES: Mapping[str, str] = {
+    "range": "an index runs through 0 … size − 1, cut at points that lie within",
+    "delta": "Σ_l [l = k] f(l) = f(k) for 0 ≤ k < size, and 0 for a k outside",
+    "identity": "Σ_l a_il b_lj = [i = j] for a matrix and its inverse, l through all rows",
+    "count": "Σ_l c = size · c",
+    "permute": "Σ_l f(π(l)) = Σ_l f(l), l through all that π permutes",
+    "merge": "c Σ_l f(l) = Σ_l c f(l)",
+    "separate": "factors leave a sum of whose indices they are free; indices are renamed",
+    "hypothesis": "a sum is what an assumed equation says of it",
+    "keep": "no assumed equation speaks of this sum",
+    "meet": "[i = j] f(i) = [i = j] f(j)",
+    "prefix": "a sum from a to b is the sum from 0 to b less that from 0 to a",
+    "zero": "the difference is the polynomial 0 over the atoms",
+}
+
+#: Limits for certificates from elsewhere.
+MOST_STEPS, MOST_DEPTH, MOST_NODES, MOST_DIGITS, MOST_TERMS = 20_000, 60, 50_000, 60, 20_000
+MOST_POWER, _MOST_TURNS = 64, 24
+
+Form = tuple[tuple[Any, int], ...]  # a linear form over sizes and indices; "" is the number 1
+Atom = tuple[Any, ...]
+Mono = frozenset[tuple[Atom, Fraction]]
+Poly = dict[Mono, Fraction]
+Bound = list[tuple[str, Form]]
+Step = dict[str, Any]
+
+UNIT: Mono = frozenset()
+
+
+class Refused(SymattnError):
+    """The certificate is no proof; the message says what fails."""
+
+
+class Open(Exception):
+    """Whether a linear form is ≥ 0 is not the same throughout the ranges of its indices."""
+
+    def __init__(self, room: Form) -> None:
+        super().__init__(room)
+        self.room = room
+
+
+# ---- linear forms ----------------------------------------------------------------------------
+
+
+def form(pairs: Iterable[tuple[Any, int]]) -> Form:
+    """The linear form of these terms."""
+    out: dict[Any, int] = {}
+    for atom, c in pairs:
+        out[atom] = out.get(atom, 0) + c
+    return tuple(sorted(((a, c) for a, c in out.items() if c), key=str))
+
+
+def number(value: int) -> Form:
+    """A whole number as a form."""
+    return form([("", value)])
+
+
+def variable(name: str) -> Form:
+    """An index or size as a form."""
+    return ((name, 1),)
+
+
+def plus_form(one: Form, other: Form, times: int = 1) -> Form:
+    """One + times · other."""
+    return form([*one, *((atom, c * times) for atom, c in other)])
+
+
+def place(name: str, at: Form, back: int) -> Form:
+    """Where a permutation, or its inverse, takes an index."""
+    if len(at) == 1 and at[0][1] == 1 and isinstance(at[0][0], tuple):
+        _, other, turned, inner = at[0][0]
+        if other == name and turned != back:
+            return inner  # type: ignore[no-any-return]
+    return ((("π", name, back, at), 1),)
+
+
+def put(one: Form, values: Mapping[str, Form]) -> Form:
+    """A form with forms put in for indices."""
+    out: list[tuple[Any, int]] = []
+    for atom, c in one:
+        if isinstance(atom, tuple):
+            value = place(atom[1], put(atom[3], values), atom[2])
+        else:
+            value = values.get(atom, ((atom, 1),))
+        out += [(a, c * k) for a, k in value]
+    return form(out)
+
+
+def names(one: Form) -> frozenset[str]:
+    """The indices of a form."""
+    out: set[str] = set()
+    for atom, _ in one:
+        if isinstance(atom, tuple):
+            out |= names(atom[3])
+        elif atom[:1] in ("#", "_"):
+            out.add(atom)
+    return frozenset(out)
+
+
+def form_text(one: Form) -> str:
+    """A form as text: n - l - 1."""
+    words = []
+    for atom, c in sorted(one, key=lambda pair: (pair[0] == "", str(pair[0]))):
+        if isinstance(atom, tuple):
+            name = f"{atom[1]}{'⁻¹' if atom[2] else ''}({form_text(atom[3])})"
+        else:
+            name = atom
+        sign = " - " if c < 0 else " + "
+        words.append(
+            sign + (str(abs(c)) if not name else name if abs(c) == 1 else f"{abs(c)}{name}")
+        )
+    text = "".join(words)
+    return (
+        text.removeprefix(" + ").replace(" - ", "-", 1)
+        if text.startswith(" - ")
+        else text[3:] or "0"
+    )
+
+
+# ---- polynomials over atoms ------------------------------------------------------------------
+
+
+def constant(value: Any) -> Poly:
+    """A rational number."""
+    return {UNIT: Fraction(value)} if value else {}
+
+
+def single(atom: Atom, power: Any = 1) -> Poly:
+    """An atom to a power."""
+    return {frozenset({(atom, Fraction(power))}): Fraction(1)}
+
+
+def plus(*polys: Poly) -> Poly:
+    """A sum."""
+    out: Poly = {}
+    for poly in polys:
+        for mono, c in poly.items():
+            out[mono] = out.get(mono, Fraction(0)) + c
+    if len(out) > MOST_TERMS:
+        raise Refused("a polynomial has too many terms")
+    return {mono: c for mono, c in out.items() if c}
+
+
+def scaled(poly: Poly, value: Any) -> Poly:
+    """A multiple by a rational number."""
+    return {mono: c * value for mono, c in poly.items()} if value else {}
+
+
+def atoms_of(mono: Mono) -> list[tuple[Atom, Fraction]]:
+    """The factors of a monomial in an order that is always the same."""
+    return sorted(mono, key=lambda pair: spelled(pair[0]))
+
+
+def terms_of(poly: Poly) -> list[tuple[Mono, Fraction]]:
+    """The terms of a polynomial in an order that is always the same."""
+    return (
+        sorted(poly.items(), key=lambda pair: mono_text(pair[0]))
+        if len(poly) > 1
+        else [*poly.items()]
+    )
+
+
+_SPELLED: dict[Atom, str] = {}
+
+
+def spelled(atom: Atom) -> str:
+    """An atom as a text, the same for equal ones."""
+    found = _SPELLED.get(atom)
+    if found is None:
+        if len(_SPELLED) > 200_000:
+            _SPELLED.clear()
+        found = _SPELLED[atom] = _spelled(atom)
+    return found
+
+
+def _spelled(atom: Atom) -> str:
+    match atom:
+        case ("entry", name, i, j):
+            return f"{name}[{form_text(i)}, {form_text(j)}]"
+        case ("name" | "size" | "index" | "prime", name, *_):
+            return str(name)
+        case ("exp", mono):
+            return f"e^({mono_text(mono)})"
+        case ("δ", one, other):
+            return f"[{form_text(one)} = {form_text(other)}]"
+        case ("sum", sizes, mono):
+            bound = ", ".join(f"{name}<{form_text(size)}" for name, size in sizes)
+            return f"Σ_{{{bound}}} {mono_text(mono)}"
+        case ("line", name, (index, size), items):
+            return f"{name}_{{{index}<{form_text(size)}}}({text_of(dict(items))})"
+        case ("poly", items):
+            return f"({text_of(dict(items))})"
+        case ("fn", name, items):
+            return f"{name}({text_of(dict(items))})"
+    return str(atom)
+
+
+def mono_text(mono: Mono) -> str:
+    """A monomial as text."""
+    words = []
+    for atom, p in atoms_of(mono):
+        word = spelled(atom)
+        word = f"({word})" if atom[0] == "sum" else word
+        words.append(word if p == 1 else f"{word}^({p})")
+    return " ".join(words) or "1"
+
+
+def text_of(poly: Poly) -> str:
+    """A polynomial as text."""
+    words = []
+    for mono, c in terms_of(poly):
+        word = mono_text(mono)
+        words.append(str(c) if not mono else word if c == 1 else f"{c} {word}")
+    return " + ".join(words) or "0"
+
+
+def brief(text: str) -> str:
+    """A text as it stands in a trace: a long one is cut off and ends with its digest."""
+    if len(text) <= 400:
+        return text
+    return f"{text[:300]}… {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def indices(atom: Atom) -> frozenset[str]:
+    """The indices that an atom depends on."""
+    match atom:
+        case ("entry", _, i, j):
+            return names(i) | names(j)
+        case ("index", name):
+            return frozenset({name})
+        case ("name" | "size" | "prime", *_):
+            return frozenset()
+        case ("δ", one, other):
+            return names(one) | names(other)
+        case ("exp", mono):
+            return indices_of(mono)
+        case ("sum", sizes, mono):
+            inner = indices_of(mono).union(*(names(size) for _, size in sizes))
+            return inner - {name for name, _ in sizes}
+        case ("line", _, (index, size), items):
+            inner = frozenset().union(*(indices_of(mono) for mono, _ in items))
+            return (inner | names(size)) - {index}
+    return frozenset().union(*(indices_of(mono) for mono, _ in atom[-1]))
+
+
+def indices_of(mono: Mono) -> frozenset[str]:
+    """The indices that a monomial depends on."""
+    return frozenset().union(*(indices(atom) for atom, _ in mono))
+
+
+def height(atom: Atom) -> int:
+    """How deep sums and lines are nested in an atom."""
+    match atom:
+        case ("sum", _, mono):
+            return 1 + max((height(inner) for inner, _ in mono), default=0)
+        case ("exp", mono):
+            return max((height(inner) for inner, _ in mono), default=0)
+        case ("line", _, _, items):
+            return 1 + max((height(inner) for mono, _ in items for inner, _ in mono), default=0)
+        case ("poly" | "fn", *_, items):
+            return max((height(inner) for mono, _ in items for inner, _ in mono), default=0)
+    return 0
+
+
+def renamed(atom: Atom, new: Mapping[str, Form]) -> Atom:
+    """An atom with its free indices exchanged for others, and nothing else changed."""
+    if not indices(atom) & set(new):
+        return atom
+    match atom:
+        case ("entry", name, i, j):
+            return ("entry", name, put(i, new), put(j, new))
+        case ("index", name):
+            ((other, _),) = new[name]
+            return ("index", other)
+        case ("δ", one, other):
+            return ("δ", *sorted((put(one, new), put(other, new)), key=str))
+        case ("exp", mono):
+            return ("exp", renamed_mono(mono, new))
+        case ("sum", sizes, mono):
+            return ("sum", tuple((n, put(s, new)) for n, s in sizes), renamed_mono(mono, new))
+        case ("line", name, (index, size), items):
+            return ("line", name, (index, put(size, new)), renamed_items(items, new))
+    return (*atom[:-1], renamed_items(atom[-1], new))
+
+
+def renamed_mono(mono: Mono, new: Mapping[str, Form]) -> Mono:
+    """A monomial with indices exchanged."""
+    return frozenset((renamed(atom, new), p) for atom, p in mono)
+
+
+def renamed_items(items: Any, new: Mapping[str, Form]) -> frozenset[Any]:
+    """The terms of a polynomial with indices exchanged."""
+    return frozenset((renamed_mono(mono, new), c) for mono, c in items)
+
+
+def only_place(atoms: Iterable[Atom], index: str) -> tuple[Any, ...] | None:
+    """The one π(index) within which alone an index occurs; None if there is none."""
+    found: set[Any] = set()
+
+    def look(one: Form) -> bool:
+        for atom, _ in one:
+            if isinstance(atom, tuple) and atom[3] == variable(index):
+                found.add(atom)
+            elif isinstance(atom, tuple):
+                if not look(atom[3]):
+                    return False
+            elif atom == index:
+                return False
+        return True
+
+    def within(atom: Atom) -> bool:
+        match atom:
+            case ("entry", _, i, j):
+                return look(i) and look(j)
+            case ("index", name):
+                return bool(name != index)
+            case ("δ", one, other):
+                return look(one) and look(other)
+            case ("sum", sizes, mono):
+                return all(look(size) for _, size in sizes) and all(within(a) for a, _ in mono)
+            case ("exp", mono):
+                return all(within(inner) for inner, _ in mono)
+            case ("line", _, (_, size), items):
+                return look(size) and all(within(a) for mono, _ in items for a, _ in mono)
+            case ("poly" | "fn", *_, items):
+                return all(within(a) for mono, _ in items for a, _ in mono)
+        return True
+
+    return found.pop() if all(map(within, atoms)) and len(found) == 1 else None
+
+
+def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
+    """What stays of atom^p as an atom's power, and the polynomials that are multiplied out."""
+    whole = p.numerator // p.denominator
+    match atom:
+        case ("δ", *_):
+            return Fraction(1), []
+        case ("prime", value):
+            return p - whole, [constant(Fraction(value) ** whole)] if whole else []
+        case ("poly", items) if p >= 1:
+            return p - whole, [dict(items)] * whole
+        case ("fn", "abs", items) if p.denominator == 1 and p % 2 == 0:
+            return Fraction(0), [power_of_square(items, p)]
+        case ("fn", "sin", items) if p.denominator == 1 and p >= 2:
+            square = plus(constant(1), scaled(single(("fn", "cos", items), 2), -1))
+            return p % 2, [square] * int(p // 2)
+    return p, []
+
+
+def power_of_square(items: Any, p: Fraction) -> Poly:
+    """|x|^p for an even p, which is x^p."""
+    out = constant(1)
+    if p < 0:
+        ((mono, c),) = items if len(items) == 1 else ((None, None),)
+        if mono is None:
+            return single(("poly", items), p)
+        return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
+    for _ in range(int(p)):
+        out = times(out, dict(items))
+    return out
+
+
+def settled(powers: Mapping[Atom, Fraction]) -> Poly:
+    """A product of powers of atoms."""
+    kept: dict[Atom, Fraction] = {}
+    parts: list[Poly] = []
+    for atom, p in powers.items():
+        if p:
+            left, more = kept_part(atom, p)
+            parts += more
+            if left:
+                kept[atom] = left
+    out: Poly = {frozenset(kept.items()): Fraction(1)}
+    for part in parts:
+        out = times(out, part)
+    return out
+
+
+def product(one: Mono, other: Mono) -> Poly:
+    """The product of two monomials."""
+    powers = dict(one)
+    for atom, p in other:
+        powers[atom] = powers.get(atom, Fraction(0)) + p
+    return settled(powers)
+
+
+def times(one: Poly, other: Poly) -> Poly:
+    """The product of two polynomials."""
+    return plus(*(scaled(product(a, b), c * d) for a, c in one.items() for b, d in other.items()))
+
+
+def is_zero(poly: Poly) -> bool:
+    """Whether this is 0 over its atoms: FLINT's polynomials, over one denominator."""
+    if not poly:
+        return True
+    roots: dict[Atom, int] = {}
+
+    def look(items: Iterable[tuple[Mono, Fraction]]) -> None:
+        for mono, _ in items:
+            for atom, p in mono:
+                roots[atom] = lcm(roots.get(atom, 1), p.denominator)
+                if atom[0] == "poly":
+                    look(atom[1])
+
+    look(poly.items())
+    places = {atom: k for k, atom in enumerate(sorted(roots, key=spelled))}
+    context = flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(places))], "degrevlex")
+
+    def whole(atom: Atom, p: Fraction) -> Fraction:
+        """The part of a power that is multiplied out: of a sum the whole part."""
+        return Fraction(p.numerator // p.denominator) if atom[0] == "poly" else p
+
+    def quotient(one: Poly) -> tuple[Any, Any]:
+        """Numerator and denominator; Σ c Π x^p Π (N/D)^k over one denominator."""
+        used = {atom for mono in one for atom, _ in mono}
+        listed = [(dict(mono), c) for mono, c in one.items()]
+        low = {a: min(0, *(whole(a, m.get(a, Fraction(0))) for m, _ in listed)) for a in used}
+        sums = {a: quotient(dict(a[1])) for a in used if a[0] == "poly"}
+        most = {
+            a: max(int(whole(a, m.get(a, Fraction(0))) - low[a]) for m, _ in listed) for a in sums
+        }
+        top, below = context.constant(0), context.constant(1)
+        for powers, c in listed:
+            exponents, term = (
+                [0] * len(places),
+                context.constant(flint.fmpq(c.numerator, c.denominator)),
+            )
+            for atom in used:
+                p = powers.get(atom, Fraction(0))
+                if atom in sums:
+                    turns = int(whole(atom, p) - low[atom])
+                    term *= sums[atom][0] ** turns * sums[atom][1] ** (most[atom] - turns)
+                    p -= whole(atom, p)
+                else:
+                    p -= low[atom]
+                exponents[places[atom]] += int(p * roots[atom])
+            top += term * context.from_dict({tuple(exponents): 1})
+        for atom in used:
+            if atom in sums:
+                top *= sums[atom][1] ** int(-low[atom])
+                below *= sums[atom][1] ** most[atom] * sums[atom][0] ** int(-low[atom])
+            else:
+                below *= context.gens()[places[atom]] ** int(-low[atom] * roots[atom])
+        return top, below
+
+    numbers = [(k, atom[1], roots[atom]) for atom, k in places.items() if atom[0] == "prime"]
+    left: dict[tuple[int, ...], Any] = {}
+    for powers, c in quotient(poly)[0].to_dict().items():
+        rest = list(powers)
+        for k, prime, order in numbers:  # √2² is 2
+            turns, rest[k] = divmod(rest[k], order)
+            c *= flint.fmpq(prime) ** turns  # noqa: PLW2901
+        left[tuple(rest)] = left.get(tuple(rest), 0) + c
+    return not any(left.values())
+
+
+class Checker:
+    """The replay of one certificate, step by step.
+
+    `take` gives the next step; what finds proofs overrides it to choose one.
+    """
+
+    def __init__(self, steps: Sequence[Step], positive: Iterable[str] = ()) -> None:
+        self.steps, self.done = list(steps), 0
+        self.positive = frozenset(positive)
+        #: Whether something has no value for some inputs: a divisor that may be 0, a root.
+        self.partial = False
+        #: The range of every index, 0 … size − 1, and how many things a permutation permutes.
+        self.sizes: dict[str, Form] = {}
+        self.permuted: dict[str, Form] = {}
+        #: Letters that stand for an expression, and pairs of matrices whose product is I.
+        self.means: dict[str, Any] = {}
+        self.units: dict[tuple[Any, bool, Any, bool], Form] = {}
+        #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
+        self.rooted: set[frozenset[Any]] = set()
+        #: Equations about sums that may be used: both sides, entry by entry.
+        self.known: list[tuple[Any, Any]] = []
+        self.count = 0
+
+    # ---- the trace -------------------------------------------------------------------------
+
+    def take(self, allowed: tuple[str, ...], before: str) -> Step:
+        """The next step. Raises `Refused` where it is of another kind, or about something else."""
+        if self.done == len(self.steps):
+            raise Refused(f"step {self.done + 1}: the trace ends before the proof does")
+        step = self.steps[self.done]
+        self.done += 1
+        if step["rule"] not in allowed:
+            raise self.wrong(f"{step['rule']} is no step here; {' or '.join(allowed)} is")
+        if step["of"] != brief(before):
+            raise self.wrong(f"it is about {step['of'][:80]}, where {before[:80]} stands")
+        return step
+
+    def wrong(self, why: str) -> Refused:
+        """The refusal of the step taken last."""
+        return Refused(f"step {self.done}: {why}")
+
+    def settle(self, step: Step, needs: Sequence[tuple[Form, str]], gives: str) -> None:
+        """Check a step's obligations, each a form that is ≥ 0, and what it says it gives."""
+        listed = [f"{form_text(one)} ≥ 0" for one, _ in needs]
+        if step.get("needs", []) != listed:
+            raise self.wrong(f"the obligations are {listed}, not {step.get('needs', [])}")
+        for one, what in needs:
+            if not self.nonnegative(one):
+                raise self.wrong(f"{what}: {form_text(one)} ≥ 0 is not shown")
+        if step["gives"] != brief(gives):
+            raise self.wrong(f"it gives {gives[:80]}, not {step['gives'][:80]}")
+
+    def finish(self) -> None:
+        """Refuse a trace that goes on behind its end."""
+        if self.done != len(self.steps):
+            raise Refused(f"step {self.done + 1}: the proof is complete before it")
+
+    # ---- ranges ----------------------------------------------------------------------------
+
+    def new(self, size: Form) -> str:
+        """A fresh index with this range."""
+        self.count += 1
+        self.sizes[f"#{self.count}"] = size
+        return f"#{self.count}"
+
+    def nonnegative(self, one: Form) -> bool:
+        """Whether a form is ≥ 0 throughout the ranges of its indices, for all sizes.
+
+        An index that no other range depends on is put at the end of its range that is worse;
+        where the range is empty there is nothing that could be wrong.
+        """
+        while True:
+            places = [(atom, c) for atom, c in one if isinstance(atom, tuple)]
+            free = [(atom, c) for atom, c in one if isinstance(atom, str) and atom in self.sizes]
+            if places:
+                atom, c = max(places, key=lambda pair: len(str(pair)))
+                size = self.permuted[atom[1]]
+            elif free:
+                needed = frozenset().union(*(names(self.sizes[atom]) for atom, _ in free))
+                last = next((pair for pair in free if pair[0] not in needed), None)
+                if last is None:
+                    return False
+                atom, c = last
+                size = self.sizes[atom]
+            else:
+                break
+            end = number(0) if c > 0 else plus_form(size, number(-1))
+            one = plus_form(form(pair for pair in one if pair[0] != atom), end, c)
+        least = 0
+        for atom, c in one:
+            if atom[:1] in ("#", "_") or (atom and c < 0):
+                return False
+            least += 0 if atom[:1] == "+" else c  # a size is at least 1, +k at least 0
+        return least >= 0
+
+    def within(self, at: Form, size: Form) -> list[tuple[Form, str]]:
+        """The obligations of 0 ≤ at < size."""
+        above = plus_form(plus_form(size, at, -1), number(-1))
+        return [(at, "the start of the range"), (above, "the end of the range")]
+
+    def holds(self, needs: Iterable[tuple[Form, str]]) -> bool:
+        """Whether all obligations are shown."""
+        return all(self.nonnegative(one) for one, _ in needs)
+
+    def delta(self, one: Form, other: Form) -> Poly:
+        """1 where two indices are the same, else 0."""
+        low, high = sorted((one, other), key=str)
+        for left, right in ((low, high), (high, low)):
+            if len(left) == 1 and left[0][1] == 1 and isinstance(left[0][0], tuple):
+                _, name, back, inner = left[0][0]
+                turned = place(name, right, 1 - back)
+                shorter = len(str(turned)) < len(str(right)) or str(inner) < str(right)
+                if shorter and self.holds(self.within(right, self.permuted[name])):
+                    return self.delta(inner, turned)
+        apart = plus_form(low, high, -1)
+        if not apart:
+            return constant(1)
+        if any(
+            self.nonnegative(form([*((a, c * s) for a, c in apart), ("", -1)])) for s in (1, -1)
+        ):
+            return {}
+        return single(("δ", low, high))
+
+    def solved(self, condition: Atom, index: str) -> Form | None:
+        """The index from one = other; None where it cannot be solved for."""
+        for left, right in (condition[1:], condition[:0:-1]):
+            inner, value = left, right
+            while len(inner) == 1 and inner[0][1] == 1 and isinstance(inner[0][0], tuple):
+                _, name, back, at = inner[0][0]
+                if not self.holds(self.within(value, self.permuted[name])):
+                    break
+                inner, value = at, place(name, value, 1 - back)
+            rest = plus_form(inner, variable(index), -1)
+            if index not in names(rest) | names(value):
+                return plus_form(value, rest, -1)
+        return None
+
+    # ---- signs -----------------------------------------------------------------------------
+
+    def is_positive(self, atom: Atom) -> bool:
+        """Whether an atom is above 0; a sum is where it is not empty."""
+        match atom:
+            case ("exp" | "prime", _):
+                return True
+            case ("size", name):
+                return bool(name[:1] != "+")  # +k may be 0
+            case ("name", _, positive):
+                return bool(positive)
+            case ("entry", name, *_):
+                return name in self.positive
+            case ("sum", _, mono):
+                return all(self.is_positive(inner) for inner, _ in mono)
+            case ("poly", items):
+                return all(c > 0 and all(self.is_positive(a) for a, _ in m) for m, c in items)
+        return False
+
+    def is_nonnegative(self, atom: Atom) -> bool:
+        """Whether an atom is ≥ 0, or a root or logarithm is taken of it elsewhere."""
+        if frozenset(single(atom).items()) in self.rooted:
+            return True
+        match atom:
+            case ("δ", *_) | ("fn", "abs", _):
+                return True
+            case ("size", _):
+                return True
+            case ("sum", _, mono):
+                return all(self.is_nonnegative(inner) or p % 2 == 0 for inner, p in mono)
+            case ("poly", items):
+                return items in self.rooted or self.all_nonnegative(dict(items))
+        return self.is_positive(atom)
+
+    def all_nonnegative(self, poly: Poly) -> bool:
+        """Whether every term is ≥ 0, or has its absolute value beside it."""
+        left = dict(poly)
+        for mono, c in poly.items():
+            if all(self.is_nonnegative(atom) or p % 2 == 0 for atom, p in mono):
+                continue
+            whole = self.absolute({mono: Fraction(1)})
+            if len(whole) != 1:
+                return False
+            ((partner, scale),) = whole.items()
+            left[partner] = left.get(partner, Fraction(0)) - abs(c) * scale
+            del left[mono]
+        return all(c >= 0 for c in left.values())
+
+    def all_positive(self, poly: Poly) -> bool:
+        """Whether every term is a positive number times positive factors, and there is one."""
+        return bool(poly) and all(
+            c > 0
+            and all(
+                self.is_positive(a) or (p.denominator == 1 and p % 2 == 0 and p < 0) for a, p in m
+            )
+            for m, c in poly.items()
+        )
+
+    def never_zero(self, poly: Poly) -> bool:
+        """Whether a polynomial is positive and one of its terms has no empty sum."""
+        return self.all_positive(poly) and any(
+            all(self.is_filled(atom) for atom, _ in mono) for mono in poly
+        )
+
+    def is_filled(self, atom: Atom) -> bool:
+        """Whether the sums in a positive atom have something to sum."""
+        if atom[0] == "poly":
+            return all(self.is_filled(inner) for mono, _ in atom[1] for inner, _ in mono)
+        if atom[0] != "sum":
+            return True
+        bound, mono = self.opened(atom)
+        return all(self.nonnegative(plus_form(size, number(-1))) for _, size in bound) and all(
+            self.is_filled(inner) for inner, _ in mono
+        )
+
+    # ---- powers and functions --------------------------------------------------------------
+
+    def primitive(self, poly: Poly) -> tuple[Mono, Poly, Fraction]:
+        """Common factors, the rest whose first coefficient is 1, and a number."""
+        shared: dict[Atom, Fraction] = {}
+        for atom in {a for mono in poly for a, _ in mono if a[0] not in ("δ", "prime")}:
+            shared[atom] = min(dict(mono).get(atom, Fraction(0)) for mono in poly)
+        content = frozenset((atom, p) for atom, p in shared.items() if p)
+        back = frozenset((atom, -p) for atom, p in content)
+        rest = plus(*(scaled(product(mono, back), c) for mono, c in poly.items()))
+        lead = terms_of(rest)[0][1]
+        return content, scaled(rest, 1 / lead), lead
+
+    def power(self, poly: Poly, p: Fraction) -> Poly:
+        """A rational power; of a root all factors that leave it are ≥ 0."""
+        if abs(p) > MOST_POWER:
+            raise Refused("a power is too large")
+        if p < 0 and any(atom[0] == "δ" for mono in poly for atom, _ in mono):
+            raise Refused("a quotient by what is 0 off a diagonal")
+        if p.denominator == 1 and p >= 0:
+            out = constant(1)
+            for _ in range(int(p)):
+                out = times(out, poly)
+            return out
+        if not poly:
+            raise Refused("a quotient by 0")
+        if p.denominator != 1:
+            return self.root(poly, p)
+        if len(poly) == 1:
+            ((mono, c),) = poly.items()
+            return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
+        content, rest, lead = self.primitive(poly)
+        outside = settled({atom: q * p for atom, q in content})
+        return scaled(times(outside, single(("poly", frozenset(rest.items())), p)), lead ** int(p))
+
+    def root(self, poly: Poly, p: Fraction) -> Poly:
+        """A power that is not whole, of what is ≥ 0 where it is defined."""
+        content, rest, lead = self.primitive(poly)
+        out, inside = power_of_number(abs(lead), p), scaled(rest, 1 if lead > 0 else -1)
+        gone = {atom for atom, _ in content if not self.is_positive(atom)}
+        for atom, q in atoms_of(content):
+            if self.is_nonnegative(atom):
+                out = times(out, settled({atom: q * p}))
+            elif q.denominator == 1:  # x³ is x² x
+                size = ("fn", "abs", frozenset(single(atom).items()))
+                out = times(out, settled({size: (q - q % 2) * p}))
+                inside = times(inside, single(atom, q % 2) if q % 2 else constant(1))
+            else:
+                inside = times(inside, single(atom, q))
+        if inside == constant(1):
+            return out
+        if all(gone <= {atom for atom, _ in mono} for mono in inside):
+            self.rooted.add(frozenset(inside.items()))
+        if len(inside) == 1:
+            ((mono, c),) = inside.items()
+            if len(mono) == 1 and c == 1:
+                ((atom, q),) = mono
+                return times(out, settled({atom: q * p}))
+        return times(out, settled({("poly", frozenset(inside.items())): p}))
+
+    def absolute(self, poly: Poly) -> Poly:
+        """|poly|: what is ≥ 0 leaves it, and |−p| is |p|."""
+        if not poly:
+            return poly
+        content, rest, lead = self.primitive(poly)
+        out = constant(abs(lead))
+        for atom, p in atoms_of(content):
+            if self.is_nonnegative(atom) or (p.denominator == 1 and p % 2 == 0):
+                out = times(out, settled({atom: p}))
+            elif p.denominator != 1:
+                return single(("fn", "abs", frozenset(poly.items())))
+            else:
+                out = times(out, settled({("fn", "abs", frozenset(single(atom).items())): p}))
+        if self.all_nonnegative(rest):
+            return times(out, rest)
+        if len(rest) == 1 and UNIT in rest:
+            return scaled(out, abs(rest[UNIT]))
+        return times(out, single(("fn", "abs", frozenset(rest.items()))))
+
+    def exp(self, poly: Poly) -> Poly:
+        """E to a polynomial is a product over its terms."""
+        out = constant(1)
+        for mono, c in poly.items():
+            condition = frozenset(pair for pair in mono if pair[0][0] == "δ")
+            if condition:  # e^{[i = j] x} is 1 + [i = j] (e^x − 1)
+                more = plus(self.exp({mono - condition: c}), constant(-1))
+                out = times(out, plus(constant(1), times({condition: Fraction(1)}, more)))
+                continue
+            logarithm = next(iter(mono)) if len(mono) == 1 else None
+            if logarithm and logarithm[0][:2] == ("fn", "ln") and logarithm[1] == 1:
+                out = times(out, self.power(dict(logarithm[0][2]), c))  # e^{q ln x} is x^q
+                continue
+            out = times(out, single(("exp", mono), c))
+        return out
+
+    def cos_sin(self, angle: Poly) -> tuple[Poly, Poly]:
+        """Cosine and sine by the addition formulas along the terms of the angle."""
+        cosine, sine = constant(1), constant(0)
+        for mono, c in terms_of(angle):
+            turns = abs(c.numerator)
+            if turns > _MOST_TURNS:
+                raise Refused("a large multiple of an angle")
+            inner = frozenset({(mono, Fraction(1, c.denominator))})
+            one, two = single(("fn", "cos", inner)), single(("fn", "sin", inner))
+            two = scaled(two, 1 if c > 0 else -1)
+            for _ in range(turns):
+                cosine, sine = (
+                    plus(times(cosine, one), scaled(times(sine, two), -1)),
+                    plus(times(sine, one), times(cosine, two)),
+                )
+        return cosine, sine
+
+    def logarithm(self, inner: Poly) -> Poly:
+        """Ln of a product of what is ≥ 0 is a sum."""
+        if len(inner) == 1:
+            ((mono, c),) = inner.items()
+            odd = [atom for atom, p in atoms_of(mono) if not self.is_nonnegative(atom) and p % 2]
+            if c > 0 and len(odd) == 1 and dict(mono)[odd[0]].denominator == 1:
+                self.rooted.add(frozenset(single(odd[0]).items()))  # the others are ≥ 0
+                odd = []
+            if c > 0 and not odd:
+                out = [scaled(_ln(constant(prime)), turns) for prime, turns in primes(c)]
+                for atom, p in atoms_of(mono):
+                    if atom[0] == "exp":
+                        out.append({atom[1]: p})
+                    else:
+                        out.append(scaled(_ln(self.absolute(single(atom))), p))
+                return plus(*out)
+        return _ln(inner)
+
+    def applied(self, name: str, inner: Poly | None) -> Poly | None:
+        """A function of one number."""
+        if inner is None:
+            if name in ("σ", "max0"):
+                return {}
+            raise Refused("a function of −∞")
+        one = constant(1)
+        match name:
+            case "√":
+                self.partial |= not self.all_nonnegative(inner)
+                return self.power(inner, Fraction(1, 2))
+            case "tanh":
+                twice = self.exp(scaled(inner, 2))
+                return times(plus(twice, constant(-1)), self.power(plus(twice, one), Fraction(-1)))
+            case "σ":
+                up = self.exp(inner)
+                return times(up, self.power(plus(one, up), Fraction(-1)))
+            case "ln":
+                self.partial |= not self.all_positive(inner)
+                return self.logarithm(inner)
+            case "abs":
+                return self.absolute(inner)
+            case "cos" | "sin":
+                return self.cos_sin(inner)[name == "sin"]
+            case "max0":  # (x + |x|) / 2
+                return scaled(plus(inner, self.absolute(inner)), Fraction(1, 2))
+            case "erf" if inner:  # odd
+                sign = -1 if self.primitive(inner)[2] < 0 else 1
+                return scaled(single(("fn", name, frozenset(scaled(inner, sign).items()))), sign)
+            case "erf":
+                return {}
+        return single(("fn", name, frozenset(inner.items())))
+
+    # ---- entry rules -----------------------------------------------------------------------
+
+    def entry(self, expr: Any, i: Form, j: Form) -> Poly | None:
+        """Entry (i, j) of an expression, None where it is −∞; a scalar is the same everywhere."""
+        if isinstance(expr, sympy.MatrixBase):
+            raise Refused("a matrix of numbers has its sizes")
+        if not isinstance(expr, MatrixExpr):
+            return self.scalar(expr)
+        row, column = sympy.Symbol("i", integer=True), sympy.Symbol("j", integer=True)
+        return self.value(r.rule_of(expr, row, column), {row: i, column: j})
+
+    def value(self, rule: r.Rule, env: Mapping[Any, Form]) -> Poly | None:
+        """The polynomial of an entry rule, the indices in it being these forms."""
+        match rule:
+            case r.Entry(matrix, i, j):
+                return self.letter(matrix, linear(i, env), linear(j, env))
+            case r.Const(value):
+                return None if value is sympy.S.NegativeInfinity else self.scalar(value)
+            case r.Ordinal(index):
+                return form_poly(linear(index, env))
+            case r.Plus(terms):
+                parts = [self.value(term, env) for term in terms]
+                return None if None in parts else plus(*(p for p in parts if p is not None))
+            case r.Named(_, _, value):
+                return self.value(value, env)
+            case r.Times(factors):
+                return self.multiplied([self.value(factor, env) for factor in factors])
+            case r.Over(num, den, empty):
+                below = self.divisor(self.finite(den, env), empty)
+                above = self.value(num, env)
+                if above is None:
+                    if not self.all_positive(below):
+                        raise Refused("−∞ over what may be below 0")
+                    return None
+                return times(above, below)
+            case r.Total(body, index, size):
+                parts = self.in_parts(
+                    linear(size, env), lambda at: self.value(body, {**env, index: at})
+                )
+                return plus(*(self.summed([pair], poly) for poly, pair in self.all_finite(parts)))
+            case r.Exp(body):
+                inner = self.value(body, env)
+                return {} if inner is None else self.exp(inner)
+            case r.Apply(name, body):
+                return self.applied(name, self.value(body, env))
+            case r.Power(body, exponent):
+                inner = self.finite(body, env)
+                if exponent < 0:
+                    return self.divisor(inner, None, -exponent)
+                return self.power(inner, Fraction(exponent))
+            case r.Cases():
+                return self.cases(rule, env)
+            case r.OfRow("max" | "τ" as name, (body,), index, size) if index is not None:
+                parts = self.in_parts(
+                    linear(size, env), lambda at: self.value(body, {**env, index: at})
+                )
+                return self.largest(name, parts)
+        raise Refused(f"{type(rule).__name__} is not covered")
+
+    def finite(self, rule: r.Rule, env: Mapping[Any, Form]) -> Poly:
+        """The polynomial of a rule that may not be −∞."""
+        out = self.value(rule, env)
+        if out is None:
+            raise Refused("−∞ where a number has to be")
+        return out
+
+    def all_finite(self, parts: Any) -> Iterator[tuple[Poly, tuple[str, Form]]]:
+        """The parts of a sum, none of which is −∞."""
+        for poly, pair in parts:
+            if poly is None:
+                raise Refused("a sum of −∞")
+            yield poly, pair
+
+    def multiplied(self, parts: list[Poly | None]) -> Poly | None:
+        """A product; −∞ times what is positive is −∞."""
+        out = constant(1)
+        for part in parts:
+            out = out if part is None else times(out, part)
+        if None in parts and not self.all_positive(out):
+            raise Refused("−∞ in a product")
+        return None if None in parts else out
+
+    def divisor(self, below: Poly, empty: Any, power: int = 1) -> Poly:
+        """1 over what is not 0, or is said not to be."""
+        if not self.never_zero(below):
+            if empty is not None and self.all_positive(below):
+                raise Refused("a sum that may be over nothing")
+            self.partial = True
+        return self.power(below, Fraction(-power))
+
+    def letter(self, matrix: Any, i: Form, j: Form) -> Poly | None:
+        """An entry of a letter or of an inverse."""
+        if isinstance(matrix, sympy.Inverse):
+            self.partial = True
+            return self.inverse(matrix.arg, i, j)
+        if not isinstance(matrix, sympy.MatrixSymbol):
+            raise Refused(f"an entry of {type(matrix).__name__} is not covered")
+        if matrix.name in self.means:
+            return self.entry(self.means[matrix.name], i, j)
+        if matrix.name in self.permuted:  # p_ij is 1 where j = π(i)
+            return self.delta(j, place(matrix.name, i, 0))
+        return single(("entry", matrix.name, i, j))
+
+    def inverse(self, base: Any, i: Form, j: Form) -> Poly | None:
+        """Entry (i, j) of the inverse of a letter, a product, a transpose, a multiple."""
+        match base:
+            case sympy.MatrixSymbol() if base.name in self.means:
+                return self.inverse(self.means[base.name], i, j)
+            case sympy.MatrixSymbol() if base.name in self.permuted:
+                return self.letter(base, j, i)
+            case sympy.MatrixSymbol():
+                name, size = f"{base.name}⁻¹", linear(base.shape[0], {})
+                for turned in (False, True):
+                    self.units[base.name, turned, name, turned] = size
+                    self.units[name, turned, base.name, turned] = size
+                return single(("entry", name, i, j))
+            case Diagonal():
+                (vector,) = base.args
+                rows = vector.shape[1] == 1
+                entry = (
+                    self.entry(vector, i, number(0)) if rows else self.entry(vector, number(0), i)
+                )
+                return times(self.delta(i, j), self.divisor(self.some(entry), None))
+            case sympy.Inverse():
+                return self.entry(base.arg, i, j)
+            case sympy.Transpose():
+                return self.entry(sympy.Inverse(base.arg), j, i)
+            case Quotient():
+                turned = sympy.MatMul(base.args[1], sympy.Inverse(base.args[0]))
+                return self.entry(turned, i, j)
+            case sympy.MatMul():
+                scalar, factors = base.as_coeff_matrices()
+                size = linear(base.shape[0], {})
+                if all(linear(side, {}) == size for f in factors for side in f.shape):
+                    turned = sympy.MatMul(1 / scalar, *map(sympy.Inverse, reversed(factors)))
+                    return self.entry(turned, i, j)
+        self.opened_nothing(base)
+        return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
+
+    def opened_nothing(self, base: Any) -> None:
+        """Refuse the inverse of what stands for something else."""
+        if _reached(base, self.means) & set(self.means):
+            raise Refused("the inverse of a sum with letters that are defined")
+
+    def some(self, poly: Poly | None) -> Poly:
+        """A polynomial that is not −∞."""
+        if poly is None:
+            raise Refused("−∞ where a number has to be")
+        return poly
+
+    def scalar(self, value: Any) -> Poly:
+        """A SymPy scalar."""
+        value = sympy.sympify(value, strict=True)
+        match value:
+            case sympy.Rational():
+                return constant(Fraction(int(value.p), int(value.q)))
+            case sympy.Symbol():
+                if value.is_integer and value.is_nonnegative:
+                    return single(("size", value.name))
+                return single(("name", value.name, value.is_positive is True))
+            case sympy.Add():
+                return plus(*map(self.scalar, value.args))
+            case sympy.Mul():
+                out = constant(1)
+                for factor in value.args:
+                    out = times(out, self.scalar(factor))
+                return out
+            case sympy.exp():
+                return self.exp(self.scalar(value.args[0]))
+            case sympy.log():
+                return self.some(self.applied("ln", self.scalar(value.args[0])))
+            case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
+                name = type(value).__name__.lower()
+                return self.some(self.applied(name, self.scalar(value.args[0])))
+            case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
+                p = Fraction(int(value.args[1].p), int(value.args[1].q))
+                inner = self.scalar(value.args[0])
+                if p.denominator != 1 and value.args[0].is_negative:
+                    raise Refused("a root of a negative number")
+                self.partial |= p.denominator != 1 and not self.all_nonnegative(inner)
+                self.partial |= p < 0 and not self.never_zero(inner)
+                return self.power(inner, p)
+        if value is sympy.S.Exp1:
+            return self.exp(constant(1))
+        if value is sympy.S.Pi:
+            return single(("name", "π", True))
+        raise Refused(f"{type(value).__name__} is not covered")
+
+    def cases(self, rule: r.Cases, env: Mapping[Any, Form]) -> Poly | None:
+        """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
+        if not isinstance(rule.left, r.Ordinal) or not isinstance(rule.right, r.Ordinal):
+            raise Refused("cases that depend on entries are not covered")
+        one, other = linear(rule.left.index, env), linear(rule.right.index, env)
+        if rule.sign == "≤":
+            room = plus_form(other, one, -1)
+            if self.nonnegative(room):
+                return self.value(rule.value, env)
+            if self.nonnegative(form([*((a, -c) for a, c in room), ("", -1)])):
+                return self.value(rule.otherwise, env)
+            raise Open(room)
+        if rule.sign != "=":
+            raise Refused("a condition on a set is not covered")
+        same = self.delta(one, other)
+        if same in ({}, constant(1)):
+            return self.value(rule.value if same else rule.otherwise, env)
+        value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
+        unlike = plus(constant(1), scaled(same, -1))
+        return plus(times(same, value), times(unlike, otherwise))
+
+    # ---- sums ------------------------------------------------------------------------------
+
+    def in_parts(
+        self, size: Form, evaluated: Callable[[Form], Any]
+    ) -> list[tuple[Any, tuple[str, Form]]]:
+        """What stands at every index below a size, by the parts in which the trace cuts it."""
+        step = self.take(("range",), f"0 … {form_text(size)} - 1")
+        points = [number(0), *map(read_form, step["cuts"]), size]
+        needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
+        self.settle(step, needs, f"{len(points) - 1} parts")
+        out = []
+        for low, high in pairwise(points):
+            count = plus_form(high, low, -1)
+            if count == number(1):
+                out.append((evaluated(low), ("", count)))
+            else:
+                index = self.new(count)
+                out.append((evaluated(plus_form(low, variable(index))), (index, count)))
+        return out
+
+    def summed(self, bound: Bound, poly: Poly) -> Poly:
+        """Σ over indices of every term; an index without a name has one value."""
+        bound = [pair for pair in bound if pair[0]]
+        if not bound:
+            return poly
+        return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
+
+    def total(self, bound: Bound, mono: Mono) -> Poly:
+        """Σ of a product, rewritten as the trace says."""
+        limits = ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
+        rules = ("delta", "identity", "count", "permute", "merge", "separate")
+        step = self.take(rules, f"Σ_{{{limits}}} {mono_text(mono)}")
+        factors = atoms_of(mono)
+        if step["rule"] == "separate":
+            return self.separated(step, bound, factors)
+        if step["rule"] == "merge":
+            return self.merged(step, bound, factors)
+        index, size = bound[self.place_of(step, "index", bound)]
+        others = [pair for pair in bound if pair[0] != index]
+        dependent = {name for name, inner in others if index in names(inner)}
+        if step["rule"] == "delta":
+            return self.eliminated(step, (index, size), others, factors, dependent)
+        if dependent:
+            raise self.wrong("the range of another index depends on this one")
+        uses = [(atom, p) for atom, p in factors if index in indices(atom)]
+        left = frozenset((atom, p) for atom, p in factors if index not in indices(atom))
+        if step["rule"] == "count":
+            if uses:
+                raise self.wrong("the index occurs")
+            out = times({left: Fraction(1)}, form_poly(size))
+            self.settle(step, [(size, "the size")], text_of(out))
+            return self.summed(others, out)
+        if step["rule"] == "permute":
+            whole = only_place([atom for atom, _ in uses], index)
+            if whole is None or self.permuted[whole[1]] != size:
+                raise self.wrong("the index does not occur within one permutation only")
+            new = place(whole[1], variable(index), 1 - whole[2])
+            out = self.substituted(mono, {index: new})
+            self.settle(step, [], text_of(out))
+            return self.summed(bound, out)
+        ends = self.ends(uses, index, size)
+        if ends is None:
+            raise self.wrong("these are no matrix and its inverse over a full range")
+        out = times({left: Fraction(1)}, self.delta(*ends))
+        self.settle(step, [], text_of(out))
+        return self.summed(others, out)
+
+    def place_of(self, step: Step, what: str, among: Sequence[Any]) -> int:
+        """A place in a list, from 0."""
+        if not 0 <= step[what] < len(among):
+            raise self.wrong(f"there is no {what} {step[what]}")
+        return int(step[what])
+
+    def eliminated(
+        self,
+        step: Step,
+        pair: tuple[str, Form],
+        others: Bound,
+        factors: list[tuple[Atom, Fraction]],
+        dependent: set[str],
+    ) -> Poly:
+        """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
+        (index, size), (atom, _) = pair, factors[self.place_of(step, "factor", factors)]
+        value = self.solved(atom, index) if atom[0] == "δ" else None
+        if value is None or names(value) & dependent:
+            raise self.wrong("the condition does not determine the index")
+        if step["inside"]:
+            left = frozenset((other, p) for other, p in factors if other != atom)
+            out = self.substituted(left, {index: value})
+            bound = [(name, put(inner, {index: value})) for name, inner in others]
+            self.sizes.update(bound)
+            self.settle(step, self.within(value, size), text_of(out))
+            return self.summed(bound, out)
+        below = form([*((a, -c) for a, c in value), ("", -1)])
+        above = plus_form(value, size, -1)
+        self.settle(step, [(below if step["below"] else above, "outside of the range")], "0")
+        return {}
+
+    def ends(
+        self, uses: list[tuple[Atom, Fraction]], index: str, size: Form
+    ) -> tuple[Form, Form] | None:
+        """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
+        pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
+        if len(pair) != 2 or any(atom[0] != "entry" for atom in pair):
+            return None
+        for one, other in (pair, pair[::-1]):
+            for (first, turned, second, back), full in self.units.items():
+                if (one[1], other[1], size) != (first, second, full):
+                    continue
+                left = one[2:][::-1] if turned else one[2:]
+                right = other[2:][::-1] if back else other[2:]
+                met = left[1] == variable(index) == right[0]
+                if met and index not in names(left[0]) | names(right[1]):
+                    return left[0], right[1]
+        return None
+
+    def merged(self, step: Step, bound: Bound, factors: list[tuple[Atom, Fraction]]) -> Poly:
+        """A sum among the factors is opened, so that all is one sum."""
+        place_ = self.place_of(step, "factor", factors)
+        atom, p = factors[place_]
+        if atom[0] != "sum" or p.denominator != 1 or p < 1:
+            raise self.wrong("this factor is no sum")
+        new, inner = self.opened(atom)
+        left = {other: q for other, q in factors}
+        left[atom] = p - 1
+        out = times(settled(left), {inner: Fraction(1)})
+        self.settle(step, [], text_of(out))
+        return self.summed([*bound, *new], out)
+
+    def opened(self, atom: Atom) -> tuple[Bound, Mono]:
+        """The bound indices of a sum under fresh names, and what is summed."""
+        _, sizes, mono = atom
+        new = {name: variable(self.fresh()) for name, _ in sizes}
+        bound = [(new[name][0][0], put(size, new)) for name, size in sizes]
+        self.sizes.update(bound)
+        return bound, renamed_mono(mono, new)
+
+    def fresh(self) -> str:
+        """An index that nothing else uses."""
+        self.count += 1
+        return f"#{self.count}"
+
+    def separated(self, step: Step, bound: Bound, factors: list[tuple[Atom, Fraction]]) -> Poly:
+        """The product of the sums over indices that have to do with one another."""
+        groups = step["groups"]
+        if sorted(k for group in groups for k in group) != list(range(len(bound))):
+            raise self.wrong("the groups are not all indices, each once")
+        every = {name for name, _ in bound}
+        out = settled({atom: p for atom, p in factors if not indices(atom) & every})
+        for group in groups:
+            pairs = [bound[k] for k in group]
+            mine = {name for name, _ in pairs}
+            inside = {atom: p for atom, p in factors if indices(atom) & mine}
+            used = frozenset().union(*map(indices, inside), *(names(size) for _, size in pairs))
+            if used & every - mine:
+                raise self.wrong("the groups share a factor or a range")
+            deep = 1 + max(map(height, inside), default=0)
+            new = {name: variable(f"_{deep}{_LETTERS[k]}") for k, (name, _) in enumerate(pairs)}
+            sizes = tuple((new[name][0][0], put(size, new)) for name, size in pairs)
+            mono = renamed_mono(frozenset(inside.items()), new)
+            out = times(out, self.as_known(("sum", sizes, mono)))
+        self.settle(step, [], text_of(out))
+        return out
+
+    def as_known(self, atom: Atom) -> Poly:
+        """A sum, or what an assumed equation says it is."""
+        if not self.known:
+            return single(atom)
+        step = self.take(("hypothesis", "keep"), spelled(atom))
+        if step["rule"] == "keep":
+            self.settle(step, [], spelled(atom))
+            return single(atom)
+        one, other = self.known[self.place_of(step, "equation", self.known)]
+        i, j = (read_form(text) for text in step["at"])
+        known, self.known = self.known, []
+        left, right = self.entry(one, i, j), self.some(self.entry(other, i, j))
+        self.known = known
+        shape = one.shape if isinstance(one, MatrixExpr) else (1, 1)
+        needs = [*self.within(i, linear(shape[0], {})), *self.within(j, linear(shape[1], {}))]
+        ((mono, c),) = left.items() if left is not None and len(left) == 1 else ((None, 0),)
+        if mono != next(iter(single(atom))):
+            raise self.wrong("the equation says nothing of this sum")
+        out = scaled(right, 1 / Fraction(c))
+        self.settle(step, needs, text_of(out))
+        return out
+
+    # ---- putting in ------------------------------------------------------------------------
+
+    def substituted(self, mono: Mono, values: Mapping[str, Form]) -> Poly:
+        """A monomial with forms put in for indices, its conditions and sums worked out again."""
+        out = constant(1)
+        for atom, p in atoms_of(mono):
+            inner = self.changed(atom, values)
+            out = times(
+                out, settled({next(iter(m))[0]: p}) if (m := _atom(inner)) else self.power(inner, p)
+            )
+        return out
+
+    def polynomial(self, items: Iterable[Any], values: Mapping[str, Form]) -> Poly:
+        """A polynomial with forms put in for indices."""
+        return plus(
+            *(scaled(self.substituted(mono, values), c) for mono, c in terms_of(dict(items)))
+        )
+
+    def changed(self, atom: Atom, values: Mapping[str, Form]) -> Poly:
+        """An atom with forms put in for indices."""
+        if not indices(atom) & set(values):
+            return single(atom)
+        match atom:
+            case ("entry", name, i, j):
+                return single(("entry", name, put(i, values), put(j, values)))
+            case ("index", name):
+                return form_poly(values[name])
+            case ("δ", one, other):
+                return self.delta(put(one, values), put(other, values))
+            case ("exp", mono):
+                return self.exp(self.substituted(mono, values))
+            case ("sum", sizes, mono):
+                new = {name: variable(self.fresh()) for name, _ in sizes}
+                inner = {**values, **new}
+                bound = [(new[name][0][0], put(size, inner)) for name, size in sizes]
+                self.sizes.update(bound)
+                return self.summed(bound, self.substituted(mono, inner))
+            case ("line", name, (index, size), items):
+                new_name = self.fresh()
+                inner = {**values, index: variable(new_name)}
+                self.sizes[new_name] = put(size, inner)
+                return self.line(name, self.polynomial(items, inner), new_name, put(size, inner))
+            case ("poly", items):
+                return self.polynomial(items, values)
+            case ("fn", "abs", items):
+                return self.absolute(self.polynomial(items, values))
+        return single(("fn", atom[1], frozenset(self.polynomial(atom[2], values).items())))
+
+    # ---- functions of a line ---------------------------------------------------------------
+
+    def largest(self, name: str, parts: Any) -> Poly | None:
+        """The largest entry of a line, or its τ; entries of −∞ have no part in it."""
+        lines = []
+        for poly, (index, count) in parts:
+            if poly is not None:
+                if not self.nonnegative(plus_form(count, number(-1))):
+                    raise Refused("a row that may have nothing in it")
+                lines.append(self.line(name, poly, index, count) if index else poly)
+        if (
+            len(lines) > 1
+            and name != "max"
+            or (name != "max" and any(not i for _, (i, _) in parts))
+        ):
+            raise Refused(f"{name} of a row in parts")
+        out = lines[0] if lines else None
+        for other in lines[1:]:  # max(a, b) = (a + b + |a − b|)/2
+            apart = self.absolute(plus(out or {}, scaled(other, -1)))
+            out = scaled(plus(out or {}, other, apart), Fraction(1, 2))
+        return out
+
+    def line(self, name: str, body: Poly, index: str, size: Form) -> Poly:
+        """The maximum of a line or its τ: max_l (k a_l + c) = k max_l a_l + c for k > 0."""
+        outer = {m: c for m, c in body.items() if index not in indices_of(m)}
+        inner = {m: c for m, c in body.items() if index in indices_of(m)}
+        if not inner and name == "max":
+            return outer
+        if not inner:
+            inner, outer = body, {}
+        factor = constant(1)
+        if name == "max":
+            shared = frozenset.intersection(
+                *(
+                    frozenset(
+                        (a, p)
+                        for a, p in mono
+                        if a[0] in ("name", "size", "prime", "exp")
+                        and self.is_positive(a)
+                        and index not in indices(a)
+                    )
+                    for mono in inner
+                )
+            )
+            factor = scaled({shared: Fraction(1)}, min(abs(c) for c in inner.values()))
+            inner = times(inner, self.power(factor, Fraction(-1)))
+        deep = 1 + max((height(a) for mono in inner for a, _ in mono), default=0)
+        new = f"_{deep}a"
+        items = renamed_items(inner.items(), {index: variable(new)})
+        whole = only_place([a for mono, _ in items for a, _ in mono if new in indices(a)], new)
+        if whole is not None and self.permuted[whole[1]] == size:
+            back = {new: place(whole[1], variable(new), 1 - whole[2])}
+            items = renamed_items(items, back)  # the largest of permuted entries is the largest
+        return plus(times(factor, single(("line", name, (new, size), items))), outer)
+
+    # ---- the difference --------------------------------------------------------------------
+
+    def vanishes(self, difference: Poly) -> None:
+        """Follow the trace until the difference is 0."""
+        done, left = False, self.signed(difference)
+        while not done:
+            done, left = self.simplified(left)
+
+    def simplified(self, left: Poly) -> tuple[bool, Poly]:
+        """Whether the next step ends the proof, and the difference behind it."""
+        step = self.take(("meet", "prefix", "zero"), text_of(left))
+        if step["rule"] == "zero":
+            self.settle(step, [], "0")
+            if not is_zero(left):
+                raise self.wrong("the difference is not 0")
+            return True, {}
+        terms = terms_of(left)
+        mono, c = terms[self.place_of(step, "term", terms)]
+        factors = atoms_of(mono)
+        atom, p = factors[self.place_of(step, "factor", factors)]
+        rest = frozenset(pair for pair in mono if pair[0] != atom)
+        needs: list[tuple[Form, str]] = []
+        if step["rule"] == "meet":
+            value = self.solved(atom, step["index"]) if atom[0] == "δ" else None
+            if value is None:
+                raise self.wrong("the condition does not determine the index")
+            new = times(self.substituted(rest, {step["index"]: value}), single(atom))
+        else:
+            new, needs = self.from_zero(atom, p)
+            new = times(new, {rest: Fraction(1)})
+        out = plus({m: k for m, k in left.items() if m != mono}, scaled(new, c))
+        self.settle(step, needs, text_of(out))
+        return False, out
+
+    def from_zero(self, atom: Atom, p: Fraction) -> tuple[Poly, list[tuple[Form, str]]]:
+        """A sum as sums that begin at 0 and whose sizes have no number added."""
+        if atom[0] != "sum" or len(atom[1]) != 1 or p != 1:
+            raise self.wrong("this is no sum over one index")
+        ((index, size),), body = self.opened(atom)
+        starts = set()
+        for inner, _ in body:
+            if inner[0] != "entry" and inner[0] != "exp" and index in indices(inner):
+                raise self.wrong("the index occurs in more than entries")
+            starts |= {
+                plus_form(one, variable(index), -1)
+                for one in places_of(inner)
+                if index in names(one)
+            }
+        start = starts.pop() if len(starts) == 1 else None
+        if start is None or index in names(start):
+            raise self.wrong("the index is not moved alike everywhere")
+        if names(start):  # Σ_{l<s} f(l + a) = Σ_{l<a+s} f(l) − Σ_{l<a} f(l)
+            moved = renamed_mono(body, {index: plus_form(variable(index), start, -1)})
+            end = plus_form(start, size)
+            first, second = self.new(end), self.new(start)
+            whole = self.summed(
+                [(first, end)], {renamed_mono(moved, {index: variable(first)}): Fraction(1)}
+            )
+            less = self.summed(
+                [(second, start)], {renamed_mono(moved, {index: variable(second)}): Fraction(1)}
+            )
+            return plus(whole, scaled(less, -1)), [(start, "the start"), (size, "the size")]
+        more = dict(size).get("", 0)
+        shorter = plus_form(size, number(-more))
+        if start or more <= 0 or not names(shorter):
+            raise self.wrong("the sum begins at 0 already")
+        first = self.new(shorter)
+        out = [
+            self.summed(
+                [(first, shorter)], {renamed_mono(body, {index: variable(first)}): Fraction(1)}
+            )
+        ]
+        for k in range(more):
+            out.append(self.substituted(body, {index: plus_form(shorter, number(k))}))
+        return plus(*out), [(shorter, "the shorter sum")]
+
+    def signed(self, poly: Poly) -> Poly:
+        """|x| is x where a root or logarithm is taken of x anywhere."""
+        if "abs(" not in text_of(poly):
+            return poly
+        out = []
+        for mono, c in poly.items():
+            done = constant(c)
+            for atom, p in atoms_of(mono):
+                inner = self.absolute(dict(atom[2])) if atom[:2] == ("fn", "abs") else single(atom)
+                done = times(
+                    done, self.power(inner, p) if inner != single(atom) else settled({atom: p})
+                )
+            out.append(done)
+        return plus(*out)
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _ln(inner: Poly) -> Poly:
+    return single(("fn", "ln", frozenset(inner.items())))
+
+
+def _atom(poly: Poly) -> Mono | None:
+    """The monomial of a polynomial that is one atom."""
+    if len(poly) != 1:
+        return None
+    ((mono, c),) = poly.items()
+    return mono if c == 1 and len(mono) == 1 and next(iter(mono))[1] == 1 else None
+
+
+def places_of(atom: Atom) -> Iterator[Form]:
+    """The index forms of entries, also in an exponent."""
+    match atom:
+        case ("entry", _, i, j):
+            yield from (i, j)
+        case ("exp", mono):
+            for inner, _ in mono:
+                yield from places_of(inner)
+
+
+def primes(value: Fraction) -> list[tuple[int, int]]:
+    """The primes of a positive rational with their exponents."""
+    out: list[tuple[int, int]] = []
+    for part, sign in ((value.numerator, 1), (value.denominator, -1)):
+        if part.bit_length() > 200:
+            raise Refused("a root or logarithm of a very large number")
+        out += [(int(p), int(k) * sign) for p, k in flint.fmpz(part).factor()]
+    return out
+
+
+def power_of_number(value: Fraction, p: Fraction) -> Poly:
+    """A positive rational to a power, along its primes."""
+    return settled({("prime", prime): p * turns for prime, turns in primes(value)})
+
+
+def form_poly(one: Form) -> Poly:
+    """A linear form as a polynomial."""
+    out: Poly = {}
+    for atom, c in one:
+        if isinstance(atom, tuple):
+            raise Refused("a permuted index as a number")
+        kind = "index" if atom[:1] == "#" else "size"
+        out = plus(out, scaled(single((kind, atom)) if atom else constant(1), Fraction(c)))
+    return out
+
+
+def linear(index: Any, env: Mapping[Any, Form]) -> Form:
+    """A SymPy index or size as a linear form."""
+    if isinstance(index, int):
+        return number(index)
+    match index:
+        case sympy.Integer():
+            return number(int(index))
+        case sympy.Symbol() if index in env:
+            return env[index]
+        case sympy.Symbol() if index.is_integer and index.is_nonnegative:
+            return variable(index.name)
+        case sympy.Add():
+            return form(pair for term in index.args for pair in linear(term, env))
+        case sympy.Mul() if isinstance(index.args[0], sympy.Integer) and len(index.args) == 2:
+            c = int(index.args[0])
+            return form((atom, k * c) for atom, k in linear(index.args[1], env))
+    raise Refused(f"the index {str(index)[:60]} is not linear")
+
+
+_TERM = re.compile(r"([+-]?)(\d{0,6})([A-Za-zα-ωΑ-Ω#+_]\S*)?")
+
+
+def read_form(text: str) -> Form:
+    """A linear form from a trace: n - #3 - 1."""
+    out: list[tuple[Any, int]] = []
+    for word in text.replace(" - ", " -").replace(" + ", " ").split(" "):
+        found = _TERM.fullmatch(word)
+        if found is None or not (found[2] or found[3]):
+            raise Refused(f"{quote(text)} is no linear form")
+        c = int(found[2] or 1)
+        out.append((found[3] or "", -c if found[1] == "-" else c))
+    return form(out)
+
+
+# ---- the statement ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement as the checker reads it: two sides, equations, positive letters, permutations.
+
+    A side is an expression; the steps of a derivation are letters that stand for one.
+    """
+
+    left: Any
+    right: Any
+    where: tuple[tuple[Any, Any], ...] = ()
+    positive: tuple[str, ...] = ()
+    permuting: tuple[str, ...] = ()
+    steps: tuple[tuple[tuple[str, Any], ...], tuple[tuple[str, Any], ...]] = ((), ())
+
+    def put(self, values: Mapping[Any, Any]) -> Claim:
+        """The claim with numbers and sizes put in."""
+
+        def at(one: Any) -> Any:
+            return one.xreplace(dict(values))
+
+        one, other = (tuple((n, at(e)) for n, e in steps) for steps in self.steps)
+        where = tuple((at(a), at(b)) for a, b in self.where)
+        return replace(
+            self, left=at(self.left), right=at(self.right), where=where, steps=(one, other)
+        )
+
+
+#: The functions and operations that an expression in a certificate may be made of.
+_MADE_OF: Mapping[str, Any] = {
+    **{node.__name__: node for node in NODES},
+    **{
+        kind.__name__: kind
+        for kind in (
+            sympy.Add,
+            sympy.Mul,
+            sympy.Pow,
+            sympy.exp,
+            sympy.log,
+            sympy.Abs,
+            sympy.tanh,
+            sympy.cos,
+            sympy.sin,
+            sympy.MatAdd,
+            sympy.MatMul,
+            sympy.MatPow,
+            sympy.Transpose,
+            sympy.Inverse,
+            sympy.HadamardProduct,
+            sympy.Identity,
+            sympy.OneMatrix,
+            sympy.ZeroMatrix,
+        )
+    },
+}
+_ATOMS: Mapping[str, Any] = {"e": sympy.E, "π": sympy.pi, "-∞": -sympy.oo}
+_SYMBOLS: Mapping[str, Mapping[str, bool]] = {
+    "size": {"integer": True, "positive": True},
+    "positive": {"positive": True},
+    "real": {"real": True},
+    "word": {},
+}
+
+
+def encoded(one: Any) -> Any:
+    """An expression as lists of texts. Raises `Refused` for what a certificate cannot hold."""
+    if isinstance(one, sympy.MatrixSymbol):
+        return ["letter", one.name, *map(encoded, one.shape)]
+    if isinstance(one, sympy.Symbol):
+        given = {"integer": one.is_integer, "positive": one.is_positive, "real": one.is_real}
+        for kind, facts in _SYMBOLS.items():
+            if sympy.Symbol(one.name, **facts) == one:
+                return [kind, one.name]
+        raise Refused(f"a symbol with {given} is not covered")
+    if isinstance(one, sympy.Rational):
+        return str(one)
+    for name, value in _ATOMS.items():
+        if one is value:
+            return ["atom", name]
+    name = type(one).__name__
+    if _MADE_OF.get(name) is not type(one) and not isinstance(one, sympy.exp):
+        raise Refused(f"{name} has no place in a certificate")
+    return [name, *map(encoded, one.args)]
+
+
+_FRACTION = re.compile(r"-?[0-9]{1,60}(/[0-9]{1,60})?")
+
+
+def decoded(data: Any) -> Any:
+    """An expression of a certificate. Raises `Refused` for what is none."""
+    if isinstance(data, str) and _FRACTION.fullmatch(data) and not data.endswith("/0"):
+        return sympy.Rational(data)
+    if not isinstance(data, list) or not data or not isinstance(data[0], str):
+        raise Refused(f"{quote(data)} is no expression")
+    kind, *parts = data
+    if kind in _SYMBOLS or kind == "atom" or kind == "letter":
+        if not parts or not isinstance(parts[0], str) or len(parts[0]) > MOST_DIGITS:
+            raise Refused(f"{quote(data)} is no letter")
+    if kind in _SYMBOLS:
+        return sympy.Symbol(parts[0], **_SYMBOLS[kind])
+    if kind == "atom" and parts[0] in _ATOMS:
+        return _ATOMS[parts[0]]
+    if kind == "letter" and len(parts) == 3:
+        return sympy.MatrixSymbol(parts[0], *map(decoded, parts[1:]))
+    if kind not in _MADE_OF:
+        raise Refused(f"{quote(kind)} is no function here")
+    args = [decoded(part) for part in parts]
+    if kind == "Pow" and not (isinstance(args[1], sympy.Rational) and abs(args[1]) <= MOST_POWER):
+        raise Refused("a power is too large")
+    return _MADE_OF[kind](*args)
+
+
+def read_size(text: str) -> Any:
+    """A size in the reading of a letter: n, 3, n + p."""
+    out = sympy.S.Zero
+    for name, c in read_form(text):
+        size = sympy.Symbol(name, integer=True, positive=True) if name else sympy.S.One
+        out = sympy.Add(out, sympy.Mul(c, size))
+    return out
+
+
+def claim_of(data: Mapping[str, Any]) -> Claim:
+    """The statement of a certificate, read again."""
+    letters: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    for name, text in data["letters"]:
+        if " × " in text:
+            rows, _, columns = text.partition(" × ")
+            letters[name] = (read_size(rows), read_size(columns))
+        elif text == "the constant":
+            values[name] = CONSTANTS[name]
+        elif text.startswith("= "):
+            values[name] = read_size(text[2:])
+        elif text == "a number" and name in data["declared"]:
+            letters[name] = None
+    positive = tuple(data["positive"])
+
+    def side(one: Mapping[str, Any]) -> tuple[Any, Any, tuple[tuple[str, Any], ...]]:
+        if "text" in one:
+            spare = [(read_size(a), read_size(b)) for a, b in one["spare"]]
+            writer = Writer(letters, values, spare, positive)
+            declared = [name for name, text in data["letters"] if name in data["declared"]]
+            return (*writer.build(read(one["text"], declared)), ())
+        steps = tuple((name, decoded(expr)) for name, expr in one.get("steps", ()))
+        value = decoded(one["expr"])
+        return value, tuple(value.shape) if isinstance(value, MatrixExpr) else None, steps
+
+    def pair(one: Any, other: Any) -> tuple[Any, Any, Any]:
+        (left, a, before), (right, b, after) = side(one), side(other)
+        shape = together([a, b])
+        for own in (a, b):
+            if own is not None and own != shape and own != (1, 1) and "text" not in one:
+                raise Refused("the shapes differ")
+        return spread(left, a, shape), spread(right, b, shape), (before, after)
+
+    left, right, steps = pair(data["left"], data["right"])
+    where = tuple(pair(one, other)[:2] for one, other in data["where"])
+    return Claim(left, right, where, positive, tuple(data["permuting"]), steps)
+
+
+# ---- checking --------------------------------------------------------------------------------
+
+
+def used(claim: Claim, uses: Iterable[Any]) -> tuple[Claim, dict[str, Any], list[Any], list[Any]]:
+    """The claim with what equations define put in; letters that stand for an expression.
+
+    Also the matrices that are orthonormal and the equations about sums. Raises `Refused` where an
+    equation is none of the kind that it is used as.
+    """
+    means: dict[str, Any] = {}
+    units: list[Any] = []
+    known: list[Any] = []
+    for kind, k, flipped in uses:
+        one, other = claim.where[k][:: -1 if flipped else 1]
+        match kind:
+            case "number" if isinstance(one, sympy.Symbol) and not isinstance(other, MatrixExpr):
+                if one in other.free_symbols or (one.is_integer and not other.is_integer):
+                    raise Refused(f"{one} is not defined by this equation")
+                if one.is_integer and not other.is_positive:
+                    raise Refused(f"{one} would be no size")
+                claim = claim.put({one: other})
+            case "letter" if isinstance(one, sympy.MatrixSymbol | sympy.Transpose):
+                letter = one.arg if isinstance(one, sympy.Transpose) else one
+                value = sympy.Transpose(other) if isinstance(one, sympy.Transpose) else other
+                if not isinstance(letter, sympy.MatrixSymbol) or not _same_shape(one, other):
+                    raise Refused("this equation defines no letter")
+                if letter.name in means or letter.name in _reached(value, means):
+                    raise Refused(f"{letter.name} is defined twice, or by itself")
+                means[letter.name] = value
+                if any(name in _reached(means[name], means) for name in means):
+                    raise Refused(f"{letter.name} is defined by itself")
+            case "mirror":
+                turned = one if isinstance(one, sympy.Transpose) else sympy.Transpose(one)
+                letter = turned.arg
+                plain = letter if turned is one else turned
+                signs = {plain: 1, sympy.MatMul(-1, plain): -1}
+                square = (
+                    isinstance(letter, sympy.MatrixSymbol) and letter.shape[0] == letter.shape[1]
+                )
+                if not square or other not in signs or letter.name in means:
+                    raise Refused("this equation makes no letter symmetric")
+                free = sympy.MatrixSymbol(f"{letter.name}°", *letter.shape)
+                half = sympy.MatAdd(free, sympy.MatMul(signs[other], sympy.Transpose(free)))
+                means[letter.name] = sympy.MatMul(sympy.S.Half, half)
+            case "orthonormal" if isinstance(one, sympy.MatMul) and len(one.args) == 2:
+                a, b = one.args
+                letter = b if isinstance(a, sympy.Transpose) else a
+                if not isinstance(other, sympy.Identity) or not isinstance(
+                    letter, sympy.MatrixSymbol
+                ):
+                    raise Refused("this equation makes no letter orthonormal")
+                columns = (a, b) == (sympy.Transpose(letter), letter)
+                if not columns and (a, b) != (letter, sympy.Transpose(letter)):
+                    raise Refused("this equation makes no letter orthonormal")
+                units.append((letter, columns))
+            case "known":
+                known.append((one, other))
+            case _:
+                raise Refused(f"an equation cannot be used as a {kind}")
+    return claim, means, units, known
+
+
+def _same_shape(one: Any, other: Any) -> bool:
+    return isinstance(other, MatrixExpr) and tuple(one.shape) == tuple(other.shape)
+
+
+def _reached(value: Any, means: Mapping[str, Any]) -> set[str]:
+    """The letters in an expression, those that others stand for included."""
+    found: set[str] = set()
+    left = [value]
+    while left:
+        for symbol in left.pop().atoms(sympy.MatrixSymbol):
+            if symbol.name not in found:
+                found.add(symbol.name)
+                left += [means[symbol.name]] if symbol.name in means else []
+    return found
+
+
+def opaque(expr: Any, letters: dict[Any, Any]) -> Any:
+    """An expression whose functions are letters, of which nothing but the shape is used."""
+    match expr:
+        case sympy.MatrixSymbol() | sympy.Identity() | sympy.OneMatrix() | sympy.ZeroMatrix():
+            return expr
+        case sympy.MatMul() | sympy.MatAdd() | sympy.HadamardProduct():
+            return expr.func(
+                *(opaque(a, letters) if isinstance(a, MatrixExpr) else a for a in expr.args)
+            )
+        case sympy.Transpose() | sympy.Inverse():
+            return expr.func(opaque(expr.arg, letters))
+        case Quotient() | LineSum():
+            return expr.func(opaque(expr.args[0], letters), *expr.args[1:])
+        case Node() if not isinstance(expr, _MAY_BE_HIDDEN):
+            return letters.setdefault(
+                expr, sympy.MatrixSymbol(f"⟨{len(letters) + 1}⟩", *expr.shape)
+            )
+    if isinstance(expr, MatrixExpr):
+        raise Refused(f"{type(expr).__name__} is no letter")
+    return expr
+
+
+_MAY_BE_HIDDEN = (*MASKS.values(), Masked, Allowed, AnyOf, LineDifference, RowMax, Head)
+
+
+class Replay:
+    """The check of one proof: cases of sizes, entries, and what equations are used for."""
+
+    checker: type[Checker] = Checker
+
+    def __init__(self, claim: Claim, uses: Sequence[Any], letters_only: bool) -> None:
+        self.uses, self.partial = uses, False
+        self.letters: dict[Any, Any] | None = {} if letters_only else None
+        left, right = self.plain(claim.left), self.plain(claim.right)
+        where = tuple((self.plain(a), self.plain(b)) for a, b in claim.where)
+        self.claim = replace(claim, left=left, right=right, where=where)
+
+    def plain(self, expr: Any) -> Any:
+        """An expression, its functions being letters where that is all that is used of them."""
+        return expr if self.letters is None else opaque(expr, self.letters)
+
+    def check(self, proof: Any, claim: Claim, depth: int = 0) -> None:
+        """Check a proof: of the entries, or of all cases of which of two sizes is larger."""
+        if depth > 8:
+            raise Refused("too many cases of sizes")
+        if proof.get("same"):
+            if claim.left != claim.right or any(claim.steps):
+                raise Refused("the sides are not the same expression")
+            return
+        if "split" in proof:
+            size, least = read_size(proof["split"]), read_size(proof["least"])
+            found = cases(size, least, depth)
+            for case, inner in zip(found, proof["cases"], strict=True):
+                self.check(inner, claim.put(case), depth + 1)
+            return
+        self.entries(self.checker(proof["steps"], claim.positive), claim, proof["cofactors"])
+
+    def entries(self, checker: Checker, claim: Claim, cofactors: Sequence[Any]) -> None:
+        """Check entry (i, j) of both sides for all i and j."""
+        claim, means, units, checker.known = used(claim, self.uses)
+        for name in claim.permuting:
+            for side in (claim.left, claim.right, *(one for pair in claim.where for one in pair)):
+                for symbol in side.atoms(sympy.MatrixSymbol):
+                    if symbol.name == name:
+                        rows, columns = (linear(size, {}) for size in symbol.shape)
+                        if rows != columns:
+                            raise Refused(f"{name} is not square, so no permutation")
+                        checker.permuted[name] = rows
+        for letter, columns in units:
+            rows, width = (linear(size, {}) for size in letter.shape)
+            name = letter.name
+            checker.units[name, columns, name, not columns] = rows if columns else width
+            if rows == width:
+                checker.units[name, not columns, name, columns] = rows
+        checker.means = means
+        shapes = [side.shape for side in (claim.left, claim.right) if isinstance(side, MatrixExpr)]
+        shape = shapes[0] if shapes else (1, 1)
+        if any(tuple(other) != tuple(shape) for other in shapes):
+            raise Refused("the shapes differ")
+        added = [
+            (decoded(c), self.product_of(claim, u, relation, v, shape))
+            for c, u, relation, v in cofactors
+        ]
+
+        def same(i: Form, j: Form) -> None:
+            sides = []
+            for side, steps in zip((claim.left, claim.right), claim.steps, strict=True):
+                checker.means = {**means, **dict(steps)}
+                sides.append(checker.entry(side, i, j))
+            checker.means = means
+            left, right = sides
+            if left is None or right is None:
+                if left is not None or right is not None:
+                    raise Refused("one side alone is −∞")
+                return
+            out = plus(left, scaled(right, -1))
+            for c, (one, other) in added:
+                gone = plus(
+                    checker.some(checker.entry(one, i, j)),
+                    scaled(checker.some(checker.entry(other, i, j)), -1),
+                )
+                out = plus(out, scaled(times(checker.scalar(c), gone), -1))
+            checker.vanishes(out)
+
+        checker.in_parts(
+            linear(shape[0], {}),
+            lambda i: checker.in_parts(linear(shape[1], {}), lambda j: same(i, j)),
+        )
+        checker.finish()
+        self.partial |= checker.partial
+
+    def product_of(
+        self, claim: Claim, u: Any, relation: Any, v: Any, shape: Any
+    ) -> tuple[Any, Any]:
+        """Both sides of u L v = u R v for an assumed L = R, or for what an inverse is."""
+        kind, which, turned = relation
+        match kind:
+            case "equation":
+                one, other = claim.where[which]
+            case "around":
+                one, other = turned_around(*claim.where[which[0]], which[1])
+            case "inverse" | "inverse left":
+                base = self.plain(decoded(which))
+                factors = [base, sympy.Inverse(base)]
+                one = sympy.MatMul(*(factors if kind == "inverse" else factors[::-1]))
+                other = sympy.Identity(base.shape[0])
+            case _:
+                raise Refused(f"{quote(kind)} is no relation")
+        if not isinstance(one, MatrixExpr) or not _same_shape(one, other):
+            raise Refused("this is no equation of matrices")
+        if turned:
+            one, other = sympy.Transpose(one), sympy.Transpose(other)
+        around = [self.plain(decoded(part)) if part else None for part in (u, v)]
+        out = []
+        for middle in (one, other):
+            factors = [f for f in (around[0], middle, around[1]) if f is not None]
+            for a, b in pairwise(factors):
+                if a.shape[1] != b.shape[0]:
+                    raise Refused("the cofactors do not fit")
+            if (factors[0].shape[0], factors[-1].shape[1]) != tuple(shape):
+                raise Refused("the cofactors do not fit")
+            out.append(sympy.MatMul(*factors) if len(factors) > 1 else factors[0])
+        return out[0], out[1]
+
+
+def turned_around(one: Any, other: Any, cut: int) -> tuple[Any, Any]:
+    """Of A B = I with square A and B, B A = I too: a left inverse is a right inverse."""
+    coefficient, factors = one.as_coeff_matrices() if isinstance(one, sympy.MatMul) else (0, [])
+    sides = {
+        size for factor in (*factors[:1], *factors[cut : cut + 1]) for size in factor.shape[:1]
+    }
+    sides |= {factors[cut - 1].shape[1]} if 0 < cut < len(factors) else {None}
+    if coefficient != 1 or not isinstance(other, sympy.Identity) or len(sides) != 1:
+        raise Refused("this product cannot be turned around")
+    return sympy.MatMul(*factors[cut:], *factors[:cut]), other
+
+
+def cases(size: Any, least: Any, depth: int) -> list[dict[Any, Any]]:
+    """All cases of a size: it is at least another size, or a number, or it is less."""
+    more = sympy.Symbol(f"+{depth}", integer=True, nonnegative=True)
+    above = {size: sympy.Add(least, more)}
+    if not isinstance(size, sympy.Symbol) or size == least:
+        raise Refused("the cases are of no size")
+    if isinstance(least, sympy.Symbol):
+        return [above, {least: sympy.Add(size, 1, more)}]
+    if not isinstance(least, sympy.Integer) or not 1 <= least <= 12:
+        raise Refused("the cases are too many")
+    return [above, *({size: sympy.Integer(k)} for k in range(1, int(least)))]
+
+
+def check(data: Any) -> Claim:
+    """The claim that a certificate proves. Raises `Refused` where it proves none."""
+    try:
+        limited(data)
+        claim = claim_of(data["statement"])
+        replay = Replay(claim, data["uses"], data["letters_only"])
+        replay.check(data["proof"], replay.claim)
+        if replay.partial is not data["partial"]:
+            raise Refused("it says wrongly where both sides are defined")
+    except Refused:
+        raise
+    except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
+        raise Refused(f"it cannot be read: {type(trouble).__name__}: {trouble}"[:200]) from None
+    except (RecursionError, ZeroDivisionError, OverflowError, NotImplementedError) as trouble:
+        raise Refused(f"it cannot be replayed: {type(trouble).__name__}") from None
+    return claim
+
+
+def limited(data: Any) -> None:
+    """Refuse data that is too deep, too large, or holds something but texts and small numbers."""
+    left, count = [(data, 0)], 0
+    while left:
+        one, depth = left.pop()
+        count += 1
+        if depth > MOST_DEPTH or count > MOST_NODES:
+            raise Refused("the certificate is too large")
+        match one:
+            case dict():
+                left += [(part, depth + 1) for part in (*one, *one.values())]
+            case list():
+                left += [(part, depth + 1) for part in one]
+            case str() if len(one) > 5000:
+                raise Refused("a text in it is too long")
+            case int() if abs(one) > 10**9:
+                raise Refused("a number in it is too large")
+            case str() | int() | None:
+                pass
+            case _:
+                raise Refused(f"{quote(one)} has no place in a certificate")

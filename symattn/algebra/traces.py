@@ -1,0 +1,467 @@
+"""Traces of proofs: which step the checker is to take next.
+
+The engines decide that two sides are equal for all sizes; here the steps are found that the
+checker (`certificate.py`) replays. A `Tracer` is a checker that chooses its steps instead of reading
+them, so that every one of them has been shown once when the certificate is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import pairwise, permutations, product
+from math import factorial, prod
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra.all_sizes import definition, orthogonal
+from symattn.algebra.certificate import (
+    Atom,
+    Bound,
+    Checker,
+    Claim,
+    Form,
+    Mono,
+    Open,
+    Poly,
+    Refused,
+    Replay,
+    Step,
+    atoms_of,
+    brief,
+    cases,
+    check,
+    claim_of,
+    encoded,
+    form,
+    form_text,
+    indices,
+    is_zero,
+    linear,
+    mono_text,
+    names,
+    number,
+    only_place,
+    plus_form,
+    put,
+    renamed,
+    single,
+    spelled,
+    terms_of,
+    text_of,
+    variable,
+)
+from symattn.algebra.counterexample import Side
+from symattn.algebra.free_algebra import cofactors
+from symattn.algebra.hypotheses import Statement
+from symattn.derivation import Derivation
+from symattn.errors import SymattnError
+
+#: How many cuts an index may have, cases sizes may have, and orders of indices are compared.
+_MOST_CUTS, _MOST_CASES, _MOST_ORDERS = 8, 3, 720
+
+
+class NeedOrder(Exception):
+    """Raised where a condition depends on whether a size is at least another one, or a number."""
+
+    def __init__(self, size: str, least: str) -> None:
+        super().__init__(size, least)
+        self.size, self.least = size, least
+
+
+class Tracer(Checker):
+    """A checker that chooses the steps, and keeps them."""
+
+    def __init__(self, steps: Sequence[Step], positive: Sequence[str] = ()) -> None:
+        super().__init__(steps, positive)
+        self.chosen: list[Step] = []
+        self.taken: list[Step] = []
+
+    # ---- the trace -------------------------------------------------------------------------
+
+    def take(self, allowed: tuple[str, ...], before: str) -> Step:
+        step = {"of": brief(before), **self.chosen.pop()}
+        assert step["rule"] in allowed
+        self.steps.append(step)
+        self.done = len(self.steps)
+        return step
+
+    def settle(self, step: Step, needs: Sequence[tuple[Form, str]], gives: str) -> None:
+        if not self.holds(needs):
+            raise Refused("an obligation is not shown")
+        if needs:
+            step["needs"] = [f"{form_text(one)} ≥ 0" for one, _ in needs]
+        step["gives"] = brief(gives)
+
+    # ---- ranges ----------------------------------------------------------------------------
+
+    def in_parts(
+        self, size: Form, evaluated: Callable[[Form], Any]
+    ) -> list[tuple[Any, tuple[str, Form]]]:
+        cuts: list[Form] = []
+        while True:
+            mark = len(self.steps), self.count, self.partial
+            starts: dict[str, Form] = {}
+            self.chosen.append({"rule": "range", "cuts": [form_text(cut) for cut in cuts]})
+
+            def here(at: Form, starts: dict[str, Form] = starts, mark: Any = mark) -> Any:
+                fresh = f"#{self.count}"
+                if self.count > mark[1] and fresh in names(at):
+                    starts[fresh] = plus_form(at, variable(fresh), -1)
+                return evaluated(at)
+
+            try:
+                return super().in_parts(size, here)
+            except Open as found:
+                index, point = self._cut(found.room)
+                if index not in starts or len(cuts) == _MOST_CUTS:
+                    raise
+                cut = plus_form(starts[index], point)
+                if cut in cuts:
+                    raise Refused("a cut that does not decide") from None
+                after = [
+                    k for k, one in enumerate(cuts) if self.nonnegative(plus_form(one, cut, -1))
+                ]
+                cuts.insert(after[0] if after else len(cuts), cut)
+                del self.steps[mark[0] :]
+                self.done, self.count, self.partial = mark
+
+    def _cut(self, room: Form) -> tuple[str, Form]:
+        """Where an index passes the point at which room ≥ 0 changes: the innermost one."""
+        inside = [atom for atom, _ in room if atom in self.sizes]
+        if not inside:
+            raise self._order(room)
+        needed = {name for atom in inside for name in names(self.sizes[atom])}
+        last = max((atom for atom in inside if atom not in needed), key=lambda atom: int(atom[1:]))
+        slope = dict(room)[last]
+        if slope not in (1, -1):
+            raise Refused("a condition that is not on one index")
+        rest = plus_form(room, variable(last), -slope)
+        point = plus_form(rest, number(1)) if slope == -1 else form((a, -c) for a, c in rest)
+        for needs in (point, plus_form(self.sizes[last], point, -1)):
+            if not self.nonnegative(needs):
+                return self._cut(needs)
+        return last, point
+
+    def _order(self, room: Form) -> Exception:
+        """The two sizes, or the size and the number, of which it depends whether room ≥ 0."""
+        terms = dict(room)
+        constant = terms.pop("", 0)
+        more = [atom for atom, c in terms.items() if c == 1]
+        less = [atom for atom, c in terms.items() if c == -1]
+        if len(more) + len(less) != len(terms) or any("+" in atom for atom in terms):
+            return Refused("a condition whose cases depend on the sizes")
+        if len(more) == len(less) == 1:
+            return NeedOrder(more[0], less[0])
+        least = -constant if more else constant + 1
+        if len(terms) == 1 and 1 <= least <= 12:
+            return NeedOrder((more or less)[0], str(least))
+        return Refused("a condition whose cases depend on the sizes")
+
+    # ---- sums ------------------------------------------------------------------------------
+
+    def total(self, bound: Bound, mono: Mono) -> Poly:
+        self.chosen.append(self._next(bound, mono))
+        return super().total(bound, mono)
+
+    def _next(self, bound: Bound, mono: Mono) -> Step:
+        """The step that a sum of a product is rewritten by."""
+        factors, every = atoms_of(mono), {name for name, _ in bound}
+        for k, (atom, p) in enumerate(factors):
+            if atom[0] == "sum" and p.denominator == 1 and p > 0 and indices(atom) & every:
+                return {"rule": "merge", "factor": k}
+        for place, (index, size) in enumerate(bound):
+            others = [pair for pair in bound if pair[0] != index]
+            dependent = {name for name, inner in others if index in names(inner)}
+            for k, (atom, _) in enumerate(factors):
+                value = self.solved(atom, index) if atom[0] == "δ" else None
+                if value is None or names(value) & dependent:
+                    continue
+                step = {"rule": "delta", "index": place, "factor": k}
+                below = form([*((a, -c) for a, c in value), ("", -1)])
+                for is_below, out in ((True, below), (False, plus_form(value, size, -1))):
+                    if self.nonnegative(out):
+                        return {**step, "inside": False, "below": is_below}
+                if self.holds(self.within(value, size)):
+                    return {**step, "inside": True}
+            if dependent:
+                continue
+            uses = [(atom, p) for atom, p in factors if index in indices(atom)]
+            if not uses:
+                return {"rule": "count", "index": place}
+            if self.ends(uses, index, size) is not None:
+                return {"rule": "identity", "index": place}
+            whole = only_place([atom for atom, _ in uses], index)
+            if whole is not None and self.permuted[whole[1]] == size:
+                return {"rule": "permute", "index": place}
+        return {"rule": "separate", "groups": self._groups(bound, factors)}
+
+    def _groups(self, bound: Bound, factors: list[Any]) -> list[list[int]]:
+        """The indices that have to do with one another, in an order that their use gives."""
+        every = {name for name, _ in bound}
+        parts = [set(indices(atom) & every) for atom, _ in factors]
+        parts += [{name, *(names(size) & every)} for name, size in bound]
+        groups: list[set[str]] = []
+        for part in filter(None, parts):
+            joined = set(part)
+            for group in [g for g in groups if g & part]:
+                joined |= group
+                groups.remove(group)
+            groups.append(joined)
+        places = {name: k for k, (name, _) in enumerate(bound)}
+        sizes = dict(bound)
+        out = []
+        for group in sorted(groups, key=lambda g: min(places[name] for name in g)):
+            inside = [(atom, p) for atom, p in factors if indices(atom) & group]
+            out.append([places[name] for name in _ordered(group, sizes, inside)])
+        return out
+
+    def as_known(self, atom: Atom) -> Poly:
+        for k, (one, _) in enumerate(self.known):
+            for at in self._places(one, atom):
+                mark = len(self.steps), self.count, self.partial
+                step = {"rule": "hypothesis", "equation": k, "at": [form_text(x) for x in at]}
+                self.chosen.append(step)
+                known = self.known
+                try:
+                    return super().as_known(atom)
+                except (Refused, Open, NeedOrder):
+                    self.chosen.clear()
+                    self.known = known
+                    del self.steps[mark[0] :]
+                    self.done, self.count, self.partial = mark
+        if self.known:
+            self.chosen.append({"rule": "keep"})
+        return super().as_known(atom)
+
+    def _places(self, one: Any, atom: Atom) -> Iterator[tuple[Form, Form]]:
+        """The entries of an equation that may speak of a sum."""
+        free = [variable(name) for name in sorted(indices(atom))]
+        rows, columns = one.shape if isinstance(one, MatrixExpr) else (1, 1)
+        choices = [[number(0)] if size == 1 else free for size in (rows, columns)]
+        yield from product(*choices)  # type: ignore[misc]
+
+    # ---- the difference --------------------------------------------------------------------
+
+    def vanishes(self, difference: Poly) -> None:
+        left = self.signed(difference)
+        while True:
+            step = self._simpler(left)
+            if step is None and not is_zero(left):
+                raise Refused("the difference does not vanish")
+            self.chosen.append(step or {"rule": "zero"})
+            before = len(self.steps)
+            left = self._after(left)
+            if self.steps[before]["rule"] == "zero":
+                return
+
+    def _after(self, left: Poly) -> Poly:
+        """The difference after the chosen step."""
+        return self.simplified(left)[1]
+
+    def _simpler(self, left: Poly) -> Step | None:
+        if is_zero(left):
+            return None
+        for t, (mono, _) in enumerate(terms_of(left)):
+            factors = atoms_of(mono)
+            for k, (atom, _) in enumerate(factors):
+                if atom[0] != "δ":
+                    continue
+                rest = frozenset(pair for pair in mono if pair[0] != atom)
+                for index in sorted(indices(atom), key=lambda name: int(name[1:]), reverse=True):
+                    used = any(index in indices(other) for other, _ in rest)
+                    if used and self.solved(atom, index) is not None:
+                        return {"rule": "meet", "term": t, "factor": k, "index": index}
+                    if self.solved(atom, index) is not None:
+                        break
+        for t, (mono, _) in enumerate(terms_of(left)):
+            for k, (atom, p) in enumerate(atoms_of(mono)):
+                mark = len(self.steps), self.count, self.partial
+                with suppress(Refused, Open, NeedOrder):
+                    self.from_zero(atom, p)
+                    del self.steps[mark[0] :]
+                    self.done, self.count, self.partial = mark
+                    return {"rule": "prefix", "term": t, "factor": k}
+                self.chosen.clear()
+                del self.steps[mark[0] :]
+                self.done, self.count, self.partial = mark
+        return None
+
+
+def _ordered(group: set[str], sizes: Mapping[str, Form], factors: list[Any]) -> list[str]:
+    """The indices of a sum in an order that does not depend on their names.
+
+    They are told apart by the factors in which they occur, and what is left alike by trying.
+    """
+    colour = dict.fromkeys(group, "?")
+    for _ in range(min(len(group), 3)):
+        new = {}
+        for name in group:
+            shown = {other: _marked("*" if other == name else colour[other]) for other in group}
+            words = sorted(
+                f"{spelled(renamed(atom, shown))}^{p}"
+                for atom, p in factors
+                if name in indices(atom)
+            )
+            new[name] = f"{form_text(put(sizes[name], shown))} {' '.join(words)}"
+        ranks = {text: k for k, text in enumerate(sorted(set(new.values())))}
+        colour = {name: str(ranks[text]) for name, text in new.items()}
+    classes: dict[int, list[str]] = {}
+    for name in sorted(group):
+        classes.setdefault(int(colour[name]), []).append(name)
+    listed = [classes[rank] for rank in sorted(classes)]
+    if prod(factorial(len(one)) for one in listed) > _MOST_ORDERS:
+        return [name for one in listed for name in one]
+    best: tuple[str, list[str]] | None = None
+    for choice in product(*(permutations(one) for one in listed)):
+        order = [name for one in choice for name in one]
+        shown = {name: _marked(chr(97 + k)) for k, name in enumerate(order)}
+        text = mono_text(frozenset((renamed(atom, shown), p) for atom, p in factors))
+        text += " ".join(form_text(put(sizes[name], shown)) for name in order)
+        if best is None or text < best[0]:
+            best = text, order
+    assert best is not None
+    return best[1]
+
+
+def _marked(mark: str) -> Form:
+    return variable(f"_{mark}")
+
+
+class Tracing(Replay):
+    """A replay that finds its proof."""
+
+    checker = Tracer
+
+    def proof(self, claim: Claim, factors: Sequence[Any], depth: int = 0) -> Any:
+        """A proof of a claim. Raises `Refused` where none is found."""
+        if claim.left == claim.right and not any(claim.steps):
+            return {"same": True}
+        checker = Tracer([], claim.positive)
+        try:
+            self.entries(checker, claim, factors)
+        except NeedOrder as need:
+            if depth == _MOST_CASES:
+                raise Refused("too many orders of sizes") from None
+            size, least = (_size(text) for text in (need.size, need.least))
+            found = [
+                self.proof(claim.put(case), factors, depth + 1)
+                for case in cases(size, least, depth)
+            ]
+            return {"split": need.size, "least": need.least, "cases": found}
+        except Open:
+            raise Refused("a sum that cannot be cut") from None
+        return {"cofactors": list(factors), "steps": checker.steps}
+
+
+def _size(text: str) -> Any:
+    return (
+        sympy.Integer(text) if text.isdigit() else sympy.Symbol(text, integer=True, positive=True)
+    )
+
+
+def certificate(statement: Statement) -> Any:
+    """A certificate of a statement, or None where no trace is found.
+
+    A statement that was given as text is in it as it was written.
+    """
+    try:
+        data = stated_again(statement)
+        claim = claim_of(data)
+    except (Refused, SymattnError):
+        return None
+    for letters_only, uses, factors in _ways(statement, claim):
+        try:
+            replay = Tracing(claim, uses, letters_only)
+            proof = replay.proof(replay.claim, factors)
+        except (Refused, Open, RecursionError, SymattnError):
+            continue
+        return {
+            "certificate": 1,
+            "statement": data,
+            "uses": uses,
+            "letters_only": letters_only,
+            "partial": replay.partial,
+            "proof": proof,
+        }
+    return None
+
+
+def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, Any, Any]]:
+    """The ways to a proof: functions as letters or by their rules, equations used and cofactors."""
+    uses = _uses(claim)
+    for letters_only in (True, False):
+        yield letters_only, uses, []
+    numbers = {use[1] for use in uses if use[0] == "number"}
+    kept = [k for k in range(len(claim.where)) if k not in numbers]
+    places = {"equation": lambda k: kept[k], "around": lambda one: [kept[one[0]], one[1]]}
+    found = []
+    for c, u, (kind, which, turned), v in cofactors(statement):
+        origin = [kind, places.get(kind, encoded)(which), turned]
+        around = [None if part is None else encoded(part) for part in (u, v)]
+        found.append([encoded(c), around[0], origin, around[1]])
+    for unused in ("known",), ("known", "orthonormal"):
+        fewer = [use for use in uses if use[0] not in unused]
+        for letters_only in (True, False) if found else ():
+            yield letters_only, fewer, found
+
+
+def _uses(claim: Claim) -> list[list[Any]]:
+    """What each equation is used for; one that is not listed is used with cofactors alone."""
+    uses: list[list[Any]] = []
+    defined: set[str] = set()
+    for k, (one, other) in enumerate(claim.where):
+        for flipped, (a, b) in enumerate(((one, other), (other, one))):
+            if isinstance(a, sympy.Symbol) and not isinstance(b, MatrixExpr):
+                if a not in b.free_symbols and a.name not in claim.positive:
+                    uses.append(["number", k, flipped])
+                    break
+    for k, (one, other) in enumerate(claim.where):
+        if any(use[1] == k for use in uses):
+            continue
+        found = definition(one, other)
+        if found is not None and found[0] not in defined:
+            name, value = found
+            letters = {s.name for s in value.atoms(sympy.MatrixSymbol)}
+            if letters == {name}:
+                flipped = not isinstance(one, sympy.MatrixSymbol | sympy.Transpose)
+                uses.append(["mirror", k, int(flipped)])
+                defined.add(name)
+                continue
+            plain = [a.arg if isinstance(a, sympy.Transpose) else a for a in (one, other)]
+            at = next((i for i, a in enumerate(plain) if getattr(a, "name", "") == name), None)
+            if at is not None and not letters & defined:
+                uses.append(["letter", k, at])
+                defined.add(name)
+                continue
+        if orthogonal(one, other) is not None:
+            uses.append(["orthonormal", k, 0])
+        elif isinstance(one, MatrixExpr) and not isinstance(one, sympy.MatrixSymbol):
+            uses.append(["known", k, 0])
+    return uses
+
+
+def stated_again(statement: Statement) -> dict[str, Any]:
+    """A statement as data: texts as they were written, other sides as expressions."""
+    first = statement.origin or statement
+    return {
+        "left": _side(first.left),
+        "right": _side(first.right),
+        "where": [[_side(one), _side(other)] for one, other in first.where],
+        "letters": [list(pair) for pair in first.reading],
+        "declared": sorted(first.declared),
+        "positive": sorted(first.positive),
+        "permuting": sorted(first.permutations),
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    if side.text:
+        spare = [[str(rows), str(columns)] for rows, columns in side.spare]
+        return {"text": side.text, "spare": spare}
+    if isinstance(side.meaning, Derivation):
+        steps = [[step.letter, encoded(step.expr)] for step in side.meaning.steps]
+        return {"expr": encoded(side.meaning.steps[-1].expr), "steps": steps}
+    return {"expr": encoded(sympy.sympify(side.meaning, strict=True))}

@@ -1,0 +1,409 @@
+"""Expressions of what people write, where the shape of every letter is known.
+
+`algebra/statement.py` finds the shapes; with them a text has one meaning, which is made here: a
+SymPy expression over nodes. A size of 1 is repeated to fit, a product that is 1 × 1 scales what
+it is multiplied by, and a number, column or row that is added to a matrix is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.errors import ReadError, ShapeError
+from symattn.grammar import Apart, Call, Name, Number, Tree
+from symattn.nodes.entrywise import Diagonal, EntryQuotient, Entrywise, Exponential, SoftCap
+from symattn.nodes.heads import Stacked
+from symattn.nodes.lines import LineQuotient, LineSum, UnitVectors
+from symattn.nodes.masks import Causal
+from symattn.nodes.normalise import (
+    Hardmax,
+    OffByOneSoftmax,
+    RowMax,
+    RowRatio,
+    Softmax,
+    Sparsemax,
+)
+from symattn.nodes.positions import Rotary
+from symattn.nodes.scale import Quotient
+from symattn.nodes.scores import Distance
+
+Shape = tuple[Any, Any] | None
+
+#: Names that are sizes wherever they stand as numbers.
+SIZES = ("n", "m", "d", "d_k", "d_v", "d_h", "d_model", "h")
+
+#: Names of numbers.
+CONSTANTS: Mapping[str, sympy.Expr] = {
+    "e": sympy.E,
+    "pi": sympy.pi,
+    "π": sympy.pi,
+    "∞": sympy.oo,
+}
+
+_ENTRYWISE = {"tanh", "√", "ln", "σ", "cos", "sin", "max0", "abs"}
+_SCALAR: Mapping[str, Callable[[Any], Any]] = {
+    "exp": sympy.exp,
+    "ln": sympy.log,
+    "√": sympy.sqrt,
+    "tanh": sympy.tanh,
+    "cos": sympy.cos,
+    "sin": sympy.sin,
+    "abs": sympy.Abs,
+    "σ": lambda x: 1 / (1 + sympy.exp(-x)),
+    "SiLU": lambda x: x / (1 + sympy.exp(-x)),
+}
+_SAME_SHAPE: Mapping[str, Callable[[Any], MatrixExpr]] = {
+    "softmax": Softmax,
+    "colsoftmax": lambda x: Softmax(x, 0),
+    "softmax1": OffByOneSoftmax,
+    "ratio": RowRatio,
+    "sparsemax": Sparsemax,
+    "hardmax": Hardmax,
+    "exp": Exponential,
+    "unit": UnitVectors,
+    "rotary": Rotary,
+}
+
+
+class Writer:
+    """The expressions of texts whose letters have these shapes; None is a number.
+
+    `values` are letters that stand for a size or a constant. `spare` are the shapes of the
+    columns of ones, identities and masks, which no letter tells, in the order in which they occur.
+    """
+
+    def __init__(
+        self,
+        letters: Mapping[str, Shape],
+        values: Mapping[str, Any],
+        spare: Iterable[tuple[Any, Any]],
+        positive: Sequence[str] = (),
+    ) -> None:
+        self.letters, self.values, self.spare = letters, values, iter(spare)
+        self.positive = positive
+        #: The scalars that have to be ≥ 0, which SymPy may have cancelled: √a² is a.
+        self.needs: list[Any] = []
+
+    def build(self, tree: Tree) -> tuple[Any, Shape]:
+        """The expression of a text and its shape. Raises `SymattnError` where it has none."""
+        match tree:
+            case Number(value, vector):
+                if vector:
+                    rows, _ = self._spared()
+                    return sympy.OneMatrix(rows, 1), (rows, sympy.S.One)
+                return sympy.Rational(value.numerator, value.denominator), None
+            case Name("I") if "I" not in self.letters:
+                shape = self._spared()
+                return sympy.Identity(shape[0]), shape
+            case Name(name):
+                return self._symbol(name)
+            case Call("causal"):
+                shape = self._spared()
+                return Causal(*shape), shape
+            case Call(name, args):
+                return self._called(name, [self.build(arg) for arg in args])
+            case Apart("T", (part,)):
+                inner, shape = self.build(part)
+                return (inner, None) if shape is None else (_transposed(inner), shape[::-1])
+            case Apart("neg", (part,)):
+                inner, shape = self.build(part)
+                return _scaled(sympy.S.NegativeOne, inner), shape
+            case Apart("inv", (part,)):
+                inner, shape = self.build(part)
+                if shape is not None:
+                    return sympy.Inverse(inner), shape
+                if inner == 0:
+                    raise ReadError("0 has no inverse: 1/0 has no value")
+                return _number(1 / inner), None
+            case Apart("^", (part, *_), exponent):
+                inner, shape = self.build(part)
+                return self._power(inner, shape, exponent), shape
+            case Apart("*", parts):
+                return self._times([self.build(part) for part in parts])
+            case Apart("/", (above, below)):
+                return self._over(self.build(above), self.build(below))
+            case Apart(sign, parts):
+                built = [self.build(part) for part in parts]
+                shape = together([own for _, own in built])
+                terms = [spread(value, own, shape) for value, own in built]
+                if sign == "+":
+                    return (sympy.Add if shape is None else sympy.MatAdd)(*terms), shape
+                left, right = terms
+                if shape is None:
+                    return _number(left * right if sign == "∘" else left / right), None
+                kind = EntryQuotient if sign == "⊘" else sympy.HadamardProduct
+                return kind(left, right), shape
+        raise ReadError("this cannot be built")
+
+    def _spared(self) -> tuple[Any, Any]:
+        found = next(self.spare, None)
+        if found is None:
+            raise ShapeError("a column of ones, an identity or a mask has no shape")
+        return found
+
+    def _symbol(self, name: str) -> tuple[Any, Shape]:
+        shape = self.letters.get(name)  # None for a number
+        if shape is not None:
+            return sympy.MatrixSymbol(name, *shape), shape
+        if name in self.values:
+            return self.values[name], None
+        if name in SIZES and name not in self.letters:
+            return sympy.Symbol(name, integer=True, positive=True), None
+        if name == "∞":
+            raise ReadError("∞ is no number here; a mask of −∞ is causal()")
+        positive = name in self.positive
+        kind = {"positive": True} if positive else {"real": True}
+        return sympy.Symbol(name, **kind), None
+
+    def _times(self, built: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
+        scalar = _number(sympy.Mul(*(value for value, own in built if own is None)))
+        matrices: list[tuple[Any, tuple[Any, Any]]] = []
+        for group in groups([own for _, own in built], lambda size: bool(size == 1)):
+            chain = [(value, own) for value, own in (built[k] for k in group) if own is not None]
+            if chain:
+                values = [value for value, _ in chain]
+                whole = sympy.MatMul(*values) if len(values) > 1 else values[0]
+                matrices.append((whole, (chain[0][1][0], chain[-1][1][1])))
+        if not matrices:
+            return scalar, None
+        wide = [(value, own) for value, own in matrices if own != (1, 1)]
+        if all((one[1] == 1) == (other[0] == 1) for (_, one), (_, other) in pairwise(matrices)):
+            flat = [f for value, _ in matrices for f in _factors(value)]
+            out = sympy.MatMul(*flat) if len(flat) > 1 else flat[0]
+            return _scaled(scalar, out), (matrices[0][1][0], matrices[-1][1][1])
+        shape = (wide[0][1][0], wide[-1][1][1])
+        flat = [f for value, _ in wide for f in _factors(value)]
+        out = sympy.MatMul(*flat) if len(flat) > 1 else flat[0]
+        for value, own in matrices:
+            if own == (1, 1):  # a product that is 1 × 1 scales the others
+                out = sympy.HadamardProduct(spread(value, own, shape), out)
+        return _scaled(scalar, out), shape
+
+    def _over(self, above: tuple[Any, Shape], below: tuple[Any, Shape]) -> tuple[Any, Shape]:
+        (top, over), (bottom, under) = above, below
+        shape = together([over, under])
+        if shape is None:
+            return _number(top / bottom), None
+        if under is None:
+            if bottom == 0:
+                raise ReadError("it divides by 0, which has no value")
+            return Quotient(top, bottom), shape
+        top = spread(top, over, shape)
+        columns, rows = under[1] == 1, under[0] == 1
+        if columns and not rows:
+            return LineQuotient(top, bottom), shape
+        if rows and not columns:
+            return LineQuotient(top, bottom, 0), shape
+        return EntryQuotient(top, spread(bottom, under, shape)), shape
+
+    def _power(self, base: Any, shape: Shape, exponent: Any) -> Any:
+        power = sympy.Rational(exponent.numerator, exponent.denominator)
+        if shape is None:
+            self.needs += [] if power.is_Integer or base.is_nonnegative else [base]
+            if base == 0 and power < 0:
+                raise ReadError(f"0 has no negative powers: 0^({power}) divides by 0")
+            return _number(base**power)
+        if not power.is_Integer:
+            raise ReadError("a matrix has whole powers; write sqrt(A) for the roots of entries")
+        if power == 0:
+            return sympy.Identity(shape[0])
+        factor = base if power > 0 else sympy.Inverse(base)
+        count = abs(int(power))
+        return factor if count == 1 else sympy.MatMul(*[factor] * count)
+
+    def _called(self, name: str, built: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
+        parts = [value for value, _ in built]
+        first, shape = built[0]
+        if shape is None:
+            if name not in _SCALAR:
+                raise ReadError(f"{name} of a number is not known here; say the letter's shape")
+            if name in ("√", "ln") and not first.is_nonnegative:
+                self.needs.append(first)
+            if name == "ln" and first.is_nonpositive:
+                raise ReadError(f"{first} has no logarithm; only positive numbers have one")
+            return _number(_SCALAR[name](first)), None
+        if name in ("beside", "below"):
+            out = first
+            for part in parts[1:]:
+                out = Stacked(out, part, int(name == "beside"))
+            return out, tuple(out.shape)
+        out = self._function(name, first, parts)
+        return out, tuple(out.shape)
+
+    def _function(self, name: str, first: Any, parts: list[Any]) -> Any:
+        if name in _SAME_SHAPE:
+            return _SAME_SHAPE[name](first)
+        if name in _ENTRYWISE:
+            return Entrywise(first, name)
+        match name:
+            case "rowsum" | "colsum":
+                return LineSum(first, int(name == "rowsum"))
+            case "rowmean" | "colmean":
+                return _mean(first, int(name == "rowmean"))
+            case "norm2":
+                return LineSum(sympy.HadamardProduct(first, first), 1)
+            case "rowmax":
+                return RowMax(first)
+            case "GELU":
+                return _gelu(first)
+            case "lse":
+                return Entrywise(LineSum(Exponential(first), 1), "ln")
+            case "rowvar":
+                return _variance(first)
+            case "LayerNorm":
+                return LineQuotient(_centred(first), Entrywise(_variance(first), "√"))
+            case "RMSNorm":
+                square = sympy.HadamardProduct(first, first)
+                return LineQuotient(first, Entrywise(_mean(square, 1), "√"))
+            case "SiLU":
+                return sympy.HadamardProduct(first, Entrywise(first, "σ"))
+            case "sum":
+                return LineSum(LineSum(first, 1), 0)
+            case "tr":
+                unit = sympy.Identity(first.shape[0])
+                return LineSum(LineSum(sympy.HadamardProduct(first, unit), 1), 0)
+            case "diag":
+                return Diagonal(first)
+            case "T":
+                return _transposed(first)
+            case "inv":
+                return sympy.Inverse(first)
+            case "dist2":
+                return _scaled(sympy.S.NegativeOne, Distance(*parts))
+            case "softcap":
+                return SoftCap(first, parts[1])
+        raise ReadError(f"{name} is not known here")
+
+
+def together(shapes: Sequence[Shape]) -> Shape:
+    """The shape of entry-by-entry work, where numbers, columns and rows are repeated."""
+    known = [shape for shape in shapes if shape is not None]
+    if not known:
+        return None
+    out = []
+    for axis in (0, 1):
+        wide = [shape[axis] for shape in known if shape[axis] != 1]
+        if any(size != wide[0] for size in wide):
+            raise ShapeError(f"{wide[0]} and {wide[-1]} are not the same size")
+        out.append(wide[0] if wide else sympy.S.One)
+    return out[0], out[1]
+
+
+def spread(value: Any, shape: Shape, wanted: Shape) -> Any:
+    """A number, a column or a row repeated to fill a shape."""
+    if wanted is None:
+        return value
+    rows, columns = wanted
+    if shape is None:
+        if value == 0:
+            return sympy.ZeroMatrix(rows, columns)
+        return _scaled(value, sympy.OneMatrix(rows, columns))
+    if shape[1] == 1 and columns != 1:
+        value = sympy.MatMul(value, sympy.OneMatrix(1, columns))
+    if shape[0] == 1 and rows != 1:
+        value = sympy.MatMul(sympy.OneMatrix(rows, 1), value)
+    return value
+
+
+def groups(
+    shapes: Sequence[tuple[Any, Any] | None], is_one: Callable[[Any], bool]
+) -> list[list[int]]:
+    """The factors of a product by their places: numbers, 1 × 1 matrices, and chains.
+
+    A chain that has come down to 1 × 1, aᵀ b, ends before a matrix that it can only scale.
+    """
+    out: list[list[int]] = []
+    rows: Any = None  # where the last group began, if more may be joined to it
+    for place, shape in enumerate(shapes):
+        if shape is None or (is_one(shape[0]) and is_one(shape[1])):
+            out.append([place])
+            rows = rows if shape is None else None
+            continue
+        last = next((g for g in reversed(out) if shapes[g[-1]] is not None), None)
+        before = shapes[last[-1]] if last is not None else None
+        alone = last is None or before is None or rows is None
+        if alone or (is_one(rows) and is_one(before[1]) and not is_one(shape[0])):
+            out.append([place])
+            rows = shape[0]
+        else:
+            last.append(place)
+    return out
+
+
+def _gelu(matrix: Any) -> Any:
+    """X ∘ Φ(X) with Φ(x) = (1 + erf(x/√2))/2."""
+    error = Entrywise(Quotient(matrix, sympy.sqrt(2)), "erf")
+    share = sympy.MatMul(sympy.S.Half, sympy.MatAdd(sympy.OneMatrix(*matrix.shape), error))
+    return sympy.HadamardProduct(matrix, share)
+
+
+def _transposed(value: Any) -> Any:
+    """The transpose; SymPy's own would cancel an inverse on the way."""
+    match value:
+        case sympy.Transpose():
+            return value.arg
+        case sympy.MatMul():
+            number, factors = value.as_coeff_matrices()
+            turned = sympy.MatMul(*map(_transposed, reversed(factors)))
+            return _scaled(number, turned)
+        case sympy.MatAdd():
+            return sympy.MatAdd(*map(_transposed, value.args))
+        case sympy.HadamardProduct():
+            return sympy.HadamardProduct(*map(_transposed, value.args))
+        case sympy.Identity():
+            return value
+        case sympy.OneMatrix() | sympy.ZeroMatrix():
+            return value.func(*reversed(value.shape))
+    return sympy.Transpose(value)
+
+
+def _mean(matrix: Any, axis: int) -> Any:
+    return Quotient(LineSum(matrix, axis), matrix.shape[axis])
+
+
+def _centred(matrix: Any) -> Any:
+    """Each entry less the mean of its row."""
+    means = sympy.MatMul(_mean(matrix, 1), sympy.OneMatrix(1, matrix.shape[1]))
+    return sympy.MatAdd(matrix, _scaled(sympy.S.NegativeOne, means))
+
+
+def _variance(matrix: Any) -> Any:
+    """The mean squared distance of each row's entries from their mean."""
+    centred = _centred(matrix)
+    return _mean(sympy.HadamardProduct(centred, centred), 1)
+
+
+def _number(value: Any) -> Any:
+    """A scalar that is a number, whatever its letters are."""
+    if value.has(sympy.zoo, sympy.nan, sympy.oo):
+        raise ReadError("a number in it is divided by 0, which has no value")
+    if value.has(sympy.I):
+        raise ReadError("a number in it is a root of a negative number, which is not real")
+    return value
+
+
+def _factors(value: Any) -> list[Any]:
+    """The matrices that a product without a number in it is made of."""
+    return (
+        list(value.args)
+        if type(value) is sympy.MatMul
+        and not any(not isinstance(f, MatrixExpr) for f in value.args)
+        else [value]
+    )
+
+
+def _scaled(scalar: Any, value: Any) -> Any:
+    if not isinstance(value, MatrixExpr):
+        return scalar * value
+    if scalar == -1 and isinstance(value, Quotient):
+        return Quotient(_scaled(scalar, value.args[0]), value.args[1])
+    if isinstance(value, sympy.MatMul):
+        number, factors = value.as_coeff_matrices()
+        scalar = scalar * number
+        value = sympy.MatMul(*factors) if len(factors) > 1 else factors[0]
+    return value if scalar == 1 else sympy.MatMul(scalar, value)
