@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import lcm
 from typing import Any
@@ -31,13 +32,14 @@ from symattn.grammar import read
 from symattn.nodes import rule as r
 from symattn.nodes.base import Node
 from symattn.nodes.catalogue import NODES
-from symattn.nodes.entrywise import Diagonal
+from symattn.nodes.entrywise import Diagonal, Exponential
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineSum
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
-from symattn.nodes.normalise import RowMax
+from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.scale import Quotient
 from symattn.nodes.written import CONSTANTS, Writer, spread, together
+from symattn.step import check_shapes
 
 #: The rules that a step may use, and what each says.
 RULES: Mapping[str, str] = {
@@ -202,20 +204,9 @@ def terms_of(poly: Poly) -> list[tuple[Mono, Fraction]]:
     )
 
 
-_SPELLED: dict[Atom, str] = {}
-
-
+@lru_cache(maxsize=65536)
 def spelled(atom: Atom) -> str:
     """An atom as a text, the same for equal ones."""
-    found = _SPELLED.get(atom)
-    if found is None:
-        if len(_SPELLED) > 200_000:
-            _SPELLED.clear()
-        found = _SPELLED[atom] = _spelled(atom)
-    return found
-
-
-def _spelled(atom: Atom) -> str:
     match atom:
         case ("entry", name, i, j):
             return f"{name}[{form_text(i)}, {form_text(j)}]"
@@ -515,6 +506,10 @@ class Checker:
         self.units: dict[tuple[Any, bool, Any, bool], Form] = {}
         #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
         self.rooted: set[frozenset[Any]] = set()
+        #: Whether they are noted: inside of what may be empty, or of one case, they are not.
+        self.noting = False
+        #: The indices that a trace may speak of.
+        self.scope: frozenset[str] = frozenset()
         #: Equations about sums that may be used: both sides, entry by entry.
         self.known: list[tuple[Any, Any]] = []
         self.count = 0
@@ -760,13 +755,18 @@ class Checker:
         if inside == constant(1):
             return out
         if all(gone <= {atom for atom, _ in mono} for mono in inside):
-            self.rooted.add(frozenset(inside.items()))
+            self.note(inside)
         if len(inside) == 1:
             ((mono, c),) = inside.items()
             if len(mono) == 1 and c == 1:
                 ((atom, q),) = mono
                 return times(out, settled({atom: q * p}))
         return times(out, settled({("poly", frozenset(inside.items())): p}))
+
+    def note(self, poly: Poly) -> None:
+        """This is ≥ 0 wherever both sides are defined."""
+        if self.noting:
+            self.rooted.add(frozenset(poly.items()))
 
     def absolute(self, poly: Poly) -> Poly:
         """|poly|: what is ≥ 0 leaves it, and |−p| is |p|."""
@@ -826,7 +826,7 @@ class Checker:
             ((mono, c),) = inner.items()
             odd = [atom for atom, p in atoms_of(mono) if not self.is_nonnegative(atom) and p % 2]
             if c > 0 and len(odd) == 1 and dict(mono)[odd[0]].denominator == 1:
-                self.rooted.add(frozenset(single(odd[0]).items()))  # the others are ≥ 0
+                self.note(single(odd[0]))  # the others are ≥ 0
                 odd = []
             if c > 0 and not odd:
                 out = [scaled(_ln(constant(prime)), turns) for prime, turns in primes(c)]
@@ -1076,7 +1076,9 @@ class Checker:
         same = self.delta(one, other)
         if same in ({}, constant(1)):
             return self.value(rule.value if same else rule.otherwise, env)
+        noting, self.noting = self.noting, False
         value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
+        self.noting = noting
         unlike = plus(constant(1), scaled(same, -1))
         return plus(times(same, value), times(unlike, otherwise))
 
@@ -1088,16 +1090,21 @@ class Checker:
         """What stands at every index below a size, by the parts in which the trace cuts it."""
         step = self.take(("range",), f"0 … {form_text(size)} - 1")
         points = [number(0), *map(read_form, step["cuts"]), size]
+        if frozenset().union(*map(names, points)) - self.scope - names(size):
+            raise self.wrong("a cut at an index that is not open here")
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
         self.settle(step, needs, f"{len(points) - 1} parts")
-        out = []
+        out, scope, noting = [], self.scope, self.noting
         for low, high in pairwise(points):
             count = plus_form(high, low, -1)
+            self.noting = noting and self.nonnegative(plus_form(count, number(-1)))
             if count == number(1):
                 out.append((evaluated(low), ("", count)))
             else:
                 index = self.new(count)
+                self.scope = scope | {index}
                 out.append((evaluated(plus_form(low, variable(index))), (index, count)))
+        self.scope, self.noting = scope, noting
         return out
 
     def summed(self, bound: Bound, poly: Poly) -> Poly:
@@ -1105,7 +1112,10 @@ class Checker:
         bound = [pair for pair in bound if pair[0]]
         if not bound:
             return poly
-        return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
+        noting, self.noting = self.noting, False
+        out = plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
+        self.noting = noting
+        return out
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
@@ -1254,9 +1264,12 @@ class Checker:
             return single(atom)
         one, other = self.known[self.place_of(step, "equation", self.known)]
         i, j = (read_form(text) for text in step["at"])
-        known, self.known = self.known, []
+        if (names(i) | names(j)) - indices(atom):
+            raise self.wrong("the equation is used at an index that does not occur")
+        before = self.known, self.scope
+        self.known, self.scope = [], indices(atom)
         left, right = self.entry(one, i, j), self.some(self.entry(other, i, j))
-        self.known = known
+        self.known, self.scope = before
         shape = one.shape if isinstance(one, MatrixExpr) else (1, 1)
         needs = [*self.within(i, linear(shape[0], {})), *self.within(j, linear(shape[1], {}))]
         ((mono, c),) = left.items() if left is not None and len(left) == 1 else ((None, 0),)
@@ -1408,15 +1421,8 @@ class Checker:
         if atom[0] != "sum" or len(atom[1]) != 1 or p != 1:
             raise self.wrong("this is no sum over one index")
         ((index, size),), body = self.opened(atom)
-        starts = set()
-        for inner, _ in body:
-            if inner[0] != "entry" and inner[0] != "exp" and index in indices(inner):
-                raise self.wrong("the index occurs in more than entries")
-            starts |= {
-                plus_form(one, variable(index), -1)
-                for one in places_of(inner)
-                if index in names(one)
-            }
+        found = [one for inner, _ in body for one in places_of(inner, index)]
+        starts = {plus_form(one, variable(index), -1) for one in found}
         start = starts.pop() if len(starts) == 1 else None
         if start is None or index in names(start):
             raise self.wrong("the index is not moved alike everywhere")
@@ -1476,14 +1482,16 @@ def _atom(poly: Poly) -> Mono | None:
     return mono if c == 1 and len(mono) == 1 and next(iter(mono))[1] == 1 else None
 
 
-def places_of(atom: Atom) -> Iterator[Form]:
-    """The index forms of entries, also in an exponent."""
+def places_of(atom: Atom, index: str) -> Iterator[Form]:
+    """The forms in entries, also in an exponent, in which an index occurs; refuses any other use."""
     match atom:
         case ("entry", _, i, j):
-            yield from (i, j)
+            yield from (one for one in (i, j) if index in names(one))
         case ("exp", mono):
             for inner, _ in mono:
-                yield from places_of(inner)
+                yield from places_of(inner, index)
+        case _ if index in indices(atom):
+            raise Refused("an index that is moved occurs in more than entries")
 
 
 def primes(value: Fraction) -> list[tuple[int, int]]:
@@ -1563,6 +1571,25 @@ class Claim:
     permuting: tuple[str, ...] = ()
     steps: tuple[tuple[tuple[str, Any], ...], tuple[tuple[str, Any], ...]] = ((), ())
 
+    @property
+    def parts(self) -> list[Any]:
+        """All expressions: sides, equations and steps."""
+        equations = [side for pair in self.where for side in pair]
+        return [self.left, self.right, *equations, *(e for s in self.steps for _, e in s)]
+
+    def check_letters(self) -> None:
+        """Refuse letters of two shapes, products that do not fit, equations about steps."""
+        shapes: dict[str, Any] = {}
+        for part in self.parts:
+            if isinstance(part, MatrixExpr):
+                check_shapes(part, "the statement")
+            for letter in part.atoms(sympy.MatrixSymbol):
+                if shapes.setdefault(letter.name, letter.shape) != letter.shape:
+                    raise Refused(f"{letter.name} has two shapes")
+        assumed = {s.name for pair in self.where for x in pair for s in x.atoms(sympy.MatrixSymbol)}
+        if assumed & {name for steps in self.steps for name, _ in steps}:
+            raise Refused("an equation about a step")
+
     def put(self, values: Mapping[Any, Any]) -> Claim:
         """The claim with numbers and sizes put in."""
 
@@ -1636,6 +1663,9 @@ def encoded(one: Any) -> Any:
 _FRACTION = re.compile(r"-?[0-9]{1,60}(/[0-9]{1,60})?")
 
 
+_NAME = re.compile(r"[^\W\d_][\w']{0,59}")
+
+
 def decoded(data: Any) -> Any:
     """An expression of a certificate. Raises `Refused` for what is none."""
     if isinstance(data, str) and _FRACTION.fullmatch(data) and not data.endswith("/0"):
@@ -1643,9 +1673,9 @@ def decoded(data: Any) -> Any:
     if not isinstance(data, list) or not data or not isinstance(data[0], str):
         raise Refused(f"{quote(data)} is no expression")
     kind, *parts = data
-    if kind in _SYMBOLS or kind == "atom" or kind == "letter":
-        if not parts or not isinstance(parts[0], str) or len(parts[0]) > MOST_DIGITS:
-            raise Refused(f"{quote(data)} is no letter")
+    named = kind in _SYMBOLS or kind == "letter"
+    if named and not (parts and isinstance(parts[0], str) and _NAME.fullmatch(parts[0])):
+        raise Refused(f"{quote(data)} is no letter")
     if kind in _SYMBOLS:
         return sympy.Symbol(parts[0], **_SYMBOLS[kind])
     if kind == "atom" and parts[0] in _ATOMS:
@@ -1664,6 +1694,8 @@ def read_size(text: str) -> Any:
     """A size in the reading of a letter: n, 3, n + p."""
     out = sympy.S.Zero
     for name, c in read_form(text):
+        if name and not _NAME.fullmatch(name):
+            raise Refused(f"{quote(name)} is no size")
         size = sympy.Symbol(name, integer=True, positive=True) if name else sympy.S.One
         out = sympy.Add(out, sympy.Mul(c, size))
     return out
@@ -1705,7 +1737,9 @@ def claim_of(data: Mapping[str, Any]) -> Claim:
 
     left, right, steps = pair(data["left"], data["right"])
     where = tuple(pair(one, other)[:2] for one, other in data["where"])
-    return Claim(left, right, where, positive, tuple(data["permuting"]), steps)
+    claim = Claim(left, right, where, positive, tuple(data["permuting"]), steps)
+    claim.check_letters()
+    return claim
 
 
 # ---- checking --------------------------------------------------------------------------------
@@ -1799,7 +1833,7 @@ def opaque(expr: Any, letters: dict[Any, Any]) -> Any:
             return expr.func(opaque(expr.arg, letters))
         case Quotient() | LineSum():
             return expr.func(opaque(expr.args[0], letters), *expr.args[1:])
-        case Node() if not isinstance(expr, _MAY_BE_HIDDEN):
+        case Node() if isinstance(expr, Normaliser | Exponential) or not expr.has(*_MAY_BE_HIDDEN):
             return letters.setdefault(
                 expr, sympy.MatrixSymbol(f"⟨{len(letters) + 1}⟩", *expr.shape)
             )
@@ -1817,11 +1851,27 @@ class Replay:
     checker: type[Checker] = Checker
 
     def __init__(self, claim: Claim, uses: Sequence[Any], letters_only: bool) -> None:
-        self.uses, self.partial = uses, False
+        self.uses = uses
         self.letters: dict[Any, Any] | None = {} if letters_only else None
         left, right = self.plain(claim.left), self.plain(claim.right)
         where = tuple((self.plain(a), self.plain(b)) for a, b in claim.where)
         self.claim = replace(claim, left=left, right=right, where=where)
+        #: What cofactors may be made of, beside letters: it has a value where the sides have one.
+        self.given = {one for side in (left, right) for one in sympy.preorder_traversal(side)}
+        used = [left.atoms(sympy.MatrixSymbol), right.atoms(sympy.MatrixSymbol)]
+        letters = set(self.letters.values()) if self.letters else set()
+        self.partial = bool(letters and used[0] & letters != used[1] & letters)
+
+    def is_whole(self, expr: Any) -> bool:
+        """Whether a cofactor has a value wherever the sides have one."""
+        match expr:
+            case sympy.MatrixSymbol() | sympy.Identity() | sympy.OneMatrix():
+                return True
+            case sympy.MatMul() | sympy.MatAdd() | sympy.Transpose():
+                matrices = [arg for arg in expr.args if isinstance(arg, MatrixExpr)]
+                numbers = [arg for arg in expr.args if not isinstance(arg, MatrixExpr)]
+                return all(map(self.is_whole, matrices)) and all(n.is_Rational for n in numbers)
+        return expr in self.given
 
     def plain(self, expr: Any) -> Any:
         """An expression, its functions being letters where that is all that is used of them."""
@@ -1872,22 +1922,28 @@ class Replay:
 
         def same(i: Form, j: Form) -> None:
             sides = []
+            checker.noting = True
             for side, steps in zip((claim.left, claim.right), claim.steps, strict=True):
                 checker.means = {**means, **dict(steps)}
                 sides.append(checker.entry(side, i, j))
-            checker.means = means
+            checker.means, checker.noting = means, False
             left, right = sides
             if left is None or right is None:
                 if left is not None or right is not None:
                     raise Refused("one side alone is −∞")
                 return
             out = plus(left, scaled(right, -1))
+            partial = checker.partial
             for c, (one, other) in added:
                 gone = plus(
                     checker.some(checker.entry(one, i, j)),
                     scaled(checker.some(checker.entry(other, i, j)), -1),
                 )
+                checker.partial = False
                 out = plus(out, scaled(times(checker.scalar(c), gone), -1))
+                if checker.partial:
+                    raise Refused("a cofactor divides by what may be 0")
+            checker.partial = partial
             checker.vanishes(out)
 
         checker.in_parts(
@@ -1909,6 +1965,8 @@ class Replay:
                 one, other = turned_around(*claim.where[which[0]], which[1])
             case "inverse" | "inverse left":
                 base = self.plain(decoded(which))
+                if sympy.Inverse(base) not in self.given:
+                    raise Refused("a cofactor is made of what the statement does not hold")
                 factors = [base, sympy.Inverse(base)]
                 one = sympy.MatMul(*(factors if kind == "inverse" else factors[::-1]))
                 other = sympy.Identity(base.shape[0])
@@ -1919,6 +1977,9 @@ class Replay:
         if turned:
             one, other = sympy.Transpose(one), sympy.Transpose(other)
         around = [self.plain(decoded(part)) if part else None for part in (u, v)]
+        for part in around:
+            if part is not None and not self.is_whole(part):
+                raise Refused("a cofactor is made of what the statement does not hold")
         out = []
         for middle in (one, other):
             factors = [f for f in (around[0], middle, around[1]) if f is not None]

@@ -95,6 +95,17 @@ class Tracer(Checker):
             step["needs"] = [f"{form_text(one)} ≥ 0" for one, _ in needs]
         step["gives"] = brief(gives)
 
+    def _mark(self) -> tuple[Any, ...]:
+        """The state to come back to where a choice fails."""
+        state = self.count, self.partial, self.scope, self.noting, set(self.rooted), self.known
+        return (len(self.steps), *state)
+
+    def _back(self, mark: tuple[Any, ...]) -> None:
+        """Come back to a state."""
+        self.done, self.count, self.partial, self.scope, self.noting, self.rooted, self.known = mark
+        del self.steps[self.done :]
+        self.chosen.clear()
+
     # ---- ranges ----------------------------------------------------------------------------
 
     def in_parts(
@@ -102,7 +113,7 @@ class Tracer(Checker):
     ) -> list[tuple[Any, tuple[str, Form]]]:
         cuts: list[Form] = []
         while True:
-            mark = len(self.steps), self.count, self.partial
+            mark = self._mark()
             starts: dict[str, Form] = {}
             self.chosen.append({"rule": "range", "cuts": [form_text(cut) for cut in cuts]})
 
@@ -125,8 +136,7 @@ class Tracer(Checker):
                     k for k, one in enumerate(cuts) if self.nonnegative(plus_form(one, cut, -1))
                 ]
                 cuts.insert(after[0] if after else len(cuts), cut)
-                del self.steps[mark[0] :]
-                self.done, self.count, self.partial = mark
+                self._back(mark)
 
     def _cut(self, room: Form) -> tuple[str, Form]:
         """Where an index passes the point at which room ≥ 0 changes: the innermost one."""
@@ -221,17 +231,13 @@ class Tracer(Checker):
     def as_known(self, atom: Atom) -> Poly:
         for k, (one, _) in enumerate(self.known):
             for at in self._places(one, atom):
-                mark = len(self.steps), self.count, self.partial
+                mark = self._mark()
                 step = {"rule": "hypothesis", "equation": k, "at": [form_text(x) for x in at]}
                 self.chosen.append(step)
-                known = self.known
                 try:
                     return super().as_known(atom)
                 except (Refused, Open, NeedOrder):
-                    self.chosen.clear()
-                    self.known = known
-                    del self.steps[mark[0] :]
-                    self.done, self.count, self.partial = mark
+                    self._back(mark)
         if self.known:
             self.chosen.append({"rule": "keep"})
         return super().as_known(atom)
@@ -278,15 +284,12 @@ class Tracer(Checker):
                         break
         for t, (mono, _) in enumerate(terms_of(left)):
             for k, (atom, p) in enumerate(atoms_of(mono)):
-                mark = len(self.steps), self.count, self.partial
+                mark = self._mark()
                 with suppress(Refused, Open, NeedOrder):
                     self.from_zero(atom, p)
-                    del self.steps[mark[0] :]
-                    self.done, self.count, self.partial = mark
+                    self._back(mark)
                     return {"rule": "prefix", "term": t, "factor": k}
-                self.chosen.clear()
-                del self.steps[mark[0] :]
-                self.done, self.count, self.partial = mark
+                self._back(mark)
         return None
 
 
@@ -372,13 +375,14 @@ def certificate(statement: Statement) -> Any:
         claim = claim_of(data)
     except (Refused, SymattnError):
         return None
+    second = None
     for letters_only, uses, factors in _ways(statement, claim):
         try:
             replay = Tracing(claim, uses, letters_only)
             proof = replay.proof(replay.claim, factors)
         except (Refused, Open, RecursionError, SymattnError):
             continue
-        return {
+        found = {
             "certificate": 1,
             "statement": data,
             "uses": uses,
@@ -386,7 +390,10 @@ def certificate(statement: Statement) -> Any:
             "partial": replay.partial,
             "proof": proof,
         }
-    return None
+        if not (letters_only and replay.partial and not second):
+            return second if second and replay.partial else found
+        second = found  # a letter on one side alone may have no value
+    return second
 
 
 def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, Any, Any]]:
