@@ -27,7 +27,7 @@ import flint
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.errors import SymattnError, quote
+from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import read
 from symattn.nodes import rule as r
 from symattn.nodes.base import Node
@@ -1571,6 +1571,23 @@ class Claim:
     permuting: tuple[str, ...] = ()
     steps: tuple[tuple[tuple[str, Any], ...], tuple[tuple[str, Any], ...]] = ((), ())
 
+    def lines(self, data: Mapping[str, Any]) -> Iterator[str]:
+        """The statement in lines: texts as they were written, how letters are read."""
+
+        def words(one: Mapping[str, Any], meaning: Any) -> str:
+            steps = "".join(f"{name} := {decoded(expr)}; " for name, expr in one.get("steps", ()))
+            return str(one.get("text") or f"{steps}{meaning}")
+
+        yield f"{words(data['left'], self.left)} = {words(data['right'], self.right)}"
+        for (one, other), (left, right) in zip(data["where"], self.where, strict=True):
+            yield f"where {words(one, left)} = {words(other, right)}"
+        for names_, kind in ((self.positive, "positive"), (self.permuting, "a permutation")):
+            if names_:
+                yield f"{', '.join(names_)} {kind}"
+        read_as = [f"{name} {shape}" for name, shape in data["letters"]]
+        if read_as:
+            yield f"read as {', '.join(read_as)}"
+
     @property
     def parts(self) -> list[Any]:
         """All expressions: sides, equations and steps."""
@@ -2018,9 +2035,14 @@ def cases(size: Any, least: Any, depth: int) -> list[dict[Any, Any]]:
 
 
 def check(data: Any) -> Claim:
-    """The claim that a certificate proves. Raises `Refused` where it proves none."""
+    """The claim that a certificate proves.
+
+    Raises `Refused` where it proves none, `ReadError` for data that is no certificate.
+    """
+    limited(data)
+    if not isinstance(data, dict) or data.get("certificate") != 1:
+        raise ReadError("this is no certificate")
     try:
-        limited(data)
         claim = claim_of(data["statement"])
         replay = Replay(claim, data["uses"], data["letters_only"])
         replay.check(data["proof"], replay.claim)
@@ -2030,7 +2052,7 @@ def check(data: Any) -> Claim:
         raise
     except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
         raise Refused(f"it cannot be read: {type(trouble).__name__}: {trouble}"[:200]) from None
-    except (RecursionError, ZeroDivisionError, OverflowError, NotImplementedError) as trouble:
+    except (RecursionError, ArithmeticError, NotImplementedError) as trouble:
         raise Refused(f"it cannot be replayed: {type(trouble).__name__}") from None
     return claim
 
@@ -2042,17 +2064,17 @@ def limited(data: Any) -> None:
         one, depth = left.pop()
         count += 1
         if depth > MOST_DEPTH or count > MOST_NODES:
-            raise Refused("the certificate is too large")
+            raise ReadError("the certificate is too large")
         match one:
             case dict():
                 left += [(part, depth + 1) for part in (*one, *one.values())]
             case list():
                 left += [(part, depth + 1) for part in one]
             case str() if len(one) > 5000:
-                raise Refused("a text in it is too long")
+                raise ReadError("a text in it is too long")
             case int() if abs(one) > 10**9:
-                raise Refused("a number in it is too large")
+                raise ReadError("a number in it is too large")
             case str() | int() | None:
                 pass
             case _:
-                raise Refused(f"{quote(one)} has no place in a certificate")
+                raise ReadError(f"{quote(one)} has no place in a certificate")

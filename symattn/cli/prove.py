@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -68,12 +69,18 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
     help="Allow N times as many steps before a decision is given up.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
+@click.option(
+    "--certificate", metavar="FILE", help="Write the steps of a proof for all sizes to this file."
+)
+@click.option("--check", metavar="FILE", help="Replay the certificates in this file.")
 def prove(
     name: str | None,
     everything: bool,
     form: str,
     effort: int,
     output: str | None,
+    certificate: str | None,
+    check: str | None,
     **facts: tuple[str, ...],
 ) -> Status:
     """Prove an identity by NAME or an equation of your own, or list what is known.
@@ -85,6 +92,12 @@ def prove(
     from symattn.cli.screen import print_lines
     from symattn.errors import SymattnError
 
+    if check is not None:
+        if name is not None or everything or certificate is not None or any(facts.values()):
+            raise SymattnError("--check: takes nothing but a file; the statement is in it")
+        return _check(check)
+    if certificate is not None and (name is None or everything):
+        raise SymattnError("--certificate: give one name or equation")
     if name is None and not everything:
         longest = max(len(row.name) for row in IDENTITIES)
         print_lines(
@@ -102,6 +115,7 @@ def prove(
     else:
         rows = list(IDENTITIES) if name is None else [identity(name)]
     destination = Destination.of(output)
+    steps = None if certificate is None else Destination.of(certificate)
     proofs: list[Proof] = []
     with Progress("proving").watched() as progress:
         for number, row in enumerate(rows, 1):
@@ -109,6 +123,8 @@ def prove(
             progress.at(f"proving {of}{row.name or name}")
             proofs.append(proven(row, effort))
     _show(proofs, form, destination, everything)
+    if steps is not None:
+        _write_certificate(proofs[0], steps)
     return worst(map(status_of, proofs))
 
 
@@ -190,6 +206,62 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
     if found is None:
         raise ReadError(f"{option} {quote(text)}: {mend}")
     return found
+
+
+def _write_certificate(proof: Proof, destination: Destination) -> None:
+    """The certificate as JSON; a line on standard error where there is none."""
+    from symattn.documents.data import written
+
+    if proof.equality.certificate is None:
+        click.echo(f"no certificate is written: {proof.equality.summary}", err=True)
+    else:
+        destination.write(f"{written(proof.equality.certificate)}\n")
+
+
+#: The largest file of certificates that is read, in bytes.
+_MOST_BYTES = 20_000_000
+
+
+def _check(name: str) -> Status:
+    """Replay the certificates of a file; a line each. Raises `SymattnError` for no such file."""
+    from symattn.algebra.certificate import Refused, check
+    from symattn.cli.screen import print_lines
+
+    found = Status.AGREES
+    for data in _certificates(name):
+        try:
+            claim = check(data)
+        except Refused as refusal:
+            found = Status.WRONG
+            print_lines([("bad", f"refused: {refusal}")])
+            continue
+        where = ", where both sides are defined" if data["partial"] else ""
+        print_lines([("formula", f"   {line}") for line in claim.lines(data["statement"])])
+        print_lines([("good", f"   accepted: equal (for all sizes{where})")])
+    return found
+
+
+def _certificates(name: str) -> list[Any]:
+    """The certificates in a file: one, or the proofs that ``--format json`` writes."""
+    import json
+
+    from symattn.errors import ReadError, quote
+
+    try:
+        with Path(name).open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise ValueError("it is too large")
+        data = json.loads(text)
+    except (OSError, ValueError, RecursionError) as trouble:
+        why = getattr(trouble, "strerror", None) or "it is not JSON, or too large"
+        raise ReadError(f"--check {quote(name)}: {why}") from None
+    rows = data if isinstance(data, list) else [data]
+    inner = [row.get("certificate") if isinstance(row, dict) else None for row in rows]
+    found = [row if isinstance(one, int) else one for row, one in zip(rows, inner, strict=True)]
+    if not any(found):
+        raise ReadError(f"--check {quote(name)}: there is no certificate in it")
+    return [one for one in found if one is not None]
 
 
 def _show(proofs: list[Any], form: str, destination: Destination, everything: bool) -> None:

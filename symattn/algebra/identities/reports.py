@@ -179,6 +179,7 @@ def data(proof: Proof) -> dict[str, Any]:
         "good": proof.good,
         "verdict": proof.equality.verdict,
         "scope": proof.equality.scope,
+        "certified": proof.equality.certified,
         "partial": proof.equality.partial,
         "reason": proof.equality.reason,
         "reading": dict(proof.equality.reading),
@@ -195,6 +196,7 @@ def data(proof: Proof) -> dict[str, Any]:
                 "rule": link.rule,
                 "good": link.good,
                 "scope": link.equality.scope,
+                "certified": link.equality.certified,
                 "left": _plain(link.left),
                 "right": _plain(link.right),
             }
@@ -208,6 +210,7 @@ def data(proof: Proof) -> dict[str, Any]:
             "left": found.left,
             "right": found.right,
         },
+        "certificate": proof.equality.certificate,
     }
 
 
