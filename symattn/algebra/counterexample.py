@@ -123,7 +123,7 @@ class Side:
             meaning = self.meaning
             if _is_explicit(meaning):  # its entries may hold scalars
                 scalars = {s: sizes[s] for s in meaning.free_symbols if s in sizes}
-                meaning = meaning.subs(scalars)
+                meaning = meaning.xreplace(scalars)
             return _program(meaning, frozenset(sizes.items()))(given.__getitem__, arithmetic)
         scalar = sympy.sympify(self.meaning, strict=True).subs(sizes)
         return arithmetic.array(filled((1, 1), [scalar]))
