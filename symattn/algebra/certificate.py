@@ -75,11 +75,11 @@ class Refused(SymattnError):
     """The certificate is no proof; the message says what fails."""
 
 
-class Open(Exception):
+class Open(Refused):
     """Whether a linear form is ≥ 0 is not the same throughout the ranges of its indices."""
 
     def __init__(self, room: Form) -> None:
-        super().__init__(room)
+        super().__init__(f"whether {form_text(room)} ≥ 0 depends on the indices; cut a range")
         self.room = room
 
 

@@ -236,7 +236,7 @@ class Tracer(Checker):
                 self.chosen.append(step)
                 try:
                     return super().as_known(atom)
-                except (Refused, Open, NeedOrder):
+                except (Refused, NeedOrder):
                     self._back(mark)
         if self.known:
             self.chosen.append({"rule": "keep"})
@@ -285,7 +285,7 @@ class Tracer(Checker):
         for t, (mono, _) in enumerate(terms_of(left)):
             for k, (atom, p) in enumerate(atoms_of(mono)):
                 mark = self._mark()
-                with suppress(Refused, Open, NeedOrder):
+                with suppress(Refused, NeedOrder):
                     self.from_zero(atom, p)
                     self._back(mark)
                     return {"rule": "prefix", "term": t, "factor": k}
@@ -354,8 +354,6 @@ class Tracing(Replay):
                 for case in cases(size, least, depth)
             ]
             return {"split": need.size, "least": need.least, "cases": found}
-        except Open:
-            raise Refused("a sum that cannot be cut") from None
         return {"cofactors": list(factors), "steps": checker.steps}
 
 
@@ -380,7 +378,7 @@ def certificate(statement: Statement) -> Any:
         try:
             replay = Tracing(claim, uses, letters_only)
             proof = replay.proof(replay.claim, factors)
-        except (Refused, Open, RecursionError, SymattnError):
+        except (SymattnError, RecursionError):
             continue
         found = {
             "certificate": 1,

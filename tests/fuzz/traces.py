@@ -1,0 +1,444 @@
+"""``python -m tests.fuzz.traces --count 10000 --seed 0``: changed certificates, checked again.
+
+A certificate of a true statement is changed: a step is deleted, doubled, moved or altered, an
+obligation is dropped, a cofactor or the statement itself is changed. What the checker still accepts
+has to be true: numbers are put into both sides of the statement that the certificate then holds,
+by the formulas over arrays, of which the checker uses nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn import equal
+from symattn.algebra.certificate import Claim, Refused, check
+from symattn.algebra.counterexample import Side
+from symattn.algebra.hypotheses import Statement
+from symattn.algebra.identities import identity, prove
+from symattn.algebra.refute import refuted, trial_sizes
+from symattn.arithmetic.arrays import FLOAT64
+from symattn.errors import SymattnError
+from tests.statements import STATEMENTS
+
+#: Rows of the catalogue whose proofs use steps of every kind.
+NAMES = (
+    "shift",
+    "online-softmax",
+    "causal-prefix",
+    "cache",
+    "mask-deletes",
+    "gaussian-kernel",
+    "permutation-equivariance",
+    "qk-gauge",
+    "cosine",
+    "sharpen",
+    "variance",
+    "mask-then-renormalise",
+)
+
+Made = dict[str, Any]
+Mutation = Callable[[np.random.Generator, Made, Sequence[Made]], None]
+
+
+class Unfit(Exception):
+    """A mutation that has nothing to change in this certificate."""
+
+
+def certificates(every: int = 12) -> list[Made]:
+    """Certificates of rows of the catalogue and of every so manieth true statement."""
+    found = [prove(identity(name)).equality.certificate for name in NAMES]
+    for row in [row for row in STATEMENTS if row.holds][::every]:
+        try:
+            found.append(equal(row.text, **row.options).certificate)
+        except SymattnError:
+            continue
+    return [json.loads(json.dumps(one)) for one in found if one is not None]
+
+
+# ---- mutations -------------------------------------------------------------------------------
+
+
+def _pick(random: np.random.Generator, options: Sequence[Any]) -> Any:
+    if not options:
+        raise Unfit
+    return options[int(random.integers(len(options)))]
+
+
+def _leaves(proof: Made) -> Iterator[Made]:
+    """The proofs of the cases that have steps."""
+    if "steps" in proof:
+        yield proof
+    for inner in proof.get("cases", ()):
+        yield from _leaves(inner)
+
+
+def _leaf(random: np.random.Generator, made: Made) -> Made:
+    return _pick(random, [one for one in _leaves(made["proof"]) if one["steps"]])
+
+
+def _step(random: np.random.Generator, made: Made, having: str = "rule") -> Made:
+    return _pick(
+        random, [s for one in _leaves(made["proof"]) for s in one["steps"] if s.get(having)]
+    )
+
+
+def delete(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """A step is left out."""
+    steps = _leaf(random, made)["steps"]
+    del steps[int(random.integers(len(steps)))]
+
+
+def double(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """A step is taken twice."""
+    steps = _leaf(random, made)["steps"]
+    place = int(random.integers(len(steps)))
+    steps.insert(place, copy.deepcopy(steps[place]))
+
+
+def reorder(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """Two steps change places."""
+    steps = _leaf(random, made)["steps"]
+    one, other = (int(random.integers(len(steps))) for _ in range(2))
+    if steps[one] == steps[other]:
+        raise Unfit
+    steps[one], steps[other] = steps[other], steps[one]
+
+
+def foreign(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """A step of another proof stands in the place of one."""
+    steps = _leaf(random, made)["steps"]
+    steps[int(random.integers(len(steps)))] = copy.deepcopy(_step(random, _pick(random, others)))
+
+
+def obligation(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """An obligation is dropped or weakened."""
+    step = _step(random, made, "needs")
+    place = int(random.integers(len(step["needs"])))
+    if random.random() < 0.5:
+        del step["needs"][place]
+    else:
+        step["needs"][place] = _pick(random, ["0 ≥ 0", "n ≥ 0", step["needs"][place] + " + 1"])
+
+
+def cut(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """A range is cut elsewhere, once more, or not at all; what follows is left as it is."""
+    step = _pick(random, [s for one in _leaves(made["proof"]) for s in one["steps"] if "cuts" in s])
+    cuts = step["cuts"]
+    if cuts and random.random() < 0.5:
+        place = int(random.integers(len(cuts)))
+        cuts[place] = _pick(random, ["0", "1", "n", "m", "#1", cuts[place] + " + 1", "n - 1", "-1"])
+    elif cuts and random.random() < 0.5:
+        del cuts[int(random.integers(len(cuts)))]
+    else:
+        cuts.append(_pick(random, ["0", "1", "n", "m", "#1", "#2", "n + 5 + 5#3"]))
+    step["gives"] = f"{len(cuts) + 1} parts"
+    if random.random() < 0.7:
+        points = ["0", *cuts, step["of"].removeprefix("0 … ").removesuffix(" - 1")]
+        step["needs"] = [f"{b} - {a} ≥ 0" for a, b in zip(points, points[1:], strict=False)]
+
+
+def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """A place, an index or a group of a step is another one."""
+    step = _step(random, made)
+    keys = [
+        k for k in step if k in ("index", "factor", "groups", "term", "equation", "at", "inside")
+    ]
+    key = _pick(random, keys)
+    match step[key]:
+        case bool():
+            step[key] = not step[key]
+        case int():
+            step[key] += _pick(random, [-1, 1, 2])
+        case [[*_], *_] as groups:
+            flat = [k for group in groups for k in group]
+            random.shuffle(flat)
+            step[key] = _pick(random, [[flat], [[k] for k in flat], groups[1:], [*groups, [0]]])
+        case list():
+            step[key] = step[key][::-1]
+        case str():
+            step[key] = _pick(random, ["#1", "#2", "#3"])
+
+
+def words(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """What a step is about or gives says something else."""
+    step, key = _step(random, made), _pick(random, ["of", "gives", "rule"])
+    if key == "rule":
+        rules = ["range", "delta", "count", "identity", "merge", "separate", "meet", "zero", "keep"]
+        step[key] = _pick(random, [rule for rule in rules if rule != step[key]])
+        return
+    changed = _text(random, step[key])
+    for one in _leaves(made["proof"]):
+        for other in one["steps"]:  # here and wherever the same text stands
+            for k in ("of", "gives"):
+                if other[k] == step[key] and other is not step:
+                    other[k] = changed
+    step[key] = changed
+
+
+def cofactor(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """A cofactor is left out, its number, its side or its equation is another."""
+    leaf = _pick(random, [one for one in _leaves(made["proof"]) if one["cofactors"]])
+    place = int(random.integers(len(leaf["cofactors"])))
+    one = leaf["cofactors"][place]
+    match int(random.integers(5)):
+        case 0:
+            del leaf["cofactors"][place]
+        case 1:
+            one[0] = _pick(random, ["2", "-1", "1/2", "0"])
+        case 2:
+            one[1], one[3] = one[3], one[1]
+        case 3:
+            one[2][2] = not one[2][2]
+        case 4:
+            one[2] = ["equation", int(random.integers(3)), False]
+
+
+def use(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """An equation is used for something else, or something is used that is not."""
+    if not made["uses"] or random.random() < 0.3:
+        key = _pick(random, ["letters_only", "partial"])
+        made[key] = not made[key]
+        return
+    place = int(random.integers(len(made["uses"])))
+    if random.random() < 0.3:
+        del made["uses"][place]
+        return
+    one = made["uses"][place]
+    one[0] = _pick(random, ["number", "letter", "mirror", "orthonormal", "known"])
+    one[2] = int(random.integers(2))
+
+
+def case(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """A case of sizes is left out, proven by another's proof, or split elsewhere."""
+    found = [made["proof"]] if "split" in made["proof"] else []
+    proof = _pick(random, found)
+    match int(random.integers(4)):
+        case 0:
+            del proof["cases"][int(random.integers(len(proof["cases"])))]
+        case 1:
+            proof["cases"].reverse()
+        case 2:
+            proof["split"], proof["least"] = proof["least"], proof["split"]
+        case 3:
+            made["proof"] = proof["cases"][0]
+
+
+def side(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """A side of the statement or of an equation says something else."""
+    said = made["statement"]
+    sides = [said["left"], said["right"], *(one for pair in said["where"] for one in pair)]
+    one = _pick(random, [x for x in sides if "text" in x])
+    one["text"] = _text(random, one["text"])
+
+
+def reading(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """A letter is read otherwise, is positive or a permutation, or an equation is left out."""
+    said = made["statement"]
+    match int(random.integers(6)):
+        case 0:
+            letter = _pick(random, said["letters"])
+            letter[1] = _pick(random, ["n × n", "n × m", "m × n", "a number", "1 × n", "n × 1"])
+        case 1:
+            said["positive"] = [_pick(random, said["letters"])[0]] if not said["positive"] else []
+        case 2:
+            said["permuting"] = [_pick(random, said["letters"])[0]] if not said["permuting"] else []
+        case 3:
+            if not said["where"]:
+                raise Unfit
+            del said["where"][int(random.integers(len(said["where"])))]
+        case 4:
+            one = _pick(random, [said[k] for k in ("left", "right") if said[k].get("spare")])
+            one["spare"] = [pair[::-1] for pair in one["spare"]]
+        case 5:
+            said["left"], said["right"] = said["right"], said["left"]
+
+
+def _text(random: np.random.Generator, text: str) -> str:
+    """A text with one letter, number or sign exchanged."""
+    tokens = re.findall(r"[A-Za-zα-ωΑ-Ω_]+|\d+|\s+|.", text)
+    places = [k for k, token in enumerate(tokens) if token.strip()]
+    place = _pick(random, places)
+    token = tokens[place]
+    if token.isdigit():
+        tokens[place] = str(int(token) + _pick(random, [-1, 1, 2]))
+    elif token in "+-":
+        tokens[place] = "-" if token == "+" else "+"
+    elif token[0].isalpha() and len(token) < 4:
+        letters = sorted({t for t in tokens if t[0].isalpha() and len(t) < 4} | {"A", "n", "m"})
+        tokens[place] = _pick(random, letters)
+    else:
+        tokens[place] = _pick(random, ["", token * 2, "*", "∘", "2"])
+    return "".join(tokens)
+
+
+MUTATIONS: tuple[Mutation, ...] = (
+    delete,
+    double,
+    reorder,
+    foreign,
+    obligation,
+    cut,
+    number,
+    words,
+    cofactor,
+    use,
+    case,
+    side,
+    reading,
+)
+
+
+def mutated(bases: Sequence[Made], count: int, seed: int) -> Iterator[tuple[str, Made, Made]]:
+    """So many changed certificates: the kind of change, what was changed, the result."""
+    random = np.random.default_rng(seed)
+    made = 0
+    while made < count:
+        base, change = _pick(random, bases), MUTATIONS[made % len(MUTATIONS)]
+        out = copy.deepcopy(base)
+        try:
+            change(random, out, bases)
+            if random.random() < 0.1:
+                _pick(random, MUTATIONS)(random, out, bases)
+        except (Unfit, KeyError):
+            continue
+        if out == base:
+            continue
+        made += 1
+        yield change.__name__, base, out
+
+
+# ---- truth -----------------------------------------------------------------------------------
+
+
+def is_false(claim: Claim) -> bool:
+    """Whether numbers show that a claim does not hold; by FLOAT64 arrays, or by balls under
+    equations that are assumed."""
+    left, right = Side(claim.left), Side(claim.right)
+    if claim.where:
+        where = tuple((Side(one), Side(other)) for one, other in claim.where)
+        permuting = frozenset(claim.permuting)
+        statement = Statement(left, right, where, frozenset(claim.positive), permuting)
+        symbols = {s for part in claim.parts for s in part.free_symbols if s.is_integer}
+        symbols |= {s for part in claim.parts for s in _sizes(part)}
+        found = (refuted(statement, sizes) for sizes in trial_sizes(statement, symbols, {}))
+        return any(one.counterexample is not None for one in found)
+    return any(_differs(claim, left, right, seed) for seed in range(6))
+
+
+def _sizes(part: Any) -> set[Any]:
+    shapes = [letter.shape for letter in part.atoms(sympy.MatrixSymbol)]
+    shapes += [part.shape] if isinstance(part, MatrixExpr) else []
+    return {s for shape in shapes for size in shape for s in size.free_symbols}
+
+
+def _differs(claim: Claim, left: Side, right: Side, seed: int) -> bool:
+    """Whether both sides have values at random numbers, and other ones."""
+    random = np.random.default_rng(seed)
+    letters = {s for part in claim.parts for s in part.atoms(sympy.MatrixSymbol)}
+    sizes = sorted({s for part in claim.parts for s in _sizes(part) | part.free_symbols}, key=str)
+    values: dict[Any, Any] = {}
+    for symbol in sizes:
+        if symbol.is_Symbol and symbol.is_integer:
+            values[symbol] = sympy.Integer(int(random.integers(1, 5)))
+        elif symbol.is_Symbol:
+            drawn = sympy.Rational(int(random.integers(-40, 40)), 16)
+            values[symbol] = abs(drawn) + 1 if symbol.is_positive else drawn
+    given: dict[str, Any] = {}
+    for letter in sorted(letters, key=str):
+        shape = tuple(int(sympy.sympify(size).xreplace(values)) for size in letter.shape)
+        array = random.normal(size=shape)
+        if letter.name in claim.positive:
+            array = np.abs(array) + 0.1
+        if letter.name in claim.permuting:
+            array = np.eye(shape[0])[random.permutation(shape[0])]
+        given[letter.name] = array
+    try:
+        with np.errstate(all="ignore"):
+            one, other = (
+                np.asarray(side.value(given, FLOAT64, values), float) for side in (left, right)
+            )
+    except (SymattnError, ValueError, TypeError, np.linalg.LinAlgError):
+        return False
+    finite = np.isfinite(one) & np.isfinite(other)
+    apart = np.abs(one - other) > 1e-7 * (1 + np.abs(one) + np.abs(other))
+    return bool((finite & apart).any())
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a changed certificate: refused, no certificate, the same claim, another."""
+
+    kind: str
+    became: str
+    made: Made
+
+
+def outcomes(changed: Iterator[tuple[str, Made, Made]]) -> Iterator[Outcome]:
+    """Each changed certificate, checked; `false` is an acceptance that numbers refute."""
+    for kind, base, made in changed:
+        try:
+            claim = check(made)
+        except Refused:
+            yield Outcome(kind, "refused", made)
+            continue
+        except SymattnError:
+            yield Outcome(kind, "unusable", made)
+            continue
+        if is_false(claim):
+            became = "false"
+        else:
+            became = "same claim" if made["statement"] == base["statement"] else "another claim"
+        yield Outcome(kind, became, made)
+
+
+KINDS = ("refused", "unusable", "same claim", "another claim", "false")
+
+
+def table(found: Sequence[Outcome]) -> str:
+    """Counts by mutation and what became of it, and every false acceptance."""
+    counts: Mapping[Any, int] = Counter((one.kind, one.became) for one in found)
+    lines = [f"{'':12}" + "".join(f"{kind:>15}" for kind in KINDS)]
+    for change in MUTATIONS:
+        row = "".join(f"{counts[change.__name__, kind]:>15}" for kind in KINDS)
+        lines.append(f"{change.__name__:12}{row}")
+    total = "".join(f"{sum(one.became == kind for one in found):>15}" for kind in KINDS)
+    lines.append(f"{'all':12}{total}")
+    lines += [json.dumps(one.made, ensure_ascii=False) for one in found if one.became == "false"]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Print the table; 1 if something false was accepted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--verbose", action="store_true", help="print every claim that is another")
+    told = parser.parse_args()
+    start = time.perf_counter()
+    found = list(outcomes(mutated(certificates(), told.count, told.seed)))
+    print(f"{len(found)} certificates in {time.perf_counter() - start:.0f} s")
+    print(table(found))
+    if told.verbose:
+        for one in found:
+            if one.became in ("another claim", "same claim"):
+                said = one.made["statement"]
+                print(
+                    one.kind, one.became, said["left"].get("text"), "=", said["right"].get("text")
+                )
+    return int(any(one.became == "false" for one in found))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
