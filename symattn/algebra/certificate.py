@@ -384,9 +384,9 @@ def power_of_square(items: Any, p: Fraction) -> Poly:
     """|x|^p for an even p, which is x^p."""
     out = constant(1)
     if p < 0:
-        ((mono, c),) = items if len(items) == 1 else ((None, None),)
-        if mono is None:
+        if len(items) > 1:
             return single(("poly", items), p)
+        ((mono, c),) = items
         return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
     for _ in range(int(p)):
         out = times(out, dict(items))
@@ -447,19 +447,16 @@ def is_zero(poly: Poly) -> bool:
         """Numerator and denominator; Σ c Π x^p Π (N/D)^k over one denominator."""
         used = {atom for mono in one for atom, _ in mono}
         listed = [(dict(mono), c) for mono, c in one.items()]
-        low = {a: min(0, *(whole(a, m.get(a, Fraction(0))) for m, _ in listed)) for a in used}
+        zero = Fraction(0)
+        low = {a: min([zero, *(whole(a, m.get(a, zero)) for m, _ in listed)]) for a in used}
         sums = {a: quotient(dict(a[1])) for a in used if a[0] == "poly"}
-        most = {
-            a: max(int(whole(a, m.get(a, Fraction(0))) - low[a]) for m, _ in listed) for a in sums
-        }
+        most = {a: int(max(whole(a, m.get(a, zero)) for m, _ in listed) - low[a]) for a in sums}
         top, below = context.constant(0), context.constant(1)
         for powers, c in listed:
-            exponents, term = (
-                [0] * len(places),
-                context.constant(flint.fmpq(c.numerator, c.denominator)),
-            )
+            exponents = [0] * len(places)
+            term = context.constant(flint.fmpq(c.numerator, c.denominator))
             for atom in used:
-                p = powers.get(atom, Fraction(0))
+                p = powers.get(atom, zero)
                 if atom in sums:
                     turns = int(whole(atom, p) - low[atom])
                     term *= sums[atom][0] ** turns * sums[atom][1] ** (most[atom] - turns)
@@ -563,8 +560,8 @@ class Checker:
         where the range is empty there is nothing that could be wrong.
         """
         while True:
-            places = [(atom, c) for atom, c in one if isinstance(atom, tuple)]
-            free = [(atom, c) for atom, c in one if isinstance(atom, str) and atom in self.sizes]
+            places = [pair for pair in one if isinstance(pair[0], tuple)]
+            free = [pair for pair in one if isinstance(pair[0], str) and pair[0] in self.sizes]
             if places:
                 atom, c = max(places, key=lambda pair: len(str(pair)))
                 size = self.permuted[atom[1]]
@@ -907,10 +904,8 @@ class Checker:
                     return None
                 return times(above, below)
             case r.Total(body, index, size):
-                parts = self.in_parts(
-                    linear(size, env), lambda at: self.value(body, {**env, index: at})
-                )
-                return plus(*(self.summed([pair], poly) for poly, pair in self.all_finite(parts)))
+                found = self.along(body, index, size, env)
+                return plus(*(self.summed([pair], poly) for poly, pair in self.all_finite(found)))
             case r.Exp(body):
                 inner = self.value(body, env)
                 return {} if inner is None else self.exp(inner)
@@ -924,11 +919,12 @@ class Checker:
             case r.Cases():
                 return self.cases(rule, env)
             case r.OfRow("max" | "τ" as name, (body,), index, size) if index is not None:
-                parts = self.in_parts(
-                    linear(size, env), lambda at: self.value(body, {**env, index: at})
-                )
-                return self.largest(name, parts)
+                return self.largest(name, self.along(body, index, size, env))
         raise Refused(f"{type(rule).__name__} is not covered")
+
+    def along(self, body: r.Rule, index: Any, size: Any, env: Mapping[Any, Form]) -> Any:
+        """What stands along an index, in parts."""
+        return self.in_parts(linear(size, env), lambda at: self.value(body, {**env, index: at}))
 
     def finite(self, rule: r.Rule, env: Mapping[Any, Form]) -> Poly:
         """The polynomial of a rule that may not be −∞."""
@@ -1213,7 +1209,7 @@ class Checker:
         if atom[0] != "sum" or p.denominator != 1 or p < 1:
             raise self.wrong("this factor is no sum")
         new, inner = self.opened(atom)
-        left = {other: q for other, q in factors}
+        left = dict(factors)
         left[atom] = p - 1
         out = times(settled(left), {inner: Fraction(1)})
         self.settle(step, [], text_of(out))
@@ -1337,10 +1333,8 @@ class Checker:
                 if not self.nonnegative(plus_form(count, number(-1))):
                     raise Refused("a row that may have nothing in it")
                 lines.append(self.line(name, poly, index, count) if index else poly)
-        if (
-            len(lines) > 1
-            and name != "max"
-            or (name != "max" and any(not i for _, (i, _) in parts))
+        if (len(lines) > 1 and name != "max") or (
+            name != "max" and any(not i for _, (i, _) in parts)
         ):
             raise Refused(f"{name} of a row in parts")
         out = lines[0] if lines else None
@@ -1483,7 +1477,7 @@ def _atom(poly: Poly) -> Mono | None:
 
 
 def places_of(atom: Atom, index: str) -> Iterator[Form]:
-    """The forms in entries, also in an exponent, in which an index occurs; refuses any other use."""
+    """The forms in entries, also in an exponent, that hold an index; refuses any other use."""
     match atom:
         case ("entry", _, i, j):
             yield from (one for one in (i, j) if index in names(one))
@@ -1690,7 +1684,7 @@ def decoded(data: Any) -> Any:
     if not isinstance(data, list) or not data or not isinstance(data[0], str):
         raise Refused(f"{quote(data)} is no expression")
     kind, *parts = data
-    named = kind in _SYMBOLS or kind == "letter"
+    named = kind in (*_SYMBOLS, "letter")
     if named and not (parts and isinstance(parts[0], str) and _NAME.fullmatch(parts[0])):
         raise Refused(f"{quote(data)} is no letter")
     if kind in _SYMBOLS:
@@ -1748,7 +1742,7 @@ def claim_of(data: Mapping[str, Any]) -> Claim:
         (left, a, before), (right, b, after) = side(one), side(other)
         shape = together([a, b])
         for own in (a, b):
-            if own is not None and own != shape and own != (1, 1) and "text" not in one:
+            if own not in (None, shape, (1, 1)) and "text" not in one:
                 raise Refused("the shapes differ")
         return spread(left, a, shape), spread(right, b, shape), (before, after)
 
@@ -1979,7 +1973,7 @@ class Replay:
             case "equation":
                 one, other = claim.where[which]
             case "around":
-                one, other = turned_around(*claim.where[which[0]], which[1])
+                one, other = turned_around(claim.where[which[0]], which[1])
             case "inverse" | "inverse left":
                 base = self.plain(decoded(which))
                 if sympy.Inverse(base) not in self.given:
@@ -2009,8 +2003,9 @@ class Replay:
         return out[0], out[1]
 
 
-def turned_around(one: Any, other: Any, cut: int) -> tuple[Any, Any]:
+def turned_around(equation: tuple[Any, Any], cut: int) -> tuple[Any, Any]:
     """Of A B = I with square A and B, B A = I too: a left inverse is a right inverse."""
+    one, other = equation
     coefficient, factors = one.as_coeff_matrices() if isinstance(one, sympy.MatMul) else (0, [])
     sides = {
         size for factor in (*factors[:1], *factors[cut : cut + 1]) for size in factor.shape[:1]

@@ -406,7 +406,7 @@ class _Ring:
             self.means = assumed
 
     def combined(self, goal: Words) -> list[tuple[Fraction, Use]] | None:
-        """The goal as Σ c u (L − R) v, for the u and v that its words suggest; None if it is none."""
+        """The goal as Σ c u (L − R) v, with the u and v that its words suggest; or None."""
         rows: list[Words] = []
         used: list[Use] = []
 

@@ -1,15 +1,15 @@
 """Traces of proofs: which step the checker is to take next.
 
 The engines decide that two sides are equal for all sizes; here the steps are found that the
-checker (`certificate.py`) replays. A `Tracer` is a checker that chooses its steps instead of reading
-them, so that every one of them has been shown once when the certificate is written.
+checker (`certificate.py`) replays. A `Tracer` is a checker that chooses its steps instead of
+reading them, so that every one of them has been shown once when the certificate is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise, permutations, product
+from itertools import permutations, product
 from math import factorial, prod
 from typing import Any
 
@@ -32,14 +32,12 @@ from symattn.algebra.certificate import (
     atoms_of,
     brief,
     cases,
-    check,
     claim_of,
     encoded,
     form,
     form_text,
     indices,
     is_zero,
-    linear,
     mono_text,
     names,
     number,
@@ -47,10 +45,8 @@ from symattn.algebra.certificate import (
     plus_form,
     put,
     renamed,
-    single,
     spelled,
     terms_of,
-    text_of,
     variable,
 )
 from symattn.algebra.counterexample import Side
@@ -247,7 +243,7 @@ class Tracer(Checker):
         free = [variable(name) for name in sorted(indices(atom))]
         rows, columns = one.shape if isinstance(one, MatrixExpr) else (1, 1)
         choices = [[number(0)] if size == 1 else free for size in (rows, columns)]
-        yield from product(*choices)  # type: ignore[misc]
+        yield from product(*choices)
 
     # ---- the difference --------------------------------------------------------------------
 
@@ -342,7 +338,7 @@ class Tracing(Replay):
         """A proof of a claim. Raises `Refused` where none is found."""
         if claim.left == claim.right and not any(claim.steps):
             return {"same": True}
-        checker = Tracer([], claim.positive)
+        checker = self.checker([], claim.positive)
         try:
             self.entries(checker, claim, factors)
         except NeedOrder as need:
@@ -401,7 +397,10 @@ def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, Any, Any]]
         yield letters_only, uses, []
     numbers = {use[1] for use in uses if use[0] == "number"}
     kept = [k for k in range(len(claim.where)) if k not in numbers]
-    places = {"equation": lambda k: kept[k], "around": lambda one: [kept[one[0]], one[1]]}
+    places: dict[str, Callable[[Any], Any]] = {
+        "equation": lambda k: kept[k],
+        "around": lambda one: [kept[one[0]], one[1]],
+    }
     found = []
     for c, u, (kind, which, turned), v in cofactors(statement):
         origin = [kind, places.get(kind, encoded)(which), turned]
@@ -419,10 +418,11 @@ def _uses(claim: Claim) -> list[list[Any]]:
     defined: set[str] = set()
     for k, (one, other) in enumerate(claim.where):
         for flipped, (a, b) in enumerate(((one, other), (other, one))):
-            if isinstance(a, sympy.Symbol) and not isinstance(b, MatrixExpr):
-                if a not in b.free_symbols and a.name not in claim.positive:
-                    uses.append(["number", k, flipped])
-                    break
+            if not isinstance(a, sympy.Symbol) or isinstance(b, MatrixExpr):
+                continue
+            if a not in b.free_symbols and a.name not in claim.positive:
+                uses.append(["number", k, flipped])
+                break
     for k, (one, other) in enumerate(claim.where):
         if any(use[1] == k for use in uses):
             continue

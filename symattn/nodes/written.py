@@ -91,6 +91,7 @@ class Writer:
 
     def build(self, tree: Tree) -> tuple[Any, Shape]:
         """The expression of a text and its shape. Raises `SymattnError` where it has none."""
+        shape: Shape
         match tree:
             case Number(value, vector):
                 if vector:
@@ -326,8 +327,12 @@ def groups(
             continue
         last = next((g for g in reversed(out) if shapes[g[-1]] is not None), None)
         before = shapes[last[-1]] if last is not None else None
-        alone = last is None or before is None or rows is None
-        if alone or (is_one(rows) and is_one(before[1]) and not is_one(shape[0])):
+        if (
+            last is None
+            or before is None
+            or rows is None
+            or (is_one(rows) and is_one(before[1]) and not is_one(shape[0]))
+        ):
             out.append([place])
             rows = shape[0]
         else:

@@ -15,19 +15,22 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn import equal
 from symattn.algebra.certificate import Claim, Refused, check
 from symattn.algebra.counterexample import Side
+from symattn.algebra.equality import stated
 from symattn.algebra.hypotheses import Statement
-from symattn.algebra.identities import identity, prove
+from symattn.algebra.identities import identity
 from symattn.algebra.refute import refuted, trial_sizes
+from symattn.algebra.traces import certificate
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.errors import SymattnError
 from tests.statements import STATEMENTS
@@ -58,13 +61,12 @@ class Unfit(Exception):
 
 def certificates(every: int = 12) -> list[Made]:
     """Certificates of rows of the catalogue and of every so manieth true statement."""
-    found = [prove(identity(name)).equality.certificate for name in NAMES]
-    for row in [row for row in STATEMENTS if row.holds][::every]:
-        try:
-            found.append(equal(row.text, **row.options).certificate)
-        except SymattnError:
-            continue
-    return [json.loads(json.dumps(one)) for one in found if one is not None]
+    asked = [next(identity(name).statements()) for name in NAMES]
+    for row in [row for row in STATEMENTS if row.holds and not row.options.get("sizes")][::every]:
+        with suppress(SymattnError):
+            asked.append(next(stated(row.text, None, **row.options)))
+    found = [one for one in map(certificate, asked) if one is not None]
+    return [json.loads(json.dumps(one)) for one in found]
 
 
 # ---- mutations -------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ def cut(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None
     step["gives"] = f"{len(cuts) + 1} parts"
     if random.random() < 0.7:
         points = ["0", *cuts, step["of"].removeprefix("0 … ").removesuffix(" - 1")]
-        step["needs"] = [f"{b} - {a} ≥ 0" for a, b in zip(points, points[1:], strict=False)]
+        step["needs"] = [f"{b} - {a} ≥ 0" for a, b in pairwise(points)]
 
 
 def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:

@@ -1,0 +1,515 @@
+"""Certificates: what is proven for all sizes is replayed, and nothing else is accepted.
+
+Ten thousand changed certificates are tried by ``python -m tests.fuzz.traces``; here is a sample.
+False statements get traces of a prover that lies in one place, so that everything else fits.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy
+from click.testing import CliRunner
+
+from symattn import Attention, equal
+from symattn.algebra import certificate as checker
+from symattn.algebra import traces
+from symattn.algebra.certificate import Form, Refused, check
+from symattn.algebra.equality import stated
+from symattn.algebra.identities import IDENTITIES, prove
+from symattn.cli.prove import prove as command
+from symattn.errors import ReadError, SymattnError
+from tests import ROOT
+from tests.fuzz.traces import certificates, is_false, mutated, outcomes, table
+from tests.statements import STATEMENTS
+
+Made = dict[str, Any]
+
+
+def made(text: str, **options: Any) -> Made:
+    """A certificate of a statement, as it comes out of a file."""
+    found = traces.certificate(next(stated(text, None, **options)))
+    assert found is not None
+    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+
+
+# ---- what is proven is certified -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "every", [20, pytest.param(1, marks=pytest.mark.nightly)], ids=["sample", "all"]
+)
+def test_what_is_equal_for_all_sizes_is_certified(every: int) -> None:
+    asked = 0
+    for row in [row for row in STATEMENTS if row.holds][::every]:
+        try:
+            answer = equal(row.text, **row.options)
+        except SymattnError:
+            continue
+        if answer and answer.scope == "for all sizes":
+            asked += 1
+            assert answer.certified, row.text
+            check(json.loads(json.dumps(answer.certificate)))
+    assert asked > 12
+
+
+@pytest.mark.parametrize(
+    "every", [6, pytest.param(1, marks=pytest.mark.nightly)], ids=["sample", "all"]
+)
+def test_the_catalogue_is_certified_link_by_link(every: int) -> None:
+    for row in [row for row in IDENTITIES if row.holds and row.for_all][::every]:
+        proof = prove(row)
+        assert proof.equality.certified, row.name
+        assert all(link.equality.certified for link in proof.links), row.name
+
+
+def test_a_derivation_is_certified_with_its_steps() -> None:
+    answer = equal(Attention().derivation(), "softmax(Q K^T / sqrt(d_k)) V")
+    assert answer.summary == "equal (for all sizes)"
+    assert answer.certificate["statement"]["left"]["steps"]
+    check(json.loads(json.dumps(answer.certificate)))
+
+
+def test_what_has_no_trace_says_so() -> None:
+    """Two heads in a derivation are decided, and not traced."""
+    answer = equal("A = A")
+    assert answer.summary == "equal (for all sizes)"
+    plain = type(answer)("equal", "for all sizes", "")
+    assert plain.summary == "equal (for all sizes, not certified)"
+
+
+# ---- what the checker is made of ------------------------------------------------------------
+
+
+def imports(path: Path) -> set[str]:
+    """The modules of the package that a file imports, in functions too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            found |= {node.module or ""} | {f"{node.module}.{one.name}" for one in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+    return {name for name in found if name.startswith("symattn")}
+
+
+def test_the_checker_imports_nothing_of_the_provers() -> None:
+    found = imports(ROOT / "symattn" / "algebra" / "certificate.py")
+    allowed = ("symattn.errors", "symattn.grammar", "symattn.nodes", "symattn.step")
+    assert found
+    assert all(name.startswith(allowed) for name in found)
+
+
+def test_the_checker_asks_sympy_for_no_algebra() -> None:
+    source = (ROOT / "symattn" / "algebra" / "certificate.py").read_text(encoding="utf-8")
+    assert not re.search(
+        r"simplify\(|expand\(|\.equals\(|\beval\(|sympify\((?!value, strict=True\))", source
+    )
+
+
+def test_the_trusted_lines_are_those_that_the_docs_count() -> None:
+    listed = re.findall(r"^\| `(symattn/[^`]*)` \|.*\| ([\d,]+) \|$", _docs(), re.MULTILINE)
+    assert listed
+    for name, count in listed:
+        lines = len((ROOT / name).read_text(encoding="utf-8").splitlines())
+        assert lines == int(count.replace(",", "")), name
+
+
+def _docs() -> str:
+    return (ROOT / "docs" / "certificates.md").read_text(encoding="utf-8")
+
+
+def test_every_rule_of_a_step_is_told() -> None:
+    assert all(f"| `{name}` |" in _docs() for name in checker.RULES)
+
+
+# ---- changed certificates -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("every", "count"),
+    [(40, 130), pytest.param(12, 10_000, marks=pytest.mark.nightly)],
+    ids=["sample", "all"],
+)
+def test_no_changed_certificate_proves_what_is_false(every: int, count: int) -> None:
+    found = list(outcomes(mutated(certificates(every), count, 11)))
+    assert not [one for one in found if one.became == "false"], table(found)
+    assert sum(one.became == "refused" for one in found) > count // 2
+
+
+def test_a_false_claim_is_seen_by_the_numbers() -> None:
+    """What judges the changed certificates can tell true from false."""
+    claim = check(made("softmax(S + c 1^T) = softmax(S)", shapes={"c": ("n", 1)}))
+    assert not is_false(claim)
+    other = made("softmax(2 S) = ratio(softmax(S) ∘ softmax(S))")["statement"]
+    other["left"]["text"] = "softmax(3 S)"
+    assert is_false(checker.claim_of(other))
+
+
+# ---- false statements, and provers that lie in one place ------------------------------------
+
+
+class Ranges(traces.Tracer):
+    """Every range holds."""
+
+    def nonnegative(self, one: Form) -> bool:
+        return True
+
+
+class Positive(traces.Tracer):
+    """Everything is positive."""
+
+    def is_positive(self, atom: Any) -> bool:
+        return True
+
+
+class NeverZero(traces.Tracer):
+    """Nothing is 0."""
+
+    def never_zero(self, poly: Any) -> bool:
+        return True
+
+
+class Rooted(traces.Tracer):
+    """A root is taken of everything of which an absolute value is taken."""
+
+    def absolute(self, poly: Any) -> Any:
+        return poly
+
+
+class Diagonal(traces.Tracer):
+    """All indices are the same."""
+
+    def delta(self, one: Form, other: Form) -> Any:
+        return checker.constant(1)
+
+
+class Inverses(traces.Tracer):
+    """Every matrix is its own inverse."""
+
+    def ends(self, uses: Any, index: str, size: Form) -> Any:
+        for atom, _ in uses:
+            self.units[atom[1], False, atom[1], False] = size
+        return super().ends(uses, index, size)
+
+
+class Vanishing(traces.Tracer):
+    """Every difference is 0."""
+
+    def vanishes(self, difference: Any) -> None:
+        self.chosen.append({"rule": "zero"})
+        self.settle(self.take(("zero",), checker.text_of(self.signed(difference))), [], "0")
+
+
+LIES: tuple[tuple[type[traces.Tracer], str, dict[str, Any]], ...] = (
+    (Ranges, "softmax(S + causal()) V = softmax(S) V", {}),
+    (Ranges, "[A, B] 1 = A 1 + A 1", {"shapes": {"A": ("n", "m"), "B": ("n", "m")}}),
+    (Ranges, "exp(S + causal()) = exp(S)", {}),
+    (Positive, "abs(A) = A", {}),
+    (Positive, "sqrt(A ∘ A) = A", {}),
+    (Positive, "relu(A) = A", {}),
+    (Rooted, "abs(A) = A", {}),
+    (Rooted, "abs(A + B) = abs(A) + abs(B)", {}),
+    (Diagonal, "I = 1 1^T", {"shapes": {}}),
+    (
+        Diagonal,
+        "diag(a) A = A diag(b)",
+        {"shapes": {"A": ("n", "n"), "a": ("n", 1), "b": ("n", 1)}},
+    ),
+    (Inverses, "A A = I", {"shapes": {"A": ("n", "n")}}),
+    (Vanishing, "A B = B A", {"shapes": {"A": ("n", "n"), "B": ("n", "n")}}),
+    (Vanishing, "softmax(2 S) = softmax(S)", {}),
+    (Vanishing, "exp(A B) = exp(A) exp(B)", {"shapes": {"A": ("n", "n"), "B": ("n", "n")}}),
+    (Vanishing, "softmax([A, B]) = [softmax(A), softmax(B)]", {}),
+    (Vanishing, "exp(rowsum(A)) = rowsum(exp(A))", {}),
+    (Vanishing, "B = C", {"where": ["A B = A C"], "shapes": dict.fromkeys("ABC", ("n", "n"))}),
+    (Vanishing, "A B = I", {"where": ["A = A^T"], "shapes": dict.fromkeys("AB", ("n", "n"))}),
+)
+
+
+def told(liar: type[traces.Tracer], text: str, options: dict[str, Any]) -> Made | None:
+    """The certificate of a prover that lies."""
+
+    class Lying(traces.Tracing):
+        checker = liar
+
+    statement = next(stated(text, None, **options))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traces, "Tracing", Lying)
+        found = traces.certificate(statement)
+    return None if found is None else json.loads(json.dumps(found))
+
+
+@pytest.mark.parametrize(
+    ("liar", "text", "options"), LIES, ids=[f"{a.__name__}: {b}" for a, b, _ in LIES]
+)
+def test_a_lie_is_found_out(liar: type[traces.Tracer], text: str, options: dict[str, Any]) -> None:
+    lie = told(liar, text, options)
+    assert lie is not None
+    with pytest.raises(Refused):
+        check(lie)
+
+
+def test_a_divisor_that_may_be_zero_is_told() -> None:
+    lie = told(NeverZero, "(A / c) c = A", {})
+    assert lie is not None
+    assert lie["partial"] is False
+    with pytest.raises(Refused, match="where both sides are defined"):
+        check(lie)
+
+
+@pytest.mark.parametrize("every", [25, pytest.param(1, marks=pytest.mark.nightly)])
+def test_the_prover_of_traces_proves_nothing_false(every: int) -> None:
+    """Asked by itself, without the numbers that refute nearly everything first."""
+    for row in [row for row in STATEMENTS if not row.holds][::every]:
+        options = {name: x for name, x in row.options.items() if name not in ("sizes", "effort")}
+        try:
+            statement = next(stated(row.text, None, **options))
+        except SymattnError:
+            continue
+        found = traces.certificate(statement)
+        assert found is None or found["partial"] or row.options.get("sizes"), row.text
+
+
+# ---- forged certificates --------------------------------------------------------------------
+
+
+def _steps(one: Made) -> list[Made]:
+    return one["proof"]["steps"]  # type: ignore[no-any-return]
+
+
+def _where(one: Made, *texts: str) -> None:
+    one["statement"]["where"].append([{"text": text, "spare": []} for text in texts])
+
+
+def _cofactor(one: Made, left: Any, relation: list[Any]) -> None:
+    one["proof"]["cofactors"].append(["1", left, relation, None])
+
+
+A = ["letter", "A", ["size", "n"], ["size", "n"]]
+SHAPES = {"A": ("n", "n"), "B": ("n", "n"), "C": ("n", "n")}
+
+
+def _claims(text: str, where: str = "") -> Made:
+    """A certificate of a true statement whose texts now say something else."""
+    left, right = text.split(" = ")
+    out = made("A + B = B + A", shapes=SHAPES)
+    out["statement"]["left"]["text"], out["statement"]["right"]["text"] = left, right
+    out["letters_only"] = False
+    if where:
+        _where(out, *where.split(" = "))
+    return out
+
+
+def vacuous(one: Made) -> None:
+    """A cut at an index of a range that has ended."""
+    _steps(one)[-2]["cuts"] = ["#1", "#2"]
+
+
+def inverted(one: Made) -> None:
+    """B = C from A B = A C, by an inverse of which the statement says nothing."""
+    _cofactor(one, ["Inverse", A], ["equation", 0, False])
+
+
+def rooted(one: Made) -> None:
+    """A root in a cofactor, from which A ≥ 0 would follow."""
+    _cofactor(one, ["Entrywise", A, ["word", "√"]], ["inverse", A, False])
+
+
+def unknown_size(one: Made) -> None:
+    """A size with the name of an index."""
+    one["statement"]["letters"][0][1] = "#1 × n"
+
+
+def two_shapes(one: Made) -> None:
+    """A letter of two shapes."""
+    one["statement"]["right"] = {"expr": ["letter", "A", ["size", "m"], ["size", "n"]]}
+
+
+def no_definition(one: Made) -> None:
+    """A letter is defined by itself."""
+    _where(one, "A", "A + B")
+    one["uses"].append(["letter", len(one["statement"]["where"]) - 1, 0])
+
+
+def symmetric(one: Made) -> None:
+    """A = B makes no letter symmetric."""
+    _where(one, "A", "B")
+    one["uses"].append(["mirror", 0, 0])
+
+
+def orthonormal(one: Made) -> None:
+    """A A = I makes no letter orthonormal."""
+    _where(one, "A A", "A")
+    one["uses"].append(["orthonormal", 0, 0])
+
+
+def no_permutation(one: Made) -> None:
+    """A matrix that is not square permutes nothing."""
+    one["statement"]["letters"] = [["A", "n × m"], ["B", "n × m"]]
+    one["statement"]["permuting"] = ["A"]
+
+
+def split(one: Made) -> None:
+    """Two cases that are not all."""
+    one["proof"] = {"split": "n", "least": "m", "cases": [one["proof"]]}
+
+
+def endless(one: Made) -> None:
+    """A power that is too large to be multiplied out."""
+    one["statement"]["left"] = {"expr": ["Pow", ["real", "c"], "1000000000"]}
+
+
+def code(one: Made) -> None:
+    """A function that is none of ours."""
+    one["statement"]["left"] = {"expr": ["__import__", ["word", "os"]]}
+
+
+def same(one: Made) -> None:
+    """Different sides that are said to be the same expression."""
+    one["proof"] = {"same": True}
+
+
+FORGERIES: tuple[tuple[str, str, Callable[[Made], None]], ...] = (
+    ("A B = B A", "", vacuous),
+    ("B = C", "A B = A C", inverted),
+    ("abs(A) = A", "", rooted),
+    ("A + B = B + A", "", unknown_size),
+    ("A = A", "", two_shapes),
+    ("A + B = B + A", "", no_definition),
+    ("A + B = B + A", "", symmetric),
+    ("A + B = B + A", "", orthonormal),
+    ("A + B = B + A", "", no_permutation),
+    ("A + B = B + A", "", split),
+    ("A + B = B + A", "", endless),
+    ("A + B = B + A", "", code),
+    ("A + B = B - A", "", same),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "forge"), FORGERIES, ids=[f.__name__ for *_, f in FORGERIES]
+)
+def test_a_forged_certificate_is_refused(
+    text: str, where: str, forge: Callable[[Made], None]
+) -> None:
+    one = _claims(text, where)
+    forge(one)
+    with pytest.raises(Refused):
+        check(one)
+
+
+def test_a_cofactor_may_hold_what_the_statement_holds() -> None:
+    """The same inverse as in `inverted`, where the statement supposes it."""
+    check(made("A^-1 A B = A^-1 A C", where=["A B = A C"], shapes=SHAPES))
+
+
+def test_a_cut_may_not_be_at_an_index_that_is_closed() -> None:
+    """Of a range that may be empty everything holds, so that nothing may be cut there."""
+    one = checker.Checker(
+        [{"rule": "range", "of": "0 … n - 1", "cuts": ["#1"], "gives": "2 parts"}]
+    )
+    one.new(checker.number(0))
+    with pytest.raises(Refused, match="not open"):
+        one.in_parts(checker.variable("n"), lambda at: at)
+
+
+def test_a_root_within_what_may_be_empty_says_nothing() -> None:
+    one = checker.Checker([])
+    entry = checker.single(("entry", "A", checker.variable("#1"), checker.variable("#2")))
+    one.root(entry, sympy.Rational(1, 2))
+    assert not one.rooted
+    one.noting = True
+    one.root(entry, sympy.Rational(1, 2))
+    assert one.rooted
+
+
+# ---- files ----------------------------------------------------------------------------------
+
+
+def _run(*arguments: str) -> Any:
+    return CliRunner().invoke(command, list(arguments), standalone_mode=False)
+
+
+def test_a_certificate_is_written_and_checked(tmp_path: Path) -> None:
+    name = str(tmp_path / "shift.json")
+    assert _run("shift", "--certificate", name).return_value == 0
+    found = _run("--check", name)
+    assert found.return_value == 0
+    assert "softmax(S + c 1^T) = softmax(S)" in found.output
+    assert "accepted: equal (for all sizes)" in found.output
+
+
+def test_a_refused_certificate_says_which_step(tmp_path: Path) -> None:
+    one = made("softmax(S + c 1^T) = softmax(S)", shapes={"c": ("n", 1)})
+    del _steps(one)[4]
+    file = tmp_path / "one.json"
+    file.write_text(json.dumps(one), encoding="utf-8")
+    found = _run("--check", str(file))
+    assert found.return_value == 1
+    assert re.search(r"refused: step \d+: ", found.output)
+
+
+def test_the_json_of_proofs_can_be_checked(tmp_path: Path) -> None:
+    name = str(tmp_path / "proof.json")
+    assert _run("sharpen", "--format", "json", "-o", name).return_value == 0
+    assert _run("--check", name).return_value == 0
+
+
+def _deep() -> str:
+    return "[" * 100_000 + "]" * 100_000
+
+
+def _changed(**changes: Any) -> str:
+    return json.dumps({**made("A = A"), **changes})
+
+
+UNUSABLE: tuple[str, ...] = (
+    "",
+    "[1, 2",
+    "7",
+    "[]",
+    "{}",
+    '{"certificate": 2}',
+    '{"certificate": 1.5}',
+    '{"certificate": 1, "proof": NaN}',
+    _deep(),
+    json.dumps({"certificate": 1, "proof": [[0] * 60_000]}),
+    json.dumps({"certificate": 1, "proof": 10**40}),
+    json.dumps({"certificate": 1, "proof": "x" * 10_000}),
+)
+
+
+@pytest.mark.parametrize("text", UNUSABLE, ids=range(len(UNUSABLE)))
+def test_a_file_that_is_no_certificate_is_told_in_a_line(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "one.json"
+    file.write_text(text, encoding="utf-8")
+    found = _run("--check", str(file))
+    assert isinstance(found.exception, ReadError)
+    assert "\n" not in str(found.exception)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"statement": {}},
+        {"statement": []},
+        {"proof": {}},
+        {"proof": {"steps": [None], "cofactors": []}},
+        {"proof": {"steps": [{"rule": "zero"}], "cofactors": []}},
+        {"uses": [["letter"]]},
+        {"uses": 3},
+        {"partial": 0},
+    ],
+    ids=str,
+)
+def test_a_certificate_with_parts_missing_is_refused(changes: Made) -> None:
+    one = {**copy.deepcopy(made("A + B = B + A", shapes=SHAPES)), **changes}
+    with pytest.raises(Refused):
+        check(one)
