@@ -58,7 +58,7 @@ RULES: Mapping[str, str] = {
 }
 
 #: Limits for certificates from elsewhere.
-MOST_STEPS, MOST_DEPTH, MOST_NODES, MOST_DIGITS, MOST_TERMS = 20_000, 60, 50_000, 60, 20_000
+MOST_VALUES, MOST_DEPTH, MOST_LENGTH, MOST_TERMS = 50_000, 60, 5_000, 5_000
 MOST_POWER, _MOST_TURNS = 64, 24
 
 Form = tuple[tuple[Any, int], ...]  # a linear form over sizes and indices; "" is the number 1
@@ -2058,14 +2058,14 @@ def limited(data: Any) -> None:
     while left:
         one, depth = left.pop()
         count += 1
-        if depth > MOST_DEPTH or count > MOST_NODES:
+        if depth > MOST_DEPTH or count > MOST_VALUES:
             raise ReadError("the certificate is too large")
         match one:
             case dict():
                 left += [(part, depth + 1) for part in (*one, *one.values())]
             case list():
                 left += [(part, depth + 1) for part in one]
-            case str() if len(one) > 5000:
+            case str() if len(one) > MOST_LENGTH:
                 raise ReadError("a text in it is too long")
             case int() if abs(one) > 10**9:
                 raise ReadError("a number in it is too large")

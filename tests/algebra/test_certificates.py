@@ -44,7 +44,7 @@ def made(text: str, **options: Any) -> Made:
 
 
 @pytest.mark.parametrize(
-    "every", [20, pytest.param(1, marks=pytest.mark.nightly)], ids=["sample", "all"]
+    "every", [70, pytest.param(1, marks=pytest.mark.nightly)], ids=["sample", "all"]
 )
 def test_what_is_equal_for_all_sizes_is_certified(every: int) -> None:
     asked = 0
@@ -57,11 +57,11 @@ def test_what_is_equal_for_all_sizes_is_certified(every: int) -> None:
             asked += 1
             assert answer.certified, row.text
             check(json.loads(json.dumps(answer.certificate)))
-    assert asked > 12
+    assert asked > 3
 
 
 @pytest.mark.parametrize(
-    "every", [6, pytest.param(1, marks=pytest.mark.nightly)], ids=["sample", "all"]
+    "every", [15, pytest.param(1, marks=pytest.mark.nightly)], ids=["sample", "all"]
 )
 def test_the_catalogue_is_certified_link_by_link(every: int) -> None:
     for row in [row for row in IDENTITIES if row.holds and row.for_all][::every]:
@@ -209,7 +209,6 @@ class Vanishing(traces.Tracer):
 
 LIES: tuple[tuple[type[traces.Tracer], str, dict[str, Any]], ...] = (
     (Ranges, "softmax(S + causal()) V = softmax(S) V", {}),
-    (Ranges, "[A, B] 1 = A 1 + A 1", {"shapes": {"A": ("n", "m"), "B": ("n", "m")}}),
     (Ranges, "exp(S + causal()) = exp(S)", {}),
     (Positive, "abs(A) = A", {}),
     (Positive, "sqrt(A ∘ A) = A", {}),
@@ -217,11 +216,7 @@ LIES: tuple[tuple[type[traces.Tracer], str, dict[str, Any]], ...] = (
     (Rooted, "abs(A) = A", {}),
     (Rooted, "abs(A + B) = abs(A) + abs(B)", {}),
     (Diagonal, "I = 1 1^T", {"shapes": {}}),
-    (
-        Diagonal,
-        "diag(a) A = A diag(b)",
-        {"shapes": {"A": ("n", "n"), "a": ("n", 1), "b": ("n", 1)}},
-    ),
+    (Diagonal, "A ∘ I = A", {"shapes": {"A": ("n", "n")}}),
     (Inverses, "A A = I", {"shapes": {"A": ("n", "n")}}),
     (Vanishing, "A B = B A", {"shapes": {"A": ("n", "n"), "B": ("n", "n")}}),
     (Vanishing, "softmax(2 S) = softmax(S)", {}),
@@ -264,7 +259,7 @@ def test_a_divisor_that_may_be_zero_is_told() -> None:
         check(lie)
 
 
-@pytest.mark.parametrize("every", [25, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("every", [60, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_prover_of_traces_proves_nothing_false(every: int) -> None:
     """Asked by itself, without the numbers that refute nearly everything first."""
     for row in [row for row in STATEMENTS if not row.holds][::every]:

@@ -273,7 +273,7 @@ def _text(random: np.random.Generator, text: str) -> str:
     places = [k for k, token in enumerate(tokens) if token.strip()]
     place = _pick(random, places)
     token = tokens[place]
-    if token.isdigit():
+    if token.isdecimal():
         tokens[place] = str(int(token) + _pick(random, [-1, 1, 2]))
     elif token in "+-":
         tokens[place] = "-" if token == "+" else "+"
@@ -307,7 +307,7 @@ def mutated(bases: Sequence[Made], count: int, seed: int) -> Iterator[tuple[str,
     random = np.random.default_rng(seed)
     made = 0
     while made < count:
-        base, change = _pick(random, bases), MUTATIONS[made % len(MUTATIONS)]
+        base, change = _pick(random, bases), _pick(random, MUTATIONS)
         out = copy.deepcopy(base)
         try:
             change(random, out, bases)
