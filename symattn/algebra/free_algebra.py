@@ -267,7 +267,9 @@ class _Ring:
         for factor, p in mono:
             if factor[0] not in ("scalar", "number"):
                 raise NotHere("a number that is no product of letters")
-            out *= sympy.sympify(factor[1]) ** sympy.Rational(p.numerator, p.denominator)
+            out *= sympy.sympify(factor[1], strict=True) ** sympy.Rational(
+                p.numerator, p.denominator
+            )
         return out
 
     def _expression_of(self, letter: Letter) -> Any:
