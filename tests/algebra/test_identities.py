@@ -95,7 +95,7 @@ def test_a_rule_with_a_sign_flipped_is_caught(name: str, wrong: str) -> None:
 
 def _sides(*texts: str) -> list[Any]:
     ((out,),) = (next(readings([texts], {"P": ("#P", "#P")})).groups,)
-    return list(out)
+    return [one.meaning for one in out]
 
 
 def test_rules_apply_where_they_fit_and_nowhere_else() -> None:

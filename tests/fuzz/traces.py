@@ -87,13 +87,14 @@ def _leaves(proof: Made) -> Iterator[Made]:
 
 
 def _leaf(random: np.random.Generator, made: Made) -> Made:
-    return _pick(random, [one for one in _leaves(made["proof"]) if one["steps"]])
+    found: Made = _pick(random, [one for one in _leaves(made["proof"]) if one["steps"]])
+    return found
 
 
 def _step(random: np.random.Generator, made: Made, having: str = "rule") -> Made:
-    return _pick(
-        random, [s for one in _leaves(made["proof"]) for s in one["steps"] if s.get(having)]
-    )
+    steps = [step for one in _leaves(made["proof"]) for step in one["steps"]]
+    found: Made = _pick(random, [step for step in steps if step.get(having)])
+    return found
 
 
 def delete(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
