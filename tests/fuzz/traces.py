@@ -1,9 +1,10 @@
 """``python -m tests.fuzz.traces --count 10000 --seed 0``: changed certificates, checked again.
 
 A certificate of a true statement is changed: a step is deleted, doubled, moved or altered, an
-obligation is dropped, a cofactor or the statement itself is changed. What the checker still accepts
-has to be true: numbers are put into both sides of the statement that the certificate then holds,
-by the formulas over arrays, of which the checker uses nothing.
+obligation is dropped, a cofactor or the statement itself is changed. Most are then written again
+so that all steps fit one another, and nothing but what has to be shown is amiss. What the checker
+still accepts has to be true: numbers are put into both sides of the statement that the certificate
+then holds, by the formulas over arrays, of which the checker uses nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,7 +25,20 @@ import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Claim, Refused, check
+from symattn.algebra.certificate import (
+    Checker,
+    Claim,
+    Form,
+    Poly,
+    Refused,
+    Replay,
+    Step,
+    brief,
+    check,
+    claim_of,
+    form_text,
+    text_of,
+)
 from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import stated
 from symattn.algebra.hypotheses import Statement
@@ -316,10 +330,61 @@ def mutated(bases: Sequence[Made], count: int, seed: int) -> Iterator[tuple[str,
                 _pick(random, MUTATIONS)(random, out, bases)
         except (Unfit, KeyError):
             continue
+        if random.random() < 0.6:
+            out = forged(out)
         if out == base:
             continue
         made += 1
         yield change.__name__, base, out
+
+
+class Forger(Checker):
+    """A checker that shows no obligation, and writes into each step what it should say."""
+
+    def __init__(self, steps: Sequence[Step], positive: Iterable[str] = ()) -> None:
+        super().__init__(steps, positive)
+        self.steps = steps  # type: ignore[assignment]  # the same list, which is written into
+
+    def take(self, allowed: tuple[str, ...], before: str) -> Step:
+        if self.done == len(self.steps) or self.steps[self.done]["rule"] not in allowed:
+            raise Refused("nothing to write")
+        step = self.steps[self.done]
+        self.done += 1
+        step["of"] = brief(before)
+        return step
+
+    def settle(self, step: Step, needs: Sequence[tuple[Form, str]], gives: str) -> None:
+        step.pop("needs", None)
+        if needs:
+            step["needs"] = [f"{form_text(one)} ≥ 0" for one, _ in needs]
+        step["gives"] = brief(gives)
+
+    def simplified(self, left: Poly) -> tuple[bool, Poly]:
+        if self.done < len(self.steps) and self.steps[self.done]["rule"] == "zero":
+            self.settle(self.take(("zero",), text_of(left)), [], "0")
+            return True, {}
+        return super().simplified(left)
+
+    def finish(self) -> None:
+        del self.steps[self.done :]
+
+
+class Forging(Replay):
+    """A replay that writes a trace whose steps fit one another."""
+
+    checker = Forger
+
+
+def forged(made: Made) -> Made:
+    """The certificate with every step saying what it should; as it was where that cannot be."""
+    out = copy.deepcopy(made)
+    try:
+        claim = claim_of(out["statement"])
+        replay = Forging(claim, out["uses"], out["letters_only"])
+        replay.check(out["proof"], replay.claim)
+    except Exception:  # whatever a changed certificate leads to
+        return made
+    return {**out, "partial": replay.partial}
 
 
 # ---- truth -----------------------------------------------------------------------------------
