@@ -1674,7 +1674,7 @@ def encoded(one: Any) -> Any:
 _FRACTION = re.compile(r"-?[0-9]{1,60}(/[0-9]{1,60})?")
 
 
-_NAME = re.compile(r"[^\W\d_][\w']{0,59}")
+_MOST_NAME, _NAME = 60, re.compile(r"[^\W\d_][\w']*")
 
 
 def decoded(data: Any) -> Any:
@@ -1684,9 +1684,10 @@ def decoded(data: Any) -> Any:
     if not isinstance(data, list) or not data or not isinstance(data[0], str):
         raise Refused(f"{quote(data)} is no expression")
     kind, *parts = data
-    named = kind in (*_SYMBOLS, "letter")
-    if named and not (parts and isinstance(parts[0], str) and _NAME.fullmatch(parts[0])):
-        raise Refused(f"{quote(data)} is no letter")
+    if kind in (*_SYMBOLS, "letter"):
+        named = parts and isinstance(parts[0], str) and len(parts[0]) <= _MOST_NAME
+        if not named or (kind != "word" and not _NAME.fullmatch(parts[0])):
+            raise Refused(f"{quote(data)} is no letter")
     if kind in _SYMBOLS:
         return sympy.Symbol(parts[0], **_SYMBOLS[kind])
     if kind == "atom" and parts[0] in _ATOMS:

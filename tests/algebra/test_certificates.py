@@ -7,10 +7,12 @@ False statements get traces of a prover that lies in one place, so that everythi
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import json
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from symattn.algebra.identities import IDENTITIES, prove
 from symattn.cli.prove import prove as command
 from symattn.errors import ReadError, SymattnError
 from tests import ROOT
-from tests.fuzz.traces import certificates, is_false, mutated, outcomes, table
+from tests.fuzz.traces import Forger, certificates, is_false, mutated, outcomes, table
 from tests.statements import STATEMENTS
 
 Made = dict[str, Any]
@@ -296,6 +298,7 @@ def _claims(text: str, where: str = "") -> Made:
     left, right = text.split(" = ")
     out = made("A + B = B + A", shapes=SHAPES)
     out["statement"]["left"]["text"], out["statement"]["right"]["text"] = left, right
+    out["statement"]["letters"] = [[name, "n × n"] for name in "ABC"]
     out["letters_only"] = False
     if where:
         _where(out, *where.split(" = "))
@@ -423,6 +426,256 @@ def test_a_root_within_what_may_be_empty_says_nothing() -> None:
     one.noting = True
     one.root(entry, sympy.Rational(1, 2))
     assert one.rooted
+
+
+# ---- one obligation at a time ---------------------------------------------------------------
+
+N, M, ZERO = checker.variable("n"), checker.variable("m"), checker.number(0)
+L, K, TOP = (checker.variable(name) for name in ("#1", "#2", "#3"))
+ONE_MORE = checker.plus_form(L, checker.number(1))
+ENDS = checker.place("P", L, 0)
+
+
+def _entry(name: str, row: Form, column: Form) -> Any:
+    return ("entry", name, row, column)
+
+
+def _delta(one: Form, other: Form) -> Any:
+    return ("δ", *sorted((one, other), key=str))
+
+
+def _sum(power: str = "1") -> Any:
+    bound = (("_1a", M),)
+    return ("sum", bound, _mono(_entry("A", L, checker.variable("_1a")))), Fraction(power)
+
+
+def _mono(*atoms: Any) -> Any:
+    return frozenset(one if isinstance(one[1], Fraction) else (one, Fraction(1)) for one in atoms)
+
+
+#: What a step says, the indices of the sum, and its factors: none of these may be done.
+SUMS: dict[str, tuple[Made, list[tuple[str, Form]], Any]] = {
+    "the index is above its range": (
+        {"rule": "delta", "index": 0, "factor": 1, "inside": True},
+        [("#1", N)],
+        _mono(_entry("A", L, TOP), _delta(L, N)),
+    ),
+    "the index is below its range": (
+        {"rule": "delta", "index": 0, "factor": 1, "inside": True},
+        [("#1", N)],
+        _mono(_entry("A", L, TOP), _delta(L, checker.number(-1))),
+    ),
+    "the index is in its range": (
+        {"rule": "delta", "index": 0, "factor": 1, "inside": False, "below": True},
+        [("#1", N)],
+        _mono(_entry("A", L, TOP), _delta(L, ZERO)),
+    ),
+    "the other's range depends on the index": (
+        {"rule": "delta", "index": 0, "factor": 0, "inside": True},
+        [("#1", N), ("#2", ONE_MORE)],
+        _mono(_delta(L, K)),
+    ),
+    "a range depends on what is counted": (
+        {"rule": "count", "index": 0},
+        [("#1", N), ("#2", ONE_MORE)],
+        _mono(),
+    ),
+    "what is counted occurs": (
+        {"rule": "count", "index": 0},
+        [("#1", N)],
+        _mono(_entry("A", L, TOP)),
+    ),
+    "two sums share a factor": (
+        {"rule": "separate", "groups": [[0], [1]]},
+        [("#1", N), ("#2", M)],
+        _mono(_entry("A", L, K)),
+    ),
+    "an index is left out": (
+        {"rule": "separate", "groups": [[0]]},
+        [("#1", N), ("#2", M)],
+        _mono(_entry("A", L, TOP), _entry("B", K, TOP)),
+    ),
+    "the inverse has another size": (
+        {"rule": "identity", "index": 0},
+        [("#1", M)],
+        _mono(_entry("R", TOP, L), _entry("R⁻¹", L, ZERO)),
+    ),
+    "the index is left in the identity": (
+        {"rule": "identity", "index": 0},
+        [("#1", N)],
+        _mono(_entry("R", L, L), _entry("R⁻¹", L, ZERO)),
+    ),
+    "these are no inverses": (
+        {"rule": "identity", "index": 0},
+        [("#1", N)],
+        _mono(_entry("R", TOP, L), _entry("R", L, ZERO)),
+    ),
+    "the permutation is of more": (
+        {"rule": "permute", "index": 0},
+        [("#1", M)],
+        _mono(_entry("A", ENDS, ZERO)),
+    ),
+    "the index occurs beside the permutation": (
+        {"rule": "permute", "index": 0},
+        [("#1", N)],
+        _mono(_entry("A", ENDS, L)),
+    ),
+    "a sum under a root": (
+        {"rule": "merge", "factor": 0},
+        [("#1", N)],
+        _mono(_sum("1/2")),
+    ),
+    "a sum below a fraction bar": (
+        {"rule": "merge", "factor": 0},
+        [("#1", N)],
+        _mono(_sum("-1")),
+    ),
+}
+
+
+def _sum_of(one: checker.Checker, bound: list[tuple[str, Form]], mono: Any) -> None:
+    one.sizes.update({"#1": N, "#2": M, "#3": N, **dict(bound)})
+    one.count, one.permuted = 9, {"P": N}
+    one.units = {("R", False, "R⁻¹", False): N}
+    one.total(bound, mono)
+
+
+@pytest.mark.parametrize("case", SUMS)
+def test_a_sum_is_not_rewritten_without_its_obligation(case: str) -> None:
+    step, bound, mono = SUMS[case]
+    separate = {"rule": "separate", "groups": [[k] for k in range(len(bound))]}
+    fewer = {"rule": "separate", "groups": [[0]]}
+    for rest in ([], [separate], [fewer], [fewer, fewer]):
+        steps = copy.deepcopy([step, *rest])
+        with pytest.raises(Refused):
+            _sum_of(Forger(steps), bound, mono)  # fills in what the steps say, if it gets so far
+            _sum_of(checker.Checker(steps), bound, mono)
+
+
+@pytest.mark.parametrize("cuts", [["n + 1"], ["n", "1"], ["0 - 1"], ["m"]], ids=str)
+def test_a_range_is_cut_within(cuts: list[str]) -> None:
+    steps: list[Made] = [{"rule": "range", "cuts": cuts}]
+    with pytest.raises(Refused):
+        Forger(steps).in_parts(N, lambda at: at)
+        checker.Checker(steps).in_parts(N, lambda at: at)
+
+
+def test_roots_are_noted_only_in_parts_that_are_not_empty() -> None:
+    steps: list[Made] = [{"rule": "range", "cuts": ["0"]}]
+    forger = Forger(steps)
+    forger.noting = True
+    parts = forger.in_parts(N, lambda at: forger.noting)
+    assert [noted for noted, _ in parts] == [False, True]
+
+
+def test_a_sum_that_may_be_empty_is_no_divisor_that_is_positive() -> None:
+    one = checker.Checker([])
+    one.sizes["#3"] = N
+    power = ("exp", _mono(_entry("A", TOP, checker.variable("_1a"))))
+    full = checker.single(("sum", (("_1a", N),), _mono(power)))
+    empty = checker.single(("sum", (("_1a", TOP),), _mono(power)))
+    assert one.never_zero(full)
+    assert not one.never_zero(empty)
+    with pytest.raises(Refused, match="over nothing"):
+        one.divisor(empty, sympy.S.Zero)
+
+
+def test_an_equation_speaks_of_its_own_sum_alone() -> None:
+    matrix, other = sympy.MatrixSymbol("A", 2, 3), sympy.MatrixSymbol("B", 2, 3)
+    said = [sympy.MatMul(x, sympy.OneMatrix(3, 1)) for x in (matrix, other)]
+    for at in (["0", "0"], ["2", "0"], ["#2", "0"]):
+        about = (
+            "sum",
+            (("_1a", checker.number(3)),),
+            _mono(_entry("B", ZERO, checker.variable("_1a"))),
+        )
+        if at != ["0", "0"]:
+            row = checker.read_form(at[0])
+            about = (
+                "sum",
+                (("_1a", checker.number(3)),),
+                _mono(_entry("A", row, checker.variable("_1a"))),
+            )
+            about = about if at[0] == "2" else ("exp", _mono(about))
+        steps: list[Made] = [
+            {"rule": "hypothesis", "equation": 0, "at": at},
+            {"rule": "range", "cuts": []},
+            {"rule": "separate", "groups": [[0]]},
+        ]
+        for kind in (Forger, checker.Checker):
+            one = kind(steps)
+            one.sizes["#2"], one.known = checker.number(2), [(said[0], sympy.ZeroMatrix(2, 1))]
+            if kind is checker.Checker:
+                with pytest.raises(Refused):
+                    one.as_known(about)
+                continue
+            with contextlib.suppress(Refused):
+                one.as_known(about)
+
+
+class Trusting(traces.Tracing):
+    """A prover that takes any cofactor."""
+
+    def is_whole(self, expr: Any) -> bool:
+        return True
+
+
+def _trusted(text: str, where: str, factors: list[Any]) -> Made:
+    claim_data = _claims(text, where)
+    claim = checker.claim_of(claim_data["statement"])
+    replay = Trusting(claim, [], False)
+    replay.given = [*replay.given, sympy.Inverse(sympy.MatrixSymbol("A", *claim.left.shape))]  # type: ignore[assignment]
+    proof = json.loads(json.dumps(replay.proof(replay.claim, factors)))
+    return {**claim_data, "uses": [], "partial": replay.partial, "proof": proof}
+
+
+def test_no_inverse_is_brought_in_by_a_cofactor() -> None:
+    """B = C does not follow from A B = A C, though it does for every A that has an inverse."""
+    lie = _trusted("B = C", "A B = A C", [["1", ["Inverse", A], ["equation", 0, False], None]])
+    with pytest.raises(Refused, match="does not hold"):
+        check(lie)
+
+
+def test_no_root_is_brought_in_by_a_cofactor() -> None:
+    """|A| = A does not follow from a root of A that only a cofactor takes."""
+    root = ["Entrywise", A, ["word", "√"]]
+    with pytest.raises(Refused, match="vanish"):
+        _trusted("abs(A) = A", "A B = A C", [["1", root, ["equation", 0, False], None]])
+
+
+def test_a_number_of_a_cofactor_is_no_divisor_that_may_be_zero() -> None:
+    """A = B does not follow from c A = c B."""
+    number = ["Pow", ["real", "c"], "-1"]
+    with pytest.raises(Refused, match="divides"):
+        _trusted("A = B", "c A = c B", [[number, None, ["equation", 0, False], None]])
+
+
+def test_a_product_that_is_not_square_is_not_turned_around() -> None:
+    a, b = sympy.symbols("n m", integer=True, positive=True)
+    wide, tall = sympy.MatrixSymbol("A", a, b), sympy.MatrixSymbol("B", b, a)
+    with pytest.raises(Refused, match="turned around"):
+        checker.turned_around((sympy.MatMul(wide, tall), sympy.Identity(a)), 1)
+
+
+def test_a_letter_has_one_shape_and_steps_are_not_assumed() -> None:
+    one, other = sympy.MatrixSymbol("A", 2, 3), sympy.MatrixSymbol("A", 3, 2)
+    with pytest.raises(Refused, match="two shapes"):
+        checker.Claim(one, sympy.Transpose(other)).check_letters()
+    step = (("A", sympy.MatrixSymbol("B", 2, 3)),)
+    with pytest.raises(Refused, match="about a step"):
+        checker.Claim(one, one, ((one, sympy.ZeroMatrix(2, 3)),), steps=(step, ())).check_letters()
+
+
+@pytest.mark.parametrize("text", ["S + causal() = S", "causal() = 0 S", "S = S + causal()"])
+def test_a_side_that_is_hidden_is_not_the_other(text: str) -> None:
+    assert told(Vanishing, text, {}) is None
+
+
+def test_a_trace_ends_where_its_proof_does() -> None:
+    one = made("softmax(S + c 1^T) = softmax(S)", shapes={"c": ("n", 1)})
+    _steps(one).append(_steps(one)[-1])
+    with pytest.raises(Refused, match="complete before"):
+        check(one)
 
 
 # ---- files ----------------------------------------------------------------------------------
