@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,15 +15,20 @@ from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, paths_given
+from symattn.cli.watching import Remembered, again, check_watchable, watch_option
 from symattn.doors import Failure, failure
 from symattn.printable import printable
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
+    from symattn.isolation import Run
     from symattn.worksheet.reports.overview import Overview
 
-_FORMATS = ("text", "md", "html", "json", "github")
+_FORMATS = ("text", "md", "html", "json", "github", "sarif", "junit")
+
+#: The formats that say of a file that it cannot be used, even if it is the only one.
+_OF_RUNS = ("sarif", "junit")
 
 
 @click.command(epilog=END_OF_HELP)
@@ -41,6 +46,7 @@ _FORMATS = ("text", "md", "html", "json", "github")
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
 @click.option("--allow-large", is_flag=True, help="Mark it however much work it is.")
+@watch_option
 @limit_options
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def check(
@@ -49,6 +55,7 @@ def check(
     output: str | None,
     timeout: float | None,
     isolated: bool,
+    watch: bool,
     **options: bool,
 ) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
@@ -60,24 +67,44 @@ def check(
     """
     from symattn.errors import SymattnError
 
-    mends = options["diff"] or options["fix"]
-    if mends and form != "text":
+    if (options["diff"] or options["fix"]) and form != "text":
         raise SymattnError(f"--format {form}: is of a report, not of corrections; leave it out")
+    if options["fix"] and watch:
+        raise SymattnError("check: give --fix or --watch, not both")
+    if watch:
+        check_watchable(paths)
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs(_inputs(paths))
-    failures: list[Failure] = []
+    with runs(timeout, isolated, "symattn.cli.marking") as run:
+        if not watch:
+            return _check(paths, form, destination, run, options)
+        kept = Remembered(run, lambda asked: Path(asked.name))
+        return again(
+            lambda: _check(paths, form, destination, kept, options),
+            lambda: _read(paths),
+            destination,
+        )
+
+
+def _check(
+    paths: tuple[str, ...],
+    form: str,
+    destination: Destination,
+    run: Run,
+    options: Mapping[str, bool],
+) -> Status:
+    """Mark all files, and say what became of them."""
+    mends = options["diff"] or options["fix"]
     options_of_all = not options["no_explain"], options["full"], mends, options["allow_large"]
     asked = [
         one if isinstance(one, Failure) else Asked(*one, *options_of_all)
         for one in _names(paths, options["if_any"])
     ]
-    with (
-        Progress("marking").watched() as progress,
-        runs(timeout, isolated, "symattn.cli.marking") as run,
-    ):
-        marked: list[Marked] = []
-        skipped: list[str] = []
+    failures: list[Failure] = []
+    marked: list[Marked] = []
+    skipped: list[str] = []
+    with Progress("marking").watched() as progress:
         for number, one in enumerate(asked, 1):
             if isinstance(one, Failure):
                 failures.append(one)
@@ -92,18 +119,20 @@ def check(
                 destination.refuse_inputs(found.files)
                 marked.append(found)
     statuses = [status for one in marked for status in one.statuses]
-    alone = len(paths) == 1 and not _is_folder(paths[0])
-    if alone and failures and all(one.status != Status.UNSETTLED for one in failures):
-        pass  # nothing was marked
-    elif mends:
+    parts = [Failure(Status.UNUSABLE, problem) for one in marked for problem in one.problems]
+    alone = len(paths) == 1 and not _is_folder(paths[0]) and form not in _OF_RUNS
+    unmarked = alone and failures and all(one.status != Status.UNSETTLED for one in failures)
+    if mends and not unmarked:
         statuses = _mend(marked, failures, options["diff"], options["fix"], destination)
-    else:
+    failed = [*failures, *parts]
+    status = worst([*statuses, *(one.status for one in failed)])
+    if not mends and not unmarked:
         names = [one.printable_name for one in asked if isinstance(one, Asked)]
-        _show(_overview(marked, failures, skipped, names), form, options["full"], destination)
-    failures += [Failure(Status.UNUSABLE, problem) for one in marked for problem in one.problems]
-    for failed in failures:
-        complain(failed.line)
-    return worst([*statuses, *(failed.status for failed in failures)])
+        overview = _overview(marked, failures, skipped, names, status)
+        _show(overview, form, options["full"], destination)
+    for failure_of_one in failed:
+        complain(failure_of_one.line)
+    return status
 
 
 def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
@@ -119,6 +148,20 @@ def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
             yield path
         elif _is_folder(path):
             yield from reached(name for name in files_in(path, []) if holds_something(name))
+        else:
+            yield from reached([Path(path)])
+
+
+def _read(paths: tuple[str, ...]) -> Iterator[Path]:
+    """The files that are read, or would be, and the folders that are searched."""
+    from symattn.worksheet.pages import files_in, folders_in
+    from symattn.worksheet.reading.files import reached
+
+    for path in paths:
+        yield Path(path)
+        if _is_folder(path):
+            yield from folders_in(path)
+            yield from reached(files_in(path, []))
         else:
             yield from reached([Path(path)])
 
@@ -147,7 +190,11 @@ def _names(paths: tuple[str, ...], if_any: bool) -> Iterator[tuple[str, bool] | 
 
 
 def _overview(
-    marked: list[Marked], failures: list[Failure], skipped: list[str], names: list[str]
+    marked: list[Marked],
+    failures: list[Failure],
+    skipped: list[str],
+    names: list[str],
+    status: Status,
 ) -> Overview:
     """All files that were marked, a line for each that could not be, and those without claims."""
     from symattn.worksheet.reports.overview import Overview
@@ -155,14 +202,16 @@ def _overview(
     unfinished = [one.line for one in failures if one.status == Status.UNSETTLED]
     problems = [one.line for one in failures if one.status != Status.UNSETTLED]
     files = tuple(one.report for one in marked if one.report is not None)
-    return Overview(files, tuple(problems), tuple(unfinished), tuple(skipped), tuple(names))
+    return Overview(files, tuple(problems), tuple(unfinished), tuple(skipped), tuple(names), status)
 
 
 def _show(found: Overview, form: str, full: bool, destination: Destination) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
     from symattn.cli.screen import can_show_unicode, print_lines
     from symattn.worksheet.reports.annotations import github_annotations
+    from symattn.worksheet.reports.junit import junit_xml
     from symattn.worksheet.reports.overview import report_alone
+    from symattn.worksheet.reports.sarif import sarif_log
     from symattn.worksheet.reports.writers import (
         html_overview,
         json_alone,
@@ -182,6 +231,10 @@ def _show(found: Overview, form: str, full: bool, destination: Destination) -> N
             destination.write(markdown_overview(found))
         case "github":
             destination.write(github_annotations(found))
+        case "sarif":
+            destination.write(sarif_log(found))
+        case "junit":
+            destination.write(junit_xml(found))
         case _:
             plain = not destination.is_screen or can_show_unicode()
             charset: Literal["unicode", "ascii"] = "unicode" if plain else "ascii"

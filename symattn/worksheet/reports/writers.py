@@ -382,9 +382,7 @@ def _places(one: FileReport, full: bool) -> Iterator[Styled]:
         mistakes = tuple(finding for finding in failing if finding.verdict != "carried")
         failing = (mistakes or failing)[:_LISTED]
     yield from (("bad", one.located(finding)) for finding in failing)
-    for sign in one.failing_lines:
-        place = f"{one.name}:{sign.line}:{sign.column}" if sign.line else one.name
-        yield "bad", f"{place}: {sign.message}"
+    yield from (("bad", one.located(sign)) for sign in one.failing_lines)
     if left := [finding for finding in one.failing if finding not in failing]:
         alike = all(finding.verdict == "carried" for finding in left)
         why = f" that {of_count('carried', len(left))}" if alike else ""
