@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from symattn.cli.screen import complain, debug_asked, print_lines
+from symattn.cli.screen import complain, debug_asked, is_folder, print_lines
 from symattn.doors import Failure, failure
 from symattn.errors import SymattnError, needing
 from symattn.printable import printable, shortened
@@ -43,6 +43,9 @@ Version = tuple[int, ...]
 #: for that; and until it is looked whether something has changed before the watch began.
 _QUIET, _LONGEST, _FIRST = 100, 1000, 300
 
+#: How many links in a row are followed, as Linux does.
+_MAX_LINKS = 40
+
 #: How many files that have changed are named.
 _NAMED = 3
 
@@ -58,11 +61,13 @@ def check_watchable(paths: Iterable[str]) -> None:
     from symattn.worksheet.reading.files import kind_of
 
     for path in paths:
-        with contextlib.suppress(OSError, ValueError):  # not there yet
-            if path == "-":
-                raise SymattnError("--watch: standard input cannot be watched; give a file")
-            if not Path(path).is_dir() and (kind := kind_of(Path(path))):
-                raise SymattnError(f"--watch: {path} is {kind}; give a file")
+        if path == "-":
+            raise SymattnError("--watch: standard input cannot be watched; give a file")
+        kind = ""
+        with contextlib.suppress(OSError, ValueError):  # not there yet, or no name of a file
+            kind = "" if is_folder(path) else kind_of(Path(path))
+        if kind:
+            raise SymattnError(f"--watch: {path}: is {kind}; give a file")
 
 
 def again(run: Callable[[], object], files: Files, output: Destination | None = None) -> Status:
@@ -96,21 +101,22 @@ def again(run: Callable[[], object], files: Files, output: Destination | None = 
 def _wait(seen: dict[Path, Version], read: Callable[[], dict[Path, Version]]) -> list[Path]:
     """The files that are others than was seen, as soon as there are any."""
     from watchfiles import watch
+    from watchfiles._rust_notify import WatchfilesRustInternalError
 
     known = set(seen)
     while True:
         folders = {folder for path in known for folder in _around(path)}
-        changes = watch(
-            *folders,
-            recursive=False,
-            watch_filter=None,
-            step=_QUIET,
-            debounce=_LONGEST,
-            rust_timeout=_FIRST,
-            yield_on_timeout=True,
-            ignore_permission_denied=True,
-        )
-        with contextlib.suppress(FileNotFoundError):  # a folder is gone meanwhile
+        try:
+            changes = watch(
+                *folders,
+                recursive=False,
+                watch_filter=None,
+                step=_QUIET,
+                debounce=_LONGEST,
+                rust_timeout=_FIRST,
+                yield_on_timeout=True,
+                ignore_permission_denied=True,
+            )
             for number, found in enumerate(changes):
                 if number and not found:
                     continue
@@ -120,6 +126,10 @@ def _wait(seen: dict[Path, Version], read: Callable[[], dict[Path, Version]]) ->
                 known.update(now)
                 if not folders.issuperset(f for path in known for f in _around(path)):
                     break
+        except FileNotFoundError:
+            continue  # a folder is gone meanwhile
+        except WatchfilesRustInternalError as error:
+            raise SymattnError(f"--watch: {error}; set WATCHFILES_FORCE_POLLING=1") from None
 
 
 def _version(path: Path) -> Version:
@@ -133,11 +143,23 @@ def _version(path: Path) -> Version:
 def _around(path: Path) -> Iterator[Path]:
     """The folders in which it shows that there is another file, or link, at a path."""
     path = path.absolute()
-    if path.is_dir():
+    if is_folder(path):
         yield path
-    links = [place for place in (path, *path.parents) if place.is_symlink()]
-    for place in (path, *links, Path(os.path.realpath(path))):
-        yield next(folder for folder in place.parents if folder.is_dir())
+    *links, place = _led_through(path)
+    for each in (path, *links, place):
+        yield next(folder for folder in each.parents if is_folder(folder))
+
+
+def _led_through(path: Path) -> Iterator[Path]:
+    """The links on the way to what a path means, and that place."""
+    for _ in range(_MAX_LINKS):
+        link = next((p for p in (*reversed(path.parents), path) if os.path.islink(p)), None)  # noqa: PTH114
+        if link is None:
+            break
+        yield link
+        place = link.parent / link.readlink() / path.relative_to(link)
+        path = Path(os.path.normpath(place))
+    yield path
 
 
 def _open_file(descriptor: int) -> tuple[int, int] | None:

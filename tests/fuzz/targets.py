@@ -383,6 +383,8 @@ _REPORTS = (
     ("--format", "json"),
     ("--diff",),
     ("--format", "github"),
+    ("--format", "sarif"),
+    ("--format", "junit"),
     ("--full",),
     ("--no-explain",),
 )
