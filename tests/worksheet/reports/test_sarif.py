@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from symattn.cli import main
-from symattn.worksheet.reports.wording import WORDING
+from symattn.worksheet.reading.claims import VERDICTS
 from symattn.worksheet.reports.overview import FileReport, Overview
 from symattn.worksheet.reports.results import Finding
 from symattn.worksheet.reports.sarif import sarif_log
@@ -86,7 +86,7 @@ def test_results_stand_where_the_numbers_do(
     run = valid(log)
     assert status == 2
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
-    assert {*rules} == {*WORDING} - {"right"} | {"worked-line"}
+    assert {*rules} == {*VERDICTS} - {"right"} | {"worked-line"}
     levels: dict[tuple[str, str], int] = {}
     for result in run["results"]:
         assert rules[result["ruleIndex"]] == result["ruleId"]
