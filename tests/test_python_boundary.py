@@ -30,7 +30,7 @@ from symattn.derivation import value_view, worked
 from symattn.errors import MissingExtra, SymattnError
 from symattn.nodes.spell import Speller, ordered_terms
 from symattn.worksheet import check_worksheet, read_worksheet, worksheet_of
-from symattn.worksheet.reading.matrices import read_matrix
+from symattn.worksheet.reading.matrices import named_matrix
 from tests import ROOT
 from tests.extras import package
 
@@ -646,7 +646,7 @@ def test_a_picture_a_notebook_and_a_capture_name_what_they_lack(
         pass
     (tmp_path / "w.safetensors").write_bytes(b"")
     with pytest.raises(SymattnError, match=r"pip install 'symattn\[safetensors\]'"):
-        read_matrix("w.safetensors:Q", tmp_path)
+        named_matrix("w.safetensors:Q", tmp_path).read()
 
 
 # ---- numbers beyond floats -------------------------------------------------------------------

@@ -12,6 +12,7 @@ import unicodedata
 from symattn.errors import CannotSpell
 from symattn.notation.tree import (
     APPLY,
+    GREEK,
     SUM,
     TIMES,
     Custom,
@@ -73,14 +74,11 @@ _COMMAND, _LONGEST = re.compile(r"\\[a-zA-Z]+\Z"), 20
 #: Functions that have a command of their own, which keeps them off what stands before.
 _FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
 
-_GREEK_COMMANDS = {
-    letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].lower()
-    for letter in "αβγδεζηθικμνξπρστυφχψω"
-} | {"λ": r"\lambda", "∂": r"\partial", "φ": r"\varphi", "ε": r"\varepsilon"}
-_GREEK_COMMANDS |= {
-    letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].capitalize()
-    for letter in "ΓΔΘΞΠΣΦΨΩ"
-} | {"Λ": r"\Lambda"}
+_GREEK_COMMANDS = {letter: f"\\{name}" for name, letter in GREEK.items()} | {
+    "∂": r"\partial",
+    "φ": r"\varphi",
+    "ε": r"\varepsilon",
+}
 
 #: Characters that stand for themselves in words only when written another way.
 _TEXT_ESCAPES = {"{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_"}

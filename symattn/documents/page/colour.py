@@ -11,9 +11,6 @@ from collections.abc import Mapping
 #: How many shades a weight may have, 0 to 1.
 SHADES = 11
 
-#: The least contrast of any text on any ground of the page.
-LEAST = 4.5
-
 _INKS = ("#000000", "#ffffff")  # of which one always has more than 4.5 to 1
 
 _RAMPS: Mapping[str, tuple[str, str]] = {
@@ -60,19 +57,6 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
         "quiet": "#1f2630",
     },
 }
-
-#: Which inks are written on which grounds.
-WRITTEN: tuple[tuple[str, str], ...] = (
-    *(
-        (ink, ground)
-        for ink in ("ink", "soft", "accent", "live")
-        for ground in ("ground", "card", "quiet")
-    ),
-    *(("ink", ground) for ground in ("first", "second", "third", "chosen")),
-)
-
-#: Edges that tell kinds of cells apart need 3 to 1 against the card (WCAG 1.4.11).
-EDGES = ("first-edge", "second-edge", "third-edge", "chosen-edge")
 
 
 def luminance(colour: str) -> float:

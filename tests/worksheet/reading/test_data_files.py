@@ -27,7 +27,7 @@ from symattn.worksheet import worksheet_of
 from symattn.worksheet.pages import files_in
 from symattn.worksheet.reading import files
 from symattn.worksheet.reading.files import files_named
-from symattn.worksheet.reading.matrices import MAX_HEADER, MAX_TENSORS_HEADER, read_matrix
+from symattn.worksheet.reading.matrices import MAX_HEADER, MAX_TENSORS_HEADER, named_matrix
 from tests import TRACED
 
 ROWS = np.array([[1.0, 0.5], [2.0, -3.0]])
@@ -311,6 +311,11 @@ MALFORMED = [
     )
     for what, make in table.items()
 ]
+
+
+def read_matrix(reference: str, folder: Path) -> Any:
+    """The matrix that ``file.npz:name`` (or ``file.csv``) means in a folder."""
+    return named_matrix(reference, folder).read()
 
 
 def refusal(reference: str, folder: Path, read: Callable[[str, Path], Any] = read_matrix) -> str:

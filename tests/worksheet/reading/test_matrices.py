@@ -62,8 +62,8 @@ def test_bfloat16_is_read_without_a_library_for_it(tmp_path: Path) -> None:
     given = torch.tensor([[1.0, -0.375], [3.0, 2.0**-130]], dtype=torch.bfloat16)
     save_tensors({"before": torch.zeros(3), "Q": given}, tmp_path / "q.safetensors")
     code = (
-        "from pathlib import Path; from symattn.worksheet.reading.matrices import read_matrix; "
-        "import sys; read = read_matrix('q.safetensors:Q', Path()); "
+        "from pathlib import Path; from symattn.worksheet.reading.matrices import named_matrix; "
+        "import sys; read = named_matrix('q.safetensors:Q', Path()).read(); "
         "print(read.dtype, read.tolist(), 'ml_dtypes' in sys.modules)"
     )
     ran = subprocess.run(
