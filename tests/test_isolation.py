@@ -30,10 +30,9 @@ from symattn.worksheet.reports.writers import (
     styled_overview,
 )
 from tests import ROOT, tasks
+from tests.processes import environment, python
 from tests.terminal import shown_at_a_terminal
 from tests.worksheet.reports.test_check_overview import RIGHT, SLIP
-
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
 
@@ -152,14 +151,7 @@ def test_the_folder_of_the_call_is_not_searched_for_modules(tmp_path: Path) -> N
         (tmp_path / f"{name}.py").write_text("raise SystemExit('run')\n", encoding="utf-8")
     (tmp_path / "a.toml").write_text(RIGHT, encoding="utf-8")
     code = "import sys; sys.path[:] = sys.path[1:]; from symattn.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "check", "a.toml", "--isolated"],
-        cwd=tmp_path,
-        env={**ENVIRONMENT, "PYTHONSAFEPATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-c", code, "check", "a.toml", "--isolated", cwd=tmp_path, PYTHONSAFEPATH="")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -304,7 +296,7 @@ def test_no_process_is_left(number: int, status: int, said: str) -> None:
     """The worker is in the midst of a call in C."""
     code = _COMMAND if number == signal.SIGINT else _WORKER
     with subprocess.Popen(
-        [sys.executable, "-c", code], env=ENVIRONMENT, cwd=ROOT, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code], env=environment(), cwd=ROOT, stderr=subprocess.PIPE, text=True
     ) as running:
         assert soon(lambda: len(workers_of(running.pid)) == 2)
         time.sleep(0.5)

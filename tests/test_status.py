@@ -29,6 +29,7 @@ from symattn.errors import ReadError, Undecided
 from symattn.status import PRECEDENCE, Status, exit_statuses, worst
 from symattn.worksheet.filling import fill_page
 from tests import ROOT
+from tests.processes import environment, python
 from tests.rows import every_one_has_a_row
 from tests.sphinxed import warnings_of
 
@@ -553,17 +554,6 @@ def test_a_file_that_cannot_be_put_right_stops_no_other(
 # ---- real processes --------------------------------------------------------------------------
 
 
-def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "symattn", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        timeout=120,
-        check=False,
-    )
-
-
 #: Runs the command line with a defect planted in the reader of worksheets.
 PLANTED = """
 import sys
@@ -575,20 +565,15 @@ main(sys.argv[1:])
 
 
 def test_each_status_of_a_real_process(given: dict[str, str]) -> None:
-    assert process("check", given["right"]).returncode == 0
-    assert process("check", given["right"], given["wrong"]).returncode == 1
-    refused = process("check", given["wrong"], given["bad"])
+    command = ("-W", "error", "-m", "symattn")
+    assert python(*command, "check", given["right"]).returncode == 0
+    assert python(*command, "check", given["right"], given["wrong"]).returncode == 1
+    refused = python(*command, "check", given["wrong"], given["bad"])
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1 and "weights[1,1]: you wrote 0.4" in refused.stdout
-    assert process("prove", "ln(-exp(S)) = S").returncode == 4
+    assert python(*command, "prove", "ln(-exp(S)) = S").returncode == 4
     for options, traceback in (((), False), (("--debug",), True)):
-        broken = subprocess.run(
-            [sys.executable, "-c", PLANTED, *options, "check", given["right"]],
-            check=False,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
+        broken = python("-c", PLANTED, *options, "check", given["right"])
         assert broken.returncode == 3
         assert ("Traceback" in broken.stderr) is traceback
         assert REPORT.search(broken.stderr.splitlines()[-1])
@@ -605,7 +590,7 @@ def test_a_reader_that_leaves_changes_no_status(
             [sys.executable, "-m", "symattn", "check", given[name]],
             stdout=closed,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=environment(),
             check=False,
         )
     assert (done.returncode, done.stderr) == (status, b"")
@@ -623,7 +608,7 @@ def test_a_reader_of_neither_stream(words: str, status: int) -> None:
             [sys.executable, "-m", "symattn", *words.split()],
             stdout=closed,
             stderr=closed,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=environment(),
             check=False,
         )
     assert done.returncode == status
@@ -643,7 +628,7 @@ def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         cwd=tmp_path,
     ) as running:
         assert running.stdout is not None and running.stdout.readline() == "here\n"

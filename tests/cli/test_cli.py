@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from itertools import cycle, product
@@ -18,6 +17,7 @@ from symattn.cli import main
 from symattn.documents.job import CODE, FORMATS
 from symattn.worksheet import read_worksheet
 from tests import ROOT
+from tests.processes import environment, python
 from tests.shares import share
 from tests.terminal import shown_at_a_terminal
 
@@ -153,22 +153,10 @@ def test_unknown_names_get_the_nearest() -> None:
     assert step.exit_code == 2 and 'did you mean "scores"' in step.stderr
 
 
-def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "symattn.cli", *words],
-        capture_output=True,
-        text=True,
-        env=env,
-        timeout=120,
-        check=False,
-        encoding="utf-8",
-    )
-
-
 def test_a_terminal_without_unicode_gets_ascii() -> None:
     example = str(ROOT / "examples/causal.toml")
-    result = process("derive", example, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    words = ("-W", "error", "-m", "symattn.cli", "derive", example)
+    result = python(*words, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert result.returncode == 0 and result.stderr == ""
     assert result.stdout.isascii() and "S/sqrt(d_k)" in result.stdout
     assert "-inf" in result.stdout
@@ -177,9 +165,14 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 def test_a_closed_pipe_is_no_error() -> None:
     example = str(ROOT / "examples/two_heads.toml")
     command = f'"{sys.executable}" -m symattn.cli derive "{example}" --view worked | head -n 1'
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
     result = subprocess.run(
-        command, shell=True, capture_output=True, text=True, env=env, check=False, timeout=120
+        command,
+        shell=True,
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+        timeout=120,
     )
     assert result.stderr == ""
 
@@ -203,15 +196,7 @@ HEAVY = (
 
 def test_importing_loads_nothing_heavy() -> None:
     code = f"import symattn, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=env,
-        check=True,
-        timeout=60,
-    )
+    result = python("-c", code, check=True)
     assert result.stdout.strip() == "[]"
 
 
@@ -223,15 +208,7 @@ def test_deriving_loads_nothing_that_only_other_outputs_need() -> None:
         "wanted = ('IPython', 'matplotlib', 'torch', 'rich', 'latex2mathml', 'scipy', 'lark')\n"
         "print([m for m in wanted if m in sys.modules], file=sys.stderr)"
     )
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=env,
-        check=True,
-        timeout=60,
-    )
+    result = python("-c", code, check=True)
     assert result.stderr.strip() == "[]"
 
 

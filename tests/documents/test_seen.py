@@ -8,7 +8,6 @@ of them in one run of it, and what that program shows is read back by `tests.see
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -46,6 +45,7 @@ from tests import ROOT
 from tests.documents.page.test_page import cells
 from tests.documents.test_markdown import formulas
 from tests.extras import package
+from tests.processes import environment, python
 from tests.rows import every_one_has_a_row
 from tests.seen import (
     Part,
@@ -466,15 +466,7 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
         "import nbformat, nbclient; book = nbformat.read('all.ipynb', as_version=4); "
         "nbclient.NotebookClient(book, timeout=200).execute(); nbformat.write(book, 'all.ipynb')"
     )
-    place = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
-    subprocess.run(
-        [sys.executable, "-c", run],
-        cwd=tmp_path,
-        check=True,
-        env=place,
-        capture_output=True,
-        timeout=300,
-    )
+    python("-c", run, cwd=tmp_path, check=True, seconds=300, HOME=str(tmp_path))
     done = nbformat.read(tmp_path / "all.ipynb", as_version=4).cells
     plain: dict[str, list[Seen]] = {}
     sources: dict[str, list[str]] = {}
@@ -499,14 +491,12 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
         for name in _BOOKS
     }
     assert differences(seen_by(katexed), steps_of) == []
-    exported = subprocess.run(
-        [sys.executable, "-m", "nbconvert", "--to", "html", "--stdout", "all.ipynb"],
+    exported = python(
+        *("-m", "nbconvert", "--to", "html", "--stdout", "all.ipynb"),
         cwd=tmp_path,
         check=True,
-        capture_output=True,
-        encoding="utf-8",
-        env=place,
-        timeout=200,
+        seconds=200,
+        HOME=str(tmp_path),
     ).stdout
     html, found = unescape(exported), 0
     for each in done:
@@ -536,7 +526,7 @@ def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
             capture_output=True,
             encoding="utf-8",
             timeout=200,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=environment(),
         )
         assert (ran.returncode, ran.stderr) == (0, "")
     wanted = [seen for name in names for seen in text_of(name)]

@@ -40,6 +40,7 @@ from symattn.errors import CannotSpell
 from symattn.nodes import Entrywise
 from tests.extras import package
 from tests.nodes.test_nodes_contract import IN_MPMATH
+from tests.processes import python
 from tests.shares import share
 
 NAMES = tuple(row.name for row in VARIANTS)
@@ -600,8 +601,7 @@ def test_a_number_that_follows_from_no_size_is_not_made_up() -> None:
 
 
 def test_the_module_runs_as_a_program() -> None:
-    told = [sys.executable, "-m", "symattn", "derive", "causal", "--format", "python"]
-    ran = subprocess.run(told, capture_output=True, text=True, check=True)
+    ran = python("-m", "symattn", "derive", "causal", "--format", "python", check=True)
     room: dict[str, Any] = {}
     exec(ran.stdout, room)
     found = room["attention"]([[1], [2]], [[1]], [[0]], [[3]])
