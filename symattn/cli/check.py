@@ -7,14 +7,17 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli.formats import FORMS, format_options, show
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, paths_given
+from symattn.documents.data import written
+from symattn.documents.job import FORMATS, check_flavor
 from symattn.doors import Failure, failure
 from symattn.printable import printable
 from symattn.status import Status, worst
@@ -23,12 +26,10 @@ from symattn.writing import Destination
 if TYPE_CHECKING:
     from symattn.worksheet.reports.overview import Overview
 
-_FORMATS = ("text", "md", "html", "json", "github")
-
 
 @click.command(epilog=END_OF_HELP)
 @click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True, callback=paths_given)
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
+@format_options((*FORMS, "github"))
 @click.option(
     "--full", is_flag=True, help="Show every table whole, and every number that is not accepted."
 )
@@ -42,10 +43,10 @@ _FORMATS = ("text", "md", "html", "json", "github")
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
 @click.option("--allow-large", is_flag=True, help="Mark it however much work it is.")
 @limit_options
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def check(
     paths: tuple[str, ...],
     form: str,
+    flavor: str | None,
     output: str | None,
     timeout: float | None,
     isolated: bool,
@@ -63,6 +64,8 @@ def check(
     mends = options["diff"] or options["fix"]
     if mends and form != "text":
         raise SymattnError(f"--format {form}: is of a report, not of corrections; leave it out")
+    if form in FORMATS:
+        check_flavor(form, flavor)
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs(_inputs(paths))
@@ -83,14 +86,14 @@ def check(
                 failures.append(one)
                 continue
             progress.at(f"marking {number} of {len(asked)}: {one.printable_name}")
-            found = run(mark, one, one.printable_name)
-            if isinstance(found, Failure):
-                failures.append(found)
-            elif found is None:
+            result = run(mark, one, one.printable_name)
+            if isinstance(result, Failure):
+                failures.append(result)
+            elif result is None:
                 skipped.append(one.printable_name)
             else:
-                destination.refuse_inputs(found.files)
-                marked.append(found)
+                destination.refuse_inputs(result.files)
+                marked.append(result)
     statuses = [status for one in marked for status in one.statuses]
     alone = len(paths) == 1 and not _is_folder(paths[0])
     if alone and failures and all(one.status != Status.UNSETTLED for one in failures):
@@ -99,7 +102,8 @@ def check(
         statuses = _mend(marked, failures, options["diff"], options["fix"], destination)
     else:
         names = [one.printable_name for one in asked if isinstance(one, Asked)]
-        _show(_overview(marked, failures, skipped, names), form, options["full"], destination)
+        found = _overview(marked, failures, skipped, names)
+        _show(found, form, flavor, options["full"], destination)
     failures += [Failure(Status.UNUSABLE, problem) for one in marked for problem in one.problems]
     for failed in failures:
         complain(failed.line)
@@ -158,42 +162,29 @@ def _overview(
     return Overview(files, tuple(problems), tuple(unfinished), tuple(skipped), tuple(names))
 
 
-def _show(found: Overview, form: str, full: bool, destination: Destination) -> None:
+def _show(
+    found: Overview, form: str, flavor: str | None, full: bool, destination: Destination
+) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
-    from symattn.cli.screen import can_show_unicode, print_lines
     from symattn.worksheet.reports.annotations import github_annotations
-    from symattn.worksheet.reports.overview import report_alone
-    from symattn.worksheet.reports.writers import (
-        html_overview,
-        json_alone,
-        json_overview,
-        markdown_overview,
-        styled_overview,
-        styled_report,
-    )
+    from symattn.worksheet.reports.documents import overview_document, report_document
+    from symattn.worksheet.reports.overview import overview_data, report_alone
+    from symattn.worksheet.reports.single import report_data
 
     alone = report_alone(found)
     match form:
         case "json":
-            destination.write(json_overview(found) if alone is None else json_alone(alone))
-        case "html":
-            destination.write(html_overview(found))
-        case "md":
-            destination.write(markdown_overview(found))
+            data = overview_data(found) if alone is None else report_data(alone)
+            destination.write(written(data) + "\n")
         case "github":
             destination.write(github_annotations(found))
         case _:
-            plain = not destination.is_screen or can_show_unicode()
-            charset: Literal["unicode", "ascii"] = "unicode" if plain else "ascii"
-            lines = (
-                styled_overview(found, charset, full, listed=not destination.is_screen)
-                if alone is None
-                else styled_report(alone, charset)
-            )
-            if destination.is_screen:
-                print_lines(lines)
+            brief = FORMATS[form].brief
+            if alone is not None:
+                document = report_document(alone, brief)
             else:
-                destination.write("\n".join(words for _, words in lines) + "\n")
+                document = overview_document(found, brief, full, listed=not destination.is_screen)
+            show(form, [document], flavor, destination)
 
 
 def _mend(

@@ -16,8 +16,8 @@ from symattn.worksheet.display import PageMarks
 from symattn.worksheet.marking.verdicts import EntryMark
 from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.single import report_of
-from symattn.worksheet.reports.writers import text_report
 from tests import ROOT
+from tests.written import text_report
 
 SHEET = """
 [given]
