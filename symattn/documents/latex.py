@@ -5,29 +5,28 @@ The fragment needs amsmath alone and compiles in pdflatex; each display is taken
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from symattn.documents import blocks as b
 from symattn.documents.wrap import Piece, size_of, wrapped
 from symattn.notation import tree as t
-from symattn.notation.latex import latex, prose
+from symattn.notation.latex import latex, prose, text
 from symattn.notation.text import box, line
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
 #: A display does not break across pages; a row wider than this many characters breaks at = and ≈;
 #: one that is narrower than the last fits every page.
 _MOST_LINES, _WIDE, _NARROW = 9, 80, 56
+
+#: How many links of a proof stand in one display.
+_MOST_LINKS = 6
 _RELATIONS = (EQUALS, APPROX)
 
 
 #: Headings by depth; what is deeper still is a paragraph.
 _HEADINGS = (r"\section*", r"\subsection*", r"\subsubsection*", r"\paragraph*")
-
-#: Signs of verdicts that TeX's fonts do not have, in amsmath's and LaTeX's own symbols.
-_SIGNS = {"✗": r"$\times$", "⌊": r"$\lfloor$", "✓": r"$\surd$"}
 
 
 def write(documents: Sequence[b.Document], flavor: str = "") -> str:
@@ -59,7 +58,7 @@ class _Style:
 
 def _heading(depth: int, title: str) -> str:
     before = r"\raggedright " if depth == 0 else ""
-    return rf"{_HEADINGS[min(depth, len(_HEADINGS) - 1)]}{{{before}{spelled(title)}}}"
+    return rf"{_HEADINGS[min(depth, len(_HEADINGS) - 1)]}{{{before}{prose(title)}}}"
 
 
 def _document(document: b.Document, depth: int, style: _Style) -> Iterator[str]:
@@ -72,8 +71,8 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
     """The paragraphs of blocks at a depth of headings."""
     for block in blocks:
         match block:
-            case b.Document():
-                yield from _document(block, depth, style)
+            case b.Document():  # whose steps may have the names of another's
+                yield from _document(block, depth, replace(style, prefix=""))
             case b.Section(title, inside):
                 yield from [_heading(depth, title)] if title else []
                 yield from _blocks(inside, depth + 1, style)
@@ -84,9 +83,10 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
             case b.Worked(lead, tree, inline):
                 yield _worked(lead, tree, inline, style)
             case b.Chain():
-                yield from _chain(block, style)
-            case b.List(items):
-                yield from _list(items, depth, style)
+                for body in chain_displays(block, style.fitted):
+                    yield f"\\[\n{body}\n\\]"
+            case b.List(items, signed):
+                yield from _list(items, depth, style, signed)
             case b.Table():
                 yield from _table(block, style)
             case b.Break() | b.Notebook():
@@ -102,34 +102,35 @@ def _formulas(block: b.Formulas, style: _Style) -> str:
         label = rf"\label{{{style.prefix}{block.label}}}"
         shown[0] = rf"\begin{{equation}}{label}{numbered}\end{{equation}}"
     body = "\n".join(shown)
-    tail = f"\n{spelled(block.left_out)}." if block.left_out else ""
+    tail = f"\n{prose(block.left_out)}." if block.left_out else ""
     return f"{words}\n{body}{tail}"
 
 
 def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:
     (body,) = displays((b.Line("worked", tree),), style.fitted)
-    return "\n".join(filter(None, (spelled(lead), f"\\[\n{body}\n\\]")))
+    return "\n".join(filter(None, (prose(lead), f"\\[\n{body}\n\\]")))
 
 
-def _chain(block: b.Chain, style: _Style) -> Iterator[str]:
-    """The left side, then each right side with the reason above it."""
-    left = latex(block.left)
-    for tree, reason in block.links:
-        line = (b.Line("worked", t.row(t.Custom(left), EQUALS, tree)),)
-        (body,) = displays(line, style.fitted)
-        left = "{}"
-        yield f"{spelled(reason)}\n\\[\n{body}\n\\]"
+def chain_displays(block: b.Chain, fitted: bool = False) -> Iterator[str]:
+    """The bodies of displays: the left side, then each right side beside its reason."""
+    left = f"{latex(block.left)} "
+    rows = [f"&= {latex(tree)} && {text(reason)}" for tree, reason in block.links]
+    for start in range(0, len(rows), _MOST_LINKS):
+        shown = left + " \\\\[4pt]\n".join(rows[start : start + _MOST_LINKS])
+        body = f"\\begin{{aligned}}\n{shown}\n\\end{{aligned}}"
+        yield rf"\symattnfit{{{body}}}" if fitted else body
+        left = ""
 
 
-def _list(items: Sequence[b.Item], depth: int, style: _Style) -> Iterator[str]:
+def _list(items: Sequence[b.Item], depth: int, style: _Style, signed: bool) -> Iterator[str]:
     """The items; those with blocks of their own are paragraphs with a name."""
     run: list[str] = []
     for item in items:
-        name = rf"\textbf{{{spelled(item.name)}}} " if item.name else ""
-        more = f". {spelled(item.more)}" if item.more else ""
+        name = rf"\textbf{{{prose(item.name)}}} " if item.name else ""
+        more = f". {prose(item.more)}" if item.more else ""
         words = f"{name}{sentence(item.words)}{more}"
         if not item.blocks:
-            run.append(rf"\item {words}")
+            run.append(rf"\item{'[]' if signed else ''} {words}")
             continue
         yield from _itemized(run)
         run = []
@@ -144,10 +145,10 @@ def _itemized(items: list[str]) -> Iterator[str]:
 
 
 def _table(table: b.Table, style: _Style) -> Iterator[str]:
-    caption = rf"\noindent\emph{{{spelled(table.caption)}}}" if table.caption else ""
+    caption = rf"\noindent\emph{{{prose(table.caption)}}}" if table.caption else ""
     head = [table.corner, *table.columns]
     rows = [[sentence(row.name.words), *map(_cell, row.cells)] for row in table.rows]
-    lines = [" & ".join(row) + r" \\" for row in ([*map(spelled, head)], *rows)]
+    lines = [" & ".join(row) + r" \\" for row in ([*map(prose, head)], *rows)]
     body = "\n".join(
         [rf"\begin{{tabular}}{{l{table.sides}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"]
     )
@@ -159,18 +160,12 @@ def _table(table: b.Table, style: _Style) -> Iterator[str]:
     table_of_it = rf"\symattnfit{{{body}}}" if wide else body
     yield "\n".join(filter(None, (caption, f"\\[\n{table_of_it}\n\\]")))
     if table.left_out:
-        yield rf"\noindent ({spelled(table.left_out)})"
+        yield rf"\noindent ({prose(table.left_out)})"
 
 
 def _cell(cell: b.Cell) -> str:
     words = sentence(cell.words)
-    return rf"{spelled(cell.sign)} \textbf{{{words}}}" if cell.sign else words
-
-
-def spelled(words: str) -> str:
-    """Words outside mathematics, the signs of verdicts among them."""
-    parts = re.split(f"([{''.join(_SIGNS)}])", words)
-    return "".join(_SIGNS.get(part) or prose(part) for part in parts)
+    return rf"{prose(cell.sign)} \textbf{{{words}}}" if cell.sign else words
 
 
 def sentence(words: b.Words) -> str:
@@ -179,13 +174,13 @@ def sentence(words: b.Words) -> str:
     for part in words:
         match part:
             case str():
-                parts.append(spelled(part))
+                parts.append(prose(part))
             case b.Strong(inside):
-                parts.append(rf"\textbf{{{spelled(inside)}}}")
+                parts.append(rf"\textbf{{{prose(inside)}}}")
             case b.Code(inside):
-                parts.append(rf"\texttt{{{spelled(inside)}}}")
+                parts.append(rf"\texttt{{{prose(inside)}}}")
             case b.Link(inside):
-                parts.append(spelled(inside))
+                parts.append(prose(inside))
             case _:
                 parts.append(f"${latex(part)}$")
     return "".join(parts)

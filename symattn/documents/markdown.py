@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from symattn.documents import blocks as b
-from symattn.documents.latex import displays
-from symattn.notation import tree as t
+from symattn.documents.latex import chain_displays, displays
 from symattn.notation.latex import latex
 from symattn.notation.markdown import words
-from symattn.notation.tree import EQUALS
 
 #: Writes a display: its body and its label.
 Display = Callable[[str, str], str]
@@ -55,7 +53,7 @@ def _blocks(blocks: Sequence[b.Block], display: Display, level: int) -> Iterator
                     yield words(lead)
                 yield f"$${latex(tree)}$$"
             case b.Chain():
-                yield from _chain(block, display)
+                yield from (display(body, "") for body in chain_displays(block))
             case b.List(items):
                 yield from _list(items, display, level)
             case b.Table():
@@ -73,16 +71,6 @@ def _formulas(block: b.Formulas, display: Display) -> Iterator[str]:
         label = ""
     if block.left_out:
         yield f"{words(block.left_out)}."
-
-
-def _chain(block: b.Chain, display: Display) -> Iterator[str]:
-    """Each equation behind the reason for it."""
-    left = latex(block.left)
-    for tree, reason in block.links:
-        yield words(reason)
-        for body in displays((b.Line("worked", t.row(t.Custom(left), EQUALS, tree)),)):
-            yield display(body, "")
-        left = "{}"
 
 
 def _list(items: Sequence[b.Item], display: Display, level: int) -> Iterator[str]:

@@ -108,20 +108,15 @@ def _chain(block: b.Chain) -> Markup:
 
 
 def _list(block: b.List, level: int) -> Iterator[Markup]:
-    """The items; those with blocks of their own are headings above them."""
-    run: list[Markup] = []
-    kind = "signed" if block.signed else None
-    for item in block.items:
-        if item.blocks:
-            yield from [el("ul", *run, class_=kind)] if run else []
-            run = []
+    """The items; where some have blocks of their own, all are headings."""
+    if any(item.blocks for item in block.items):
+        for item in block.items:
             words = el("small", sentence(item.words))
             yield el(f"h{min(level, 6)}", item.name, " ", words)
             yield from xhtml(item.blocks, level + 1)
-        else:
-            run.append(el("li", *_item(item)))
-    if run:
-        yield el("ul", *run, class_=kind)
+        return
+    kind = "signed" if block.signed else None
+    yield el("ul", *(el("li", *_item(item)) for item in block.items), class_=kind)
 
 
 def _item(item: b.Item) -> Iterator[str]:
@@ -142,7 +137,8 @@ def _table(table: b.Table) -> Iterator[Markup]:
     )
     body = []
     for row in table.rows:
-        name = el("th", sentence(row.name.words), scope="row")
+        kind = "words" if table.align else None
+        name = el("th", sentence(row.name.words), scope="row", class_=kind)
         cells = (_cell(cell, **side) for cell, side in zip(row.cells, sides, strict=True))
         body.append(el("tr", name, *cells, class_=None if row.role == "plain" else row.role))
     inside = el(

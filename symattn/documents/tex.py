@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from symattn.documents import blocks as b
-from symattn.documents.latex import displays, has_grid, latex_document, sentence, spelled
+from symattn.documents.latex import displays, has_grid, latex_document, sentence
 from symattn.documents.pdf import pdf_document
-from symattn.notation.latex import latex
+from symattn.notation.latex import latex, prose
 from symattn.notation.text import box
 from symattn.notation.tree import Tree
 
@@ -145,7 +145,7 @@ _WIDE, _HIGH, _LINES = 72, 16, 6
 
 def _frames(document: b.Document) -> Iterator[str]:
     if document.title:
-        title = spelled(document.title)
+        title = prose(document.title)
         yield rf"\begin{{frame}}\centering\Large {title}\end{{frame}}"
     loose: list[b.Block] = []
     for block in (*document.blocks, b.Break()):
@@ -160,9 +160,9 @@ def _frames(document: b.Document) -> Iterator[str]:
                     for each in part.lines
                 ]
                 for rows in _slides(trees):
-                    yield _frame(spelled(title), "", rows)
+                    yield _frame(prose(title), "", rows)
             case b.Section(title, (b.Formulas() as step,)):
-                yield from _step(spelled(title), step)
+                yield from _step(prose(title), step)
             case b.Section(title, blocks):
                 yield _flowing(title, blocks)
             case b.Break():
@@ -176,7 +176,7 @@ def _frames(document: b.Document) -> Iterator[str]:
 def _flowing(title: str, blocks: Sequence[b.Block]) -> str:
     """Words, lists and tables on as many slides as they take."""
     body = latex_document(b.Document("", tuple(blocks)), fitted=True)
-    return rf"\begin{{frame}}[allowframebreaks]{{{spelled(title)}}}" f"\n{body}\\end{{frame}}"
+    return rf"\begin{{frame}}[allowframebreaks]{{{prose(title)}}}" f"\n{body}\\end{{frame}}"
 
 
 def _step(title: str, step: b.Formulas) -> Iterator[str]:

@@ -164,7 +164,7 @@ def _list(block: b.List, charset: Charset, room: int | None) -> Iterator[Styled]
 
 def _formulas(block: b.Formulas, charset: Charset) -> Iterator[Styled]:
     words = sentence(block.words, charset)
-    if len(block.lines) != 1 if block.label else words:
+    if len(block.lines) != 1 if block.label else words and block.lines:
         yield "note", words
     for formula in block.lines:
         style: b.Role = "formula" if formula.view == "formula" else "plain"

@@ -235,7 +235,7 @@ def _of_catalogue() -> Iterator[Row]:
     def printed(form: str) -> str:
         brief = FORMATS[form].brief
         documents = [reports.proof_document(proof, brief) for proof in proofs()]
-        return "\n".join(str(written(form, [one])) for one in documents)
+        return "\n".join(str(written(form, [one])).rstrip("\n") for one in documents)
 
     def data() -> str:
         rows = (reports.data(proof) for proof in proofs())

@@ -40,14 +40,14 @@ def report_document(report: Report, brief: bool = False) -> b.Document:
 
 def _report(report: Report, brief: bool) -> Iterator[b.Block]:
     yield from _top(report)
-    if report.first is not None:
-        conclusion = b.Paragraph((report.conclusion,), "heading")
-        yield b.Break()
-        yield conclusion if brief else b.Section("Step by step", (conclusion,))
+    steps = b.List(tuple(_step(step, report) for step in report.steps))
+    if report.first is None:
+        yield from (b.Paragraph((b.Strong(report.conclusion),), "good"), b.Break(), steps)
     else:
-        yield b.Paragraph((b.Strong(report.conclusion),), "good")
-    yield b.Break()
-    yield b.List(tuple(_step(step, report) for step in report.steps))
+        conclusion = b.Paragraph((report.conclusion,), "heading")
+        inside = (conclusion, b.Break(), steps)
+        yield b.Break()
+        yield from inside if brief else (b.Section("Step by step", inside),)
     if report.lines:
         signs = (f"{WORDING[each.verdict].sign} {each.message}" for each in report.lines)
         yield _listed(signs, "bad", signed=True)
