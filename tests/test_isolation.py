@@ -22,17 +22,12 @@ from symattn.doors import Failure
 from symattn.isolation import Limits, Run, here, within
 from symattn.status import Status
 from symattn.worksheet.reports.annotations import github_annotations
-from symattn.worksheet.reports.overview import Overview
-from symattn.worksheet.reports.writers import (
-    html_overview,
-    json_overview,
-    markdown_overview,
-    styled_overview,
-)
+from symattn.worksheet.reports.overview import Overview, overview_data
 from tests import ROOT, tasks
 from tests.processes import environment, python
 from tests.terminal import shown_at_a_terminal
 from tests.worksheet.reports.test_check_overview import RIGHT, SLIP
+from tests.written import html_overview, markdown_overview, text_overview
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
 
@@ -216,8 +211,8 @@ def test_a_single_file_that_takes_too_long(tmp_path: Path) -> None:
         markdown_overview,
         html_overview,
         github_annotations,
-        json_overview,
-        lambda found: "\n".join(words for _, words in styled_overview(found)),
+        lambda found: str(overview_data(found)),
+        text_overview,
     ],
 )
 def test_every_format_says_what_was_not_finished(write: Callable[[Overview], str]) -> None:

@@ -456,7 +456,7 @@ PLANTS: tuple[tuple[str, str], ...] = (
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
-    ("symattn.cli.lists.print_lines", "variants"),
+    ("symattn.cli.lists.show", "variants"),
 )
 
 
@@ -647,7 +647,7 @@ def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Non
 
     from symattn import ipython
 
-    monkeypatch.setattr(ipython, "text_document", planted)
+    monkeypatch.setattr(ipython, "document_of", planted)
     with pytest.raises(UsageError) as caught:
         ipython.cell("", SHEET)
     assert REPORT.fullmatch(str(caught.value))

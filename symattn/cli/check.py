@@ -7,15 +7,18 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli.formats import FORMS, format_options, show
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, paths_given
 from symattn.cli.watching import Remembered, again, check_watchable, watch_option
+from symattn.documents.data import written
+from symattn.documents.job import FORMATS, check_flavor
 from symattn.doors import Failure, failure
 from symattn.printable import printable
 from symattn.status import Status, worst
@@ -25,15 +28,16 @@ if TYPE_CHECKING:
     from symattn.isolation import Run
     from symattn.worksheet.reports.overview import Overview
 
-_FORMATS = ("text", "md", "html", "json", "github", "sarif", "junit")
+#: The formats of marks that programs read, beside JSON.
+_DATA = ("github", "sarif", "junit")
 
-#: The formats that say of a file that it cannot be used, even if it is the only one.
+#: Those that say of a file that it cannot be used, even if it is the only one.
 _OF_RUNS = ("sarif", "junit")
 
 
 @click.command(epilog=END_OF_HELP)
 @click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True, callback=paths_given)
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
+@format_options((*FORMS, *_DATA))
 @click.option(
     "--full", is_flag=True, help="Show every table whole, and every number that is not accepted."
 )
@@ -48,10 +52,10 @@ _OF_RUNS = ("sarif", "junit")
 @click.option("--allow-large", is_flag=True, help="Mark it however much work it is.")
 @watch_option
 @limit_options
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def check(
     paths: tuple[str, ...],
     form: str,
+    flavor: str | None,
     output: str | None,
     timeout: float | None,
     isolated: bool,
@@ -73,15 +77,17 @@ def check(
         raise SymattnError("check: give --fix or --watch, not both")
     if watch:
         check_watchable(paths)
+    if form in FORMATS:
+        check_flavor(form, flavor)
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs(_inputs(paths))
     with runs(timeout, isolated, "symattn.cli.marking") as run:
         if not watch:
-            return _check(paths, form, destination, run, options)
+            return _check(paths, form, flavor, destination, run, options)
         kept = Remembered(run, lambda asked: Path(asked.name))
         return again(
-            lambda: _check(paths, form, destination, kept, options),
+            lambda: _check(paths, form, flavor, destination, kept, options),
             lambda: _read(paths),
             destination,
         )
@@ -90,6 +96,7 @@ def check(
 def _check(
     paths: tuple[str, ...],
     form: str,
+    flavor: str | None,
     destination: Destination,
     run: Run,
     options: Mapping[str, bool],
@@ -110,14 +117,14 @@ def _check(
                 failures.append(one)
                 continue
             progress.at(f"marking {number} of {len(asked)}: {one.printable_name}")
-            found = run(mark, one, one.printable_name)
-            if isinstance(found, Failure):
-                failures.append(found)
-            elif found is None:
+            result = run(mark, one, one.printable_name)
+            if isinstance(result, Failure):
+                failures.append(result)
+            elif result is None:
                 skipped.append(one.printable_name)
             else:
-                destination.refuse_inputs(found.files)
-                marked.append(found)
+                destination.refuse_inputs(result.files)
+                marked.append(result)
     statuses = [status for one in marked for status in one.statuses]
     parts = [Failure(Status.UNUSABLE, problem) for one in marked for problem in one.problems]
     alone = len(paths) == 1 and not _is_folder(paths[0]) and form not in _OF_RUNS
@@ -129,7 +136,7 @@ def _check(
     if not mends and not unmarked:
         names = [one.printable_name for one in asked if isinstance(one, Asked)]
         overview = _overview(marked, failures, skipped, names, status)
-        _show(overview, form, options["full"], destination)
+        _show(overview, form, flavor, options["full"], destination)
     for failure_of_one in failed:
         complain(failure_of_one.line)
     return status
@@ -205,30 +212,22 @@ def _overview(
     return Overview(files, tuple(problems), tuple(unfinished), tuple(skipped), tuple(names), status)
 
 
-def _show(found: Overview, form: str, full: bool, destination: Destination) -> None:
+def _show(
+    found: Overview, form: str, flavor: str | None, full: bool, destination: Destination
+) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
-    from symattn.cli.screen import can_show_unicode, print_lines
     from symattn.worksheet.reports.annotations import github_annotations
+    from symattn.worksheet.reports.documents import overview_document, report_document
     from symattn.worksheet.reports.junit import junit_xml
-    from symattn.worksheet.reports.overview import report_alone
+    from symattn.worksheet.reports.overview import overview_data, report_alone
     from symattn.worksheet.reports.sarif import sarif_log
-    from symattn.worksheet.reports.writers import (
-        html_overview,
-        json_alone,
-        json_overview,
-        markdown_overview,
-        styled_overview,
-        styled_report,
-    )
+    from symattn.worksheet.reports.single import report_data
 
     alone = report_alone(found)
     match form:
         case "json":
-            destination.write(json_overview(found) if alone is None else json_alone(alone))
-        case "html":
-            destination.write(html_overview(found))
-        case "md":
-            destination.write(markdown_overview(found))
+            data = overview_data(found) if alone is None else report_data(alone)
+            destination.write(written(data) + "\n")
         case "github":
             destination.write(github_annotations(found))
         case "sarif":
@@ -236,17 +235,12 @@ def _show(found: Overview, form: str, full: bool, destination: Destination) -> N
         case "junit":
             destination.write(junit_xml(found))
         case _:
-            plain = not destination.is_screen or can_show_unicode()
-            charset: Literal["unicode", "ascii"] = "unicode" if plain else "ascii"
-            lines = (
-                styled_overview(found, charset, full, listed=not destination.is_screen)
-                if alone is None
-                else styled_report(alone, charset)
-            )
-            if destination.is_screen:
-                print_lines(lines)
+            brief = FORMATS[form].brief
+            if alone is not None:
+                document = report_document(alone, brief)
             else:
-                destination.write("\n".join(words for _, words in lines) + "\n")
+                document = overview_document(found, brief, full, listed=not destination.is_screen)
+            show(form, [document], flavor, destination)
 
 
 def _mend(

@@ -13,11 +13,11 @@ import click
 
 from symattn.budget import limited
 from symattn.cli.entries import choose_entries
+from symattn.cli.formats import format_options, show
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, print_text
+from symattn.cli.screen import END_OF_HELP
 from symattn.cli.watching import again, check_watchable, watch_option
 from symattn.documents.job import (
-    CODE,
     FORMATS,
     LAYOUTS,
     PICTURES,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
     from symattn.attention.vocabulary import Notation
     from symattn.derivation import Check
-    from symattn.documents.outline import Outline
+    from symattn.documents.blocks import Document
     from symattn.worksheet import Worksheet
 
 
@@ -48,15 +48,7 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 
 @click.command(epilog=END_OF_HELP)
 @click.argument("source", metavar="FILE|VARIANT")
-@click.option(
-    "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
-)
-@click.option(
-    "--flavor",
-    metavar="NAME",
-    help="Of md: github, katex, quarto or sphinx. Of tex and pdf: article, standalone, "
-    "beamer; of tex also fragment.",
-)
+@format_options(tuple(FORMATS))
 @click.option("--pdf", is_flag=True, help="Run TeX on it: the same as --format pdf.")
 @click.option(
     "--view",
@@ -121,7 +113,6 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 )
 @click.option("--allow-large", is_flag=True, help="Do it however much work it is.")
 @watch_option
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def derive(
     source: str,
     form: str,
@@ -168,7 +159,7 @@ def _derive(
     from symattn.errors import SymattnError
 
     on_screen = destination.is_screen and form == "text"
-    pages: list[Outline] = []
+    documents: list[Document] = []
     document: str | bytes = ""
     allowed = limited("--allow-large", options["allow_large"])
     with Progress(f"deriving {source}").watched(), allowed:
@@ -185,12 +176,12 @@ def _derive(
                 if job.evaluation is not None:
                     job.check = job.evaluation.check()
             if on_screen:
-                pages = [job.outline() for job in jobs]
+                documents = [job.document(FORMATS[form]) for job in jobs]
             else:
                 document = document_of(form, jobs)
     if on_screen:
         with in_file():
-            print_text(pages)
+            show(form, documents, None, destination)
     else:
         destination.write(document)
     return worst(map(status_of, (job.check for job in jobs)))
@@ -297,7 +288,8 @@ def _of_variant(
     row = VARIANTS[names.index(source)]
     title = f"{row.name}: {row.about}"
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
-    if form in CODE and not sized:  # a program has sizes
+    is_program = FORMATS[form].kind == "program"
+    if is_program and not sized:  # a program has sizes
         sized = {"tokens": 3}
     if chunks is not None:
         from symattn.attention.decoding import decode
@@ -325,7 +317,7 @@ def _of_variant(
     from symattn.attention.example import small_example
 
     derivation, evaluation = small_example(
-        row.spec, title=title, gradient=options["gradient"], counted=form not in CODE, **sized
+        row.spec, title=title, gradient=options["gradient"], counted=not is_program, **sized
     )  # code is for any number of heads
     choices = sized if options["gradient"] is None else sized | {"gradient": options["gradient"]}
     arguments = "".join(f", {name}={value!r}" for name, value in choices.items())

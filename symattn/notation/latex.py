@@ -108,6 +108,13 @@ _MATH_ESCAPES = {
         if not symbol.isascii() and symbol not in "\u2061\u2062"
     },
     **_GREEK_COMMANDS,
+    **{sign: f"^{{{plain}}}" for sign, plain in zip("ᵀ⁰⁴⁵⁶⁷⁸⁹⁺⁻", "T0456789+-", strict=True)},
+    **{sign: f"_{{{plain}}}" for sign, plain in zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)},
+    "→": r"\to",
+    "⌊": r"\lfloor",
+    "⌋": r"\rfloor",
+    "✓": r"\surd",
+    "✗": r"\times",
 }
 
 

@@ -14,12 +14,12 @@ from markdown_it import MarkdownIt
 
 from symattn import SymattnError
 from symattn.cli import main
-from symattn.documents.markdown import FLAVORS, markdown_document
-from symattn.documents.mathml import mathml_document
+from symattn.documents.markdown import FLAVORS
 from symattn.worksheet.filling import fill_page
 from symattn.worksheet.pages import check_text
 from tests.conftest import Formulas
 from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page, some_subjects
+from tests.written import markdown_document, mathml_document
 
 _DISPLAY = re.compile(r"^\$\$\n(.*?)\n\$\$|^```\{math\}\n(?::label: \S+\n)?(.*?)\n```", re.M | re.S)
 _INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$(?!\$)")

@@ -30,15 +30,12 @@ from symattn.documents.code.document import code_document
 from symattn.documents.data import json_document
 from symattn.documents.html import html_document
 from symattn.documents.job import FORMATS
-from symattn.documents.markdown import FLAVORS, markdown_document
-from symattn.documents.mathml import mathml_document
+from symattn.documents.markdown import FLAVORS
 from symattn.documents.outline import View, outline
 from symattn.documents.pictures.drawing import Drawing
 from symattn.documents.pictures.kinds import picture
 from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
-from symattn.documents.tex import tex_document
-from symattn.documents.text import text_document
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests import ROOT
@@ -61,6 +58,7 @@ from tests.seen import (
     run_of,
 )
 from tests.sheets import SHEETS, VARIANT_SHEETS, evaluated, notation_of, outlines, sheet
+from tests.written import markdown_document, mathml_document, tex_document, text_document
 
 #: What is compared: what an entry comes from, and the matrix of a step.
 VIEWS: tuple[View, ...] = ("worked", "value")

@@ -14,8 +14,8 @@ from symattn.worksheet.display import PageMarks
 from symattn.worksheet.marking.verdicts import EntryMark
 from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.single import report_of
-from symattn.worksheet.reports.writers import text_report
 from tests.processes import python
+from tests.written import text_report
 
 SHEET = """
 [given]

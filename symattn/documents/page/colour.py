@@ -58,6 +58,27 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
     },
 }
 
+#: What stands behind a number that is judged, by scheme, and the edges of a verdict in words. The
+#: contrast with the ink of the scheme is above 7 to 1; a sign says the verdict too.
+TINTS: Mapping[str, Mapping[str, str]] = {
+    "light": {
+        "rounded": "#fff3c4",
+        "open": "#e5e5e5",
+        "follows": "#ffe0b3",
+        "wrong": "#ffc9c9",
+        "good-edge": "#1b6e3c",
+        "bad-edge": "#b00020",
+    },
+    "dark": {
+        "rounded": "#4a4000",
+        "open": "#40464e",
+        "follows": "#573500",
+        "wrong": "#6b1f24",
+        "good-edge": "#6fd39a",
+        "bad-edge": "#ff8f98",
+    },
+}
+
 
 def luminance(colour: str) -> float:
     """Relative luminance of ``#rrggbb``, 0 for black and 1 for white.
@@ -111,3 +132,14 @@ def stylesheet() -> str:
         return f":root{{color-scheme:{scheme};{properties}}}{shades}"
 
     return f"{rules('light')}\n@media screen and (prefers-color-scheme:dark){{{rules('dark')}}}\n"
+
+
+def palette(selector: str) -> str:
+    """The colours of words and the tints as CSS custom properties of a selector."""
+
+    def rule(scheme: str) -> str:
+        colours = {**SCHEMES[scheme], **TINTS[scheme]}
+        properties = "".join(f"--{name}:{colour};" for name, colour in colours.items())
+        return f"{selector}{{color-scheme:{scheme};{properties}}}"
+
+    return f"{rule('light')}\n@media screen and (prefers-color-scheme:dark){{{rule('dark')}}}\n"
