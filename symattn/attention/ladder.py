@@ -360,7 +360,7 @@ def ladder_document(rungs: Sequence[Rung], brief: bool = False) -> Document:
     for rung in rungs:
         derivation, values = rung.make()
         shown = outline(derivation, values, views=_VIEWS, only=rung.steps)
-        inside = derivation_document(shown, facts=brief).blocks
+        inside = derivation_document(shown, facts=brief, prefix=f"{rung.name}-").blocks
         note = Paragraph((f"In numbers: {rung.wrong(values)}",), "note")
         title = f"{1 + LADDER.index(rung)}. {rung.name}: {rung.idea}"
         parts.append(Document(title, (Break(), *inside, note, Break())))

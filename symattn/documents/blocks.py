@@ -58,7 +58,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Formulas(Block):
-    """Displayed formulas behind a sentence; `label` is the name of a step, "" of what is given.
+    """Displayed formulas behind a sentence; `label` is that of a step, "" of what is given.
 
     `size` is the shape of the matrix that they are of, `left_out` what is not shown.
     """

@@ -6,7 +6,7 @@ The fragment needs amsmath alone and compiles in pdflatex; each display is taken
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from symattn.documents import blocks as b
@@ -71,8 +71,8 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
     """The paragraphs of blocks at a depth of headings."""
     for block in blocks:
         match block:
-            case b.Document():  # whose steps may have the names of another's
-                yield from _document(block, depth, replace(style, prefix=""))
+            case b.Document():
+                yield from _document(block, depth, style)
             case b.Section(title, inside):
                 yield from [_heading(depth, title)] if title else []
                 yield from _blocks(inside, depth + 1, style)

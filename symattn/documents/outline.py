@@ -246,11 +246,12 @@ class Cells:
 
 
 def derivation_document(
-    outline: Outline, *, facts: bool = False, cells: Cells | None = None
+    outline: Outline, *, facts: bool = False, cells: Cells | None = None, prefix: str = ""
 ) -> b.Document:
     """A derivation as blocks.
 
     `facts`: with the sizes and NumPy's check. `cells`: with the Python that a notebook runs.
+    `prefix`: what the labels of its steps begin with, where others stand beside it.
     """
     blocks: list[b.Block] = []
     if facts and outline.sizes:
@@ -261,10 +262,11 @@ def derivation_document(
     if cells is not None:
         blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []
     if outline.given:
-        given = tuple(_formulas(section) for section in outline.given)
+        given = tuple(_formulas(section, "") for section in outline.given)
         blocks += [b.Section("Given", given), b.Break()]
     for section in outline.steps:
-        blocks.append(b.Section(f"{section.number}. {section.name}", (_formulas(section),)))
+        formulas = _formulas(section, f"{prefix}{section.name}")
+        blocks.append(b.Section(f"{section.number}. {section.name}", (formulas,)))
         if cells is not None:
             blocks.append(b.Notebook(f'{cells.holder}["{section.name}"]'))
         blocks.append(b.Break())
@@ -276,8 +278,7 @@ def derivation_document(
     return b.Document(outline.title, tuple(blocks))
 
 
-def _formulas(section: Section) -> b.Formulas:
-    label = "" if section.number is None else section.name
+def _formulas(section: Section, label: str) -> b.Formulas:
     return b.Formulas(section.lines, section.why, section.shape, label, section.left_out)
 
 

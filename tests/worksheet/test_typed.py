@@ -770,7 +770,7 @@ def test_an_entry_that_is_claimed_twice_counts_twice() -> None:
     assert found.counts == {"right": 2, "wrong": 1}
     assert only.first is not None
     assert "you wrote 0.5" in only.first.sentence
-    assert only.steps[0].tables[0].rows[0][1][0].text == "0.5"
+    assert only.steps[0].tables[0].rows[0].cells[0].text == "0.5"
     assert [entry.claimed for entry in only.steps[0].failing] == ["0.5"]
 
 

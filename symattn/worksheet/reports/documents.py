@@ -11,7 +11,7 @@ from dataclasses import replace
 from symattn.documents import blocks as b
 from symattn.printable import printable, shortened
 from symattn.worksheet.reports.overview import COLUMNS, FileReport, Overview
-from symattn.worksheet.reports.single import Cell, Report, StepReport, Table
+from symattn.worksheet.reports.single import Report, StepReport
 from symattn.worksheet.reports.wording import WORDING, of_count
 
 #: The sign before a step all of whose numbers are right.
@@ -92,7 +92,9 @@ def _step(step: StepReport, report: Report) -> b.Item:
     """
     blocks: list[b.Block] = []
     if not step.passes or (not report.notation.limit and step.verdict != "right"):
-        blocks += [_table(step.name, table, report) for table in step.tables]
+        for table in step.tables:
+            left_out = _hinted(table.left_out, report) if table.left_out else ""
+            blocks.append(replace(table, left_out=left_out))
     if lines := [*_step_lines(step, report)]:
         blocks.append(_listed(lines, "note", signed=True))
     if step.own_work is not None:
@@ -118,24 +120,6 @@ def _step_lines(step: StepReport, report: Report) -> Iterator[str]:
         yield _hinted(f"{step.heads_left_out} more {noun} with wrong numbers", report)
     yield from (f"{words[:1].upper()}{words[1:]}." for words in step.remarks)
     yield from step.accepted
-
-
-def _table(name: str, table: Table, report: Report) -> b.Table:
-    rows = tuple(
-        b.Row(b.Cell((printable(label),)), tuple(map(_cell, cells))) for label, cells in table.rows
-    )
-    left_out = _hinted(table.left_out, report) if table.left_out else ""
-    columns = tuple(map(printable, table.columns))
-    return b.Table(columns, rows, table.caption, name, left_out=left_out)
-
-
-def _cell(claim: Cell) -> b.Cell:
-    """A claimed number with the sign, the tint and the name of its verdict."""
-    words = (printable(claim.text),)
-    if claim.verdict in ("", "right", "gap"):
-        return b.Cell(words, "gap" if claim.verdict == "gap" else "")
-    sign, phrase, tint = WORDING[claim.verdict]
-    return b.Cell(words, tint, sign, phrase)
 
 
 # ---- several files -----------------------------------------------------------------------

@@ -386,9 +386,9 @@ def large(wrong_at: tuple[int, int], limit: int = 8) -> Report:
 def test_a_wrong_cell_far_to_the_right_is_shown() -> None:
     found = large((9, 11))
     (table,) = found.steps[0].tables
-    assert [label for label, _ in table.rows] == ["⋮", "10", "⋮"]
+    assert [row.name.text for row in table.rows] == ["⋮", "10", "⋮"]
     assert table.columns == ("⋯", "10", "11", "12", "13", "⋯")
-    assert table.rows[1][1][3].verdict == "wrong"
+    assert table.rows[1].cells[3].tint == "wrong"
     assert table.left_out == "15 rows and 12 columns left out"
     for page in (text_report(found), markdown_report(found), words_of(html_report(found))):
         assert "0.900" in page and "⋯" in page and "15 rows and 12 columns left out" in page
@@ -399,8 +399,8 @@ def test_a_wrong_cell_far_to_the_right_is_shown() -> None:
 def test_a_wrong_cell_in_any_place_is_shown() -> None:
     for place in ((0, 0), (0, 15), (15, 0), (15, 15), (7, 8)):
         (table,) = large(place).steps[0].tables
-        assert sum(cell.verdict == "wrong" for _, row in table.rows for cell in row) == 1
-        assert {len(row) for _, row in table.rows} == {len(table.columns)}
+        assert sum(cell.tint == "wrong" for row in table.rows for cell in row.cells) == 1
+        assert {len(row.cells) for row in table.rows} == {len(table.columns)}
 
 
 def test_what_is_wrong_beyond_all_bounds_is_counted() -> None:
@@ -461,7 +461,7 @@ def test_one_way_of_counting_in_a_report(base: int, convention: Any) -> None:
     assert data["first_wrong"]["worked"].startswith(f"a_{row}{column} ")
     (table,) = found.steps[0].tables
     assert table.columns == tuple(str(k + base) for k in range(2))
-    cells = [cell.text for _, line in table.rows for cell in line]
+    cells = [cell.text for row in table.rows for cell in row.cells]
     turned = ["0.73", "0.2", "0.27", "0.88"]
     assert cells == (turned if convention == "columns" else ["0.73", "0.27", "0.2", "0.88"])
 
