@@ -25,7 +25,6 @@ from symattn.worksheet.reports.single import LineReport
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
-_INFORMATION = "https://pypi.org/project/symattn/"
 
 #: The folder that the command ran in, to which names of files are relative.
 _BASE = "%SRCROOT%"
@@ -95,7 +94,6 @@ def sarif_log(overview: Overview) -> str:
         "name": "symattn",
         "version": __version__,
         "semanticVersion": __version__,
-        "informationUri": _INFORMATION,
         "rules": [_rule(verdict, *words) for verdict, words in _RULES.items()],
     }
     base = {"description": _message("The folder in which symattn was run.")}
