@@ -116,6 +116,9 @@ def _height(block: b.Block) -> int:
 
 
 def _beamer(*documents: b.Document) -> str:
+    frames = [frame for each in documents for frame in _frames(each)]
+    used = any(r"\symattnfit" in frame for frame in frames)
+    fit = [r"\newcommand{\symattnfit}[1]{\fitted{#1}}"] if used else []
     return "\n".join(
         [
             r"\documentclass[aspectratio=169,10pt]{beamer}",
@@ -131,8 +134,9 @@ def _beamer(*documents: b.Document) -> str:
             r"  \tall=\ht\display\advance\tall by \dp\display",
             r"  \ifdim\tall>.6\textheight\resizebox*{!}{.6\textheight}{\usebox{\display}}%",
             r"  \else\usebox{\display}\fi}",
+            *fit,
             r"\begin{document}",
-            *(frame for each in documents for frame in _frames(each)),
+            *frames,
             r"\end{document}",
             "",
         ]
