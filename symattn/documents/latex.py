@@ -20,6 +20,9 @@ from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tre
 #: one that is narrower than the last fits every page.
 _MOST_LINES, _WIDE, _NARROW = 9, 80, 56
 
+#: The line below the head of a table, and room under it.
+_RULE = r"\hline\rule{0pt}{2.5ex}%"
+
 #: How many links of a proof stand in one display.
 _MOST_LINKS = 6
 _RELATIONS = (EQUALS, APPROX)
@@ -150,7 +153,7 @@ def _table(table: b.Table, style: _Style) -> Iterator[str]:
     rows = [[sentence(row.name.words), *map(_cell, row.cells)] for row in table.rows]
     lines = [" & ".join(row) + r" \\" for row in ([*map(prose, head)], *rows)]
     body = "\n".join(
-        [rf"\begin{{tabular}}{{l{table.sides}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"]
+        [rf"\begin{{tabular}}{{l{table.sides}}}", lines[0], _RULE, *lines[1:], r"\end{tabular}"]
     )
     longest = sum(
         max((len(cells[k].text) for cells in (row.cells for row in table.rows)), default=0) + 3
