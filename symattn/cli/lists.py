@@ -6,7 +6,7 @@ import click
 
 from symattn.cli.formats import format_options, show
 from symattn.cli.screen import END_OF_HELP
-from symattn.documents.blocks import Document, Item, List
+from symattn.documents.blocks import Document, List, named
 from symattn.documents.data import written
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.status import Status
@@ -25,8 +25,9 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
         rows = [{key: getattr(row, key) for key in keys} for row in VARIANTS]
         destination.write(written(rows) + "\n")
         return Status.AGREES
-    items = tuple(Item((row.about,), row.name, row.source) for row in VARIANTS)
-    title = "" if FORMATS[form].brief else "Variants of attention"
+    brief = FORMATS[form].brief
+    items = tuple(named(row.name, row.about, row.source, brief) for row in VARIANTS)
+    title = "" if brief else "Variants of attention"
     show(form, [Document(title, (List(items),))], flavor, destination)
     return Status.AGREES
 

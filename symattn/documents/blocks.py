@@ -199,6 +199,11 @@ class Document(Block):
     level: int = 2
 
 
+def named(name: str, words: str, more: str = "", brief: bool = False) -> Item:
+    """What a name stands for: ``name: words``, or, on a screen, in a column beside the names."""
+    return Item((words,), name, more) if brief else Item((Strong(name), f": {words}"), more=more)
+
+
 def plain_words(words: Words) -> Iterator[str]:
     """The parts of a sentence that are no formulas, as plain text."""
     for part in words:
