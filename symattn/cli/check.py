@@ -16,7 +16,6 @@ from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, paths_given
-from symattn.documents.data import written
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.doors import Failure, failure
 from symattn.printable import printable
@@ -64,8 +63,7 @@ def check(
     mends = options["diff"] or options["fix"]
     if mends and form != "text":
         raise SymattnError(f"--format {form}: is of a report, not of corrections; leave it out")
-    if form in FORMATS:
-        check_flavor(form, flavor)
+    check_flavor(form, flavor)
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs(_inputs(paths))
@@ -166,6 +164,7 @@ def _show(
     found: Overview, form: str, flavor: str | None, full: bool, destination: Destination
 ) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
+    from symattn.documents.data import written
     from symattn.worksheet.reports.annotations import github_annotations
     from symattn.worksheet.reports.documents import overview_document, report_document
     from symattn.worksheet.reports.overview import overview_data, report_alone

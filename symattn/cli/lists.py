@@ -7,7 +7,6 @@ import click
 from symattn.cli.formats import format_options, show
 from symattn.cli.screen import END_OF_HELP
 from symattn.documents.blocks import Document, List, named
-from symattn.documents.data import written
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.status import Status
 from symattn.writing import Destination
@@ -18,6 +17,7 @@ from symattn.writing import Destination
 def variants(form: str, flavor: str | None, output: str | None) -> Status:
     """List the named variants."""
     from symattn.attention.variants import VARIANTS
+    from symattn.documents.data import written
 
     destination = Destination.of(output)
     if form == "json":
@@ -38,6 +38,7 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
 def ladder(name: str | None, form: str, flavor: str | None, output: str | None) -> Status:
     """Walk the road to attention, rung by rung; each shows by a number what it mends."""
     from symattn.attention.ladder import LADDER, climbed, ladder_data, ladder_document
+    from symattn.documents.data import written
 
     destination = Destination.of(output)
     check_flavor(form, flavor)

@@ -171,20 +171,8 @@ def _cell(cell: b.Cell) -> str:
 
 def sentence(words: b.Words) -> str:
     """Words with their mathematics between dollars."""
-    parts = []
-    for part in words:
-        match part:
-            case str():
-                parts.append(prose(part))
-            case b.Strong(inside):
-                parts.append(rf"\textbf{{{prose(inside)}}}")
-            case b.Code(inside):
-                parts.append(rf"\texttt{{{prose(inside)}}}")
-            case b.Link(inside):
-                parts.append(prose(inside))
-            case _:
-                parts.append(f"${latex(part)}$")
-    return "".join(parts)
+    strong, code = r"\textbf{{}}", r"\texttt{{}}"
+    return b.spelled(words, prose, lambda tree: f"${latex(tree)}$", strong, code)
 
 
 def displays(
