@@ -17,7 +17,6 @@ from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, paths_given
 from symattn.cli.watching import Remembered, again, check_watchable, watch_option
-from symattn.documents.data import written
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.doors import Failure, failure
 from symattn.printable import printable
@@ -77,8 +76,7 @@ def check(
         raise SymattnError("check: give --fix or --watch, not both")
     if watch:
         check_watchable(paths)
-    if form in FORMATS:
-        check_flavor(form, flavor)
+    check_flavor(form, flavor)
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs(_inputs(paths))
@@ -216,6 +214,7 @@ def _show(
     found: Overview, form: str, flavor: str | None, full: bool, destination: Destination
 ) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
+    from symattn.documents.data import written
     from symattn.worksheet.reports.annotations import github_annotations
     from symattn.worksheet.reports.documents import overview_document, report_document
     from symattn.worksheet.reports.junit import junit_xml

@@ -6,8 +6,7 @@ import click
 
 from symattn.cli.formats import format_options, show
 from symattn.cli.screen import END_OF_HELP
-from symattn.documents.blocks import Document, Item, List
-from symattn.documents.data import written
+from symattn.documents.blocks import Document, List, named
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.status import Status
 from symattn.writing import Destination
@@ -18,6 +17,7 @@ from symattn.writing import Destination
 def variants(form: str, flavor: str | None, output: str | None) -> Status:
     """List the named variants."""
     from symattn.attention.variants import VARIANTS
+    from symattn.documents.data import written
 
     destination = Destination.of(output)
     if form == "json":
@@ -25,8 +25,9 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
         rows = [{key: getattr(row, key) for key in keys} for row in VARIANTS]
         destination.write(written(rows) + "\n")
         return Status.AGREES
-    items = tuple(Item((row.about,), row.name, row.source) for row in VARIANTS)
-    title = "" if FORMATS[form].brief else "Variants of attention"
+    brief = FORMATS[form].brief
+    items = tuple(named(row.name, row.about, row.source, brief) for row in VARIANTS)
+    title = "" if brief else "Variants of attention"
     show(form, [Document(title, (List(items),))], flavor, destination)
     return Status.AGREES
 
@@ -37,6 +38,7 @@ def variants(form: str, flavor: str | None, output: str | None) -> Status:
 def ladder(name: str | None, form: str, flavor: str | None, output: str | None) -> Status:
     """Walk the road to attention, rung by rung; each shows by a number what it mends."""
     from symattn.attention.ladder import LADDER, climbed, ladder_data, ladder_document
+    from symattn.documents.data import written
 
     destination = Destination.of(output)
     check_flavor(form, flavor)

@@ -11,7 +11,6 @@ import click
 from symattn.cli.formats import format_options, show
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP
-from symattn.documents.data import written
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.status import Status, worst
 from symattn.writing import Destination
@@ -84,6 +83,7 @@ def prove(
     from symattn.algebra.identities import IDENTITIES, identity
     from symattn.algebra.identities import prove as proven
     from symattn.algebra.identities.reports import catalogue, catalogue_data
+    from symattn.documents.data import written
     from symattn.errors import SymattnError
 
     check_flavor(form, flavor)
@@ -198,6 +198,7 @@ def _show(
     proofs: list[Proof], form: str, flavor: str | None, destination: Destination, everything: bool
 ) -> None:
     from symattn.algebra.identities import reports
+    from symattn.documents.data import written
 
     if form == "json":
         rows = [reports.data(proof) for proof in proofs]

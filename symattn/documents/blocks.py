@@ -6,10 +6,11 @@ spells the blocks of any of them in one format.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
 #: What a line or a paragraph is, so that a terminal or a page can colour it.
@@ -129,8 +130,8 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The words of a cell without formulas."""
-        return "".join(plain_words(self.words))
+        """The words of a cell as plain text."""
+        return spelled(self.words, str, line)
 
 
 @dataclass(frozen=True)
@@ -199,10 +200,30 @@ class Document(Block):
     level: int = 2
 
 
-def plain_words(words: Words) -> Iterator[str]:
-    """The parts of a sentence that are no formulas, as plain text."""
-    for part in words:
-        if isinstance(part, Strong | Code | Link):
-            yield part.words
-        elif isinstance(part, str):
-            yield part
+def named(name: str, words: str, more: str = "", brief: bool = False) -> Item:
+    """What a name stands for: ``name: words``, or, on a screen, in a column beside the names."""
+    return Item((words,), name, more) if brief else Item((Strong(name), f": {words}"), more=more)
+
+
+def spelled(
+    parts: Words,
+    words: Callable[[str], str],
+    formula: Callable[[Tree], str],
+    strong: str = "{}",
+    code: str = "{}",
+) -> str:
+    """A sentence as a format writes its words and formulas; {} stands for what stands out."""
+    written = []
+    for part in parts:
+        match part:
+            case str():
+                written.append(words(part))
+            case Strong(inside):
+                written.append(strong.replace("{}", words(inside)))
+            case Code(inside):
+                written.append(code.replace("{}", words(inside)))
+            case Link(inside):
+                written.append(words(inside))
+            case _:
+                written.append(formula(part))
+    return "".join(written)

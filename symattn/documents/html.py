@@ -16,11 +16,12 @@ from typing import Any
 from symattn.derivation import Check, Derivation, Evaluation, Item, Step, worked
 from symattn.documents.outline import VIEWS, Outline, Section, View, outline
 from symattn.documents.page import frame, weights
-from symattn.documents.page.elements import Markup, clean, el, formula, prose
+from symattn.documents.page.elements import Markup, el, formula, prose
 from symattn.documents.page.lines import Lines
 from symattn.documents.page.live import live_program
 from symattn.documents.page.matrices import MatrixView, head_of, operands
 from symattn.documents.page.rules import rule_data
+from symattn.notation.latex import escape_controls
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.spoken import spoken
 from symattn.notation.text import line
@@ -262,7 +263,7 @@ class _Page:
             "limit": self.notation.limit,
             "flipped": self.notation.convention == "columns",
             "tempered": tempered,
-            "labels": [[clean(name) for name in names] for names in labels],
+            "labels": [[escape_controls(name) for name in names] for names in labels],
             "templates": lines.templates,
             "items": items,
         }

@@ -160,7 +160,7 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
 
 def check_flavor(form: str, flavor: str | None) -> None:
     """Raises `SymattnError` for a flavor that a format does not have."""
-    flavors = FORMATS[form].flavors
+    flavors = FORMATS[form].flavors if form in FORMATS else ()
     if flavor is None or flavor in flavors:
         return
     if not flavors:

@@ -20,8 +20,11 @@ from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tre
 #: one that is narrower than the last fits every page.
 _MOST_LINES, _WIDE, _NARROW = 9, 80, 56
 
-#: How many links of a proof stand in one display.
-_MOST_LINKS = 6
+#: The line below the head of a table, and room under it.
+_RULE = r"\hline\rule{0pt}{2.5ex}%"
+
+#: How many links of a proof, and rows of a table, stand in one display.
+_MOST_LINKS, _MOST_ROWS = 6, 35
 _RELATIONS = (EQUALS, APPROX)
 
 
@@ -145,20 +148,18 @@ def _itemized(items: list[str]) -> Iterator[str]:
 
 
 def _table(table: b.Table, style: _Style) -> Iterator[str]:
-    caption = rf"\noindent\emph{{{prose(table.caption)}}}" if table.caption else ""
+    """The table; one that is long in parts, since a display is not broken across pages."""
+    if table.caption:
+        yield rf"\noindent\emph{{{prose(table.caption)}}}"
     head = [table.corner, *table.columns]
     rows = [[sentence(row.name.words), *map(_cell, row.cells)] for row in table.rows]
-    lines = [" & ".join(row) + r" \\" for row in ([*map(prose, head)], *rows)]
-    body = "\n".join(
-        [rf"\begin{{tabular}}{{l{table.sides}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"]
-    )
-    longest = sum(
-        max((len(cells[k].text) for cells in (row.cells for row in table.rows)), default=0) + 3
-        for k in range(len(table.columns))
-    )
-    wide = style.fitted and longest > _NARROW
-    table_of_it = rf"\symattnfit{{{body}}}" if wide else body
-    yield "\n".join(filter(None, (caption, f"\\[\n{table_of_it}\n\\]")))
+    first, *others = (" & ".join(row) + r" \\" for row in ([*map(prose, head)], *rows))
+    begin = rf"\begin{{tabular}}{{l{table.sides}}}"
+    for start in range(0, len(others), _MOST_ROWS):
+        lines = [begin, first, _RULE, *others[start : start + _MOST_ROWS], r"\end{tabular}"]
+        body = "\n".join(lines)
+        fitted = rf"\symattnfit{{{body}}}" if style.fitted else body
+        yield f"\\[\n{fitted}\n\\]"
     if table.left_out:
         yield rf"\noindent ({prose(table.left_out)})"
 
@@ -170,20 +171,8 @@ def _cell(cell: b.Cell) -> str:
 
 def sentence(words: b.Words) -> str:
     """Words with their mathematics between dollars."""
-    parts = []
-    for part in words:
-        match part:
-            case str():
-                parts.append(prose(part))
-            case b.Strong(inside):
-                parts.append(rf"\textbf{{{prose(inside)}}}")
-            case b.Code(inside):
-                parts.append(rf"\texttt{{{prose(inside)}}}")
-            case b.Link(inside):
-                parts.append(prose(inside))
-            case _:
-                parts.append(f"${latex(part)}$")
-    return "".join(parts)
+    strong, code = r"\textbf{{}}", r"\texttt{{}}"
+    return b.spelled(words, prose, lambda tree: f"${latex(tree)}$", strong, code)
 
 
 def displays(

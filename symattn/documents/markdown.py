@@ -113,18 +113,8 @@ def _cell(cell: b.Cell) -> str:
 
 def sentence(parts: b.Words) -> str:
     """Words with their mathematics between dollars."""
-    written = []
-    for part in parts:
-        match part:
-            case str() | b.Link():
-                written.append(words(part if isinstance(part, str) else part.words))
-            case b.Strong(inside):
-                written.append(f"**{words(inside)}**")
-            case b.Code(inside):
-                written.append(f"`{inside.replace('`', chr(39))}`")
-            case _:
-                written.append(f"${latex(part)}$")
-    return "".join(written)
+    strong, code = "**{}**", "<code>{}</code>"  # in which words are escaped as anywhere
+    return b.spelled(parts, words, lambda tree: f"${latex(tree)}$", strong, code)
 
 
 def _dollars(body: str, label: str) -> str:

@@ -116,6 +116,9 @@ def _height(block: b.Block) -> int:
 
 
 def _beamer(*documents: b.Document) -> str:
+    frames = [frame for each in documents for frame in _frames(each)]
+    used = any(r"\symattnfit" in frame for frame in frames)
+    fit = [r"\newcommand{\symattnfit}[1]{\fitted{#1}}"] if used else []
     return "\n".join(
         [
             r"\documentclass[aspectratio=169,10pt]{beamer}",
@@ -131,8 +134,9 @@ def _beamer(*documents: b.Document) -> str:
             r"  \tall=\ht\display\advance\tall by \dp\display",
             r"  \ifdim\tall>.6\textheight\resizebox*{!}{.6\textheight}{\usebox{\display}}%",
             r"  \else\usebox{\display}\fi}",
+            *fit,
             r"\begin{document}",
-            *(frame for each in documents for frame in _frames(each)),
+            *frames,
             r"\end{document}",
             "",
         ]
@@ -148,29 +152,24 @@ def _frames(document: b.Document) -> Iterator[str]:
         title = prose(document.title)
         yield rf"\begin{{frame}}\centering\Large {title}\end{{frame}}"
     loose: list[b.Block] = []
-    for block in (*document.blocks, b.Break()):
+    for block in (*document.blocks, b.Section("", ())):
+        if not isinstance(block, b.Section | b.Document):
+            loose += [] if isinstance(block, b.Break | b.Notebook) else [block]
+            continue
+        if loose:
+            yield _flowing(document.title, loose)
+            loose = []
         match block:
             case b.Document():
                 yield from _frames(block)
             case b.Section(title, (b.Formulas(label=""), *_) as given):
-                trees = [
-                    each.tree
-                    for part in given
-                    if isinstance(part, b.Formulas)
-                    for each in part.lines
-                ]
-                for rows in _slides(trees):
+                inputs = (part for part in given if isinstance(part, b.Formulas))
+                for rows in _slides([each.tree for part in inputs for each in part.lines]):
                     yield _frame(prose(title), "", rows)
             case b.Section(title, (b.Formulas() as step,)):
                 yield from _step(prose(title), step)
-            case b.Section(title, blocks):
+            case b.Section(title, blocks) if blocks:
                 yield _flowing(title, blocks)
-            case b.Break():
-                if any(not isinstance(each, b.Notebook) for each in loose):
-                    yield _flowing(document.title, loose)
-                loose = []
-            case _:
-                loose.append(block)
 
 
 def _flowing(title: str, blocks: Sequence[b.Block]) -> str:

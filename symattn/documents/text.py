@@ -116,18 +116,9 @@ def _right(words: str, size: int) -> str:
     return " " * (size - width(words)) + words
 
 
-def sentence(words: b.Words, charset: Charset = "unicode") -> str:
+def sentence(words: b.Words, charset: Charset) -> str:
     """A sentence on one line."""
-    parts = []
-    for part in words:
-        match part:
-            case str():
-                parts.append(part)
-            case b.Strong() | b.Code() | b.Link():
-                parts.append(part.words)
-            case _:
-                parts.append(line(part, charset))
-    return "".join(parts)
+    return b.spelled(words, str, lambda tree: line(tree, charset))
 
 
 def _wrapped(role: b.Role, words: str, room: int | None, hanging: str = "") -> Iterator[Styled]:

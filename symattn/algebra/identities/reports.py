@@ -44,7 +44,8 @@ def reason(link: Link) -> str:
 
 def catalogue(rows: Sequence[Identity], brief: bool = False) -> b.Document:
     """The names of identities and false beliefs, and what each says."""
-    items = (b.Item((row.says + ("" if row.holds else " (false)"),), name=row.name) for row in rows)
+    false = {True: "", False: " (false)"}
+    items = (b.named(row.name, row.says + false[row.holds], brief=brief) for row in rows)
     return b.Document("" if brief else _TITLE, (b.List(tuple(items)),))
 
 
