@@ -153,17 +153,18 @@ class Mask(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        rows, columns, start = int(args[0]), int(args[1]), int(args[-1])
-        queries, keys = np.arange(start, start + rows)[:, None], np.arange(columns)[None, :]
-        seen = cls._seen(queries, keys, *map(_plain, args[2:-1]))
-        everywhere = np.broadcast_to(seen, (rows, columns))
+        rows, columns, *parameters, start = args
+        queries, keys = arithmetic.rows(rows, start), arithmetic.columns(columns)
+        seen = cls._seen(queries, keys, *(_plain(arithmetic, one) for one in parameters))
+        everywhere = arithmetic.broadcast(seen, rows, columns)
         return arithmetic.where(everywhere, arithmetic.zero, arithmetic.minus_infinity)
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
         """Whether the query at a position (from 0) may see the key at a position.
 
-        A parameter is a whole number, ∞ (no limit) or a list of whole numbers.
+        A parameter is a whole number, ∞ (no limit) or an array of whole numbers. What is made of
+        positions by operators, `np.abs` and `np.isin` is written in programs, too.
         """
         raise NotImplementedError
 
@@ -202,7 +203,7 @@ class Causal(Mask):
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray(keys <= queries)
+        return keys <= queries
 
 
 class Padding(Mask):
@@ -231,7 +232,7 @@ class Padding(Mask):
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray((keys < parameters[0]) | (queries < 0))
+        return keys < parameters[0]
 
 
 class Prefix(Mask):
@@ -260,7 +261,7 @@ class Prefix(Mask):
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray((keys < parameters[0]) | (keys <= queries))
+        return (keys < parameters[0]) | (keys <= queries)
 
 
 class Documents(Mask):
@@ -287,13 +288,7 @@ class Documents(Mask):
     numbers = Counts()
 
     def _check(self) -> None:
-        found = len(self.numbers)
-        for size, what in ((self.rows + self.start, "queries"), (self.columns, "keys")):
-            if isinstance(size, sympy.Integer) and size != found:
-                raise SymattnError(
-                    f'mask "documents": {found} numbers for {size} {what}; '
-                    "give each token the number of its document"
-                )
+        _check_documents(*self.args)
 
     @classmethod
     def part(cls, parameter: Any, before: int, keys: int) -> Any:
@@ -313,15 +308,24 @@ class Documents(Mask):
         yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
 
     @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        _check_documents(*args)
+        return super()._compute(arithmetic, *args)
+
+    @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        numbers = np.array(parameters[0])
-        last = int(queries.max()) + 1
-        if last != numbers.size or keys.size != numbers.size:
+        (numbers,) = parameters
+        return numbers[queries] == numbers[keys]
+
+
+def _check_documents(rows: Any, columns: Any, numbers: sympy.Tuple, start: Any) -> None:
+    """Raise `SymattnError` where queries or keys are more or fewer than there are numbers."""
+    for size, what in ((rows + start, "queries"), (columns, "keys")):
+        if isinstance(size, sympy.Integer) and size != len(numbers):
             raise SymattnError(
-                f'mask "documents": {numbers.size} numbers for {last} queries and '
-                f"{keys.size} keys; give one for each token"
+                f'mask "documents": {len(numbers)} numbers for {size} {what}; '
+                "give each token the number of its document"
             )
-        return np.asarray(numbers[queries] == numbers[keys])
 
 
 def when(*conditions: Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) -> Rule:
@@ -380,11 +384,11 @@ def _may_count(number: sympy.Expr, least: int) -> bool:
     return number.is_integer is not False and not number.is_negative
 
 
-def _plain(value: Any) -> Any:
-    """A parameter as Python numbers: whole, ∞ or a list."""
+def _plain(arithmetic: Arithmetic, value: Any) -> Any:
+    """A parameter as a whole number, ∞ or an array of whole numbers."""
     if isinstance(value, Iterable):
-        return [int(number) for number in value]
-    return float("inf") if value == sympy.oo else int(value)
+        return arithmetic.listed(value)
+    return float("inf") if value == sympy.oo else int(value) if value.is_Integer else value
 
 
 _LONGFORMER = "Beltagy et al. 2020, section 3.1"
@@ -435,7 +439,7 @@ class Window(Mask):
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
         left, right = parameters
-        return np.asarray((keys - queries <= right) & (queries - keys <= left))
+        return (keys - queries <= right) & (queries - keys <= left)
 
 
 class Dilated(Mask):
@@ -467,7 +471,7 @@ class Dilated(Mask):
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
         width, step = parameters
         apart = abs(queries - keys)
-        return np.asarray((apart <= width * step) & (apart % step == 0))
+        return (apart <= width * step) & (apart % step == 0)
 
 
 class Strided(Mask):
@@ -501,7 +505,7 @@ class Strided(Mask):
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
         (stride,) = parameters
         back = queries - keys
-        return np.asarray((back >= 0) & ((back <= stride) | (back % stride == 0)))
+        return (back >= 0) & ((back <= stride) | (back % stride == 0))
 
 
 class Global(Mask):
@@ -538,8 +542,8 @@ class Global(Mask):
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        places = np.array(parameters[0]) - 1
-        return np.asarray(np.isin(queries, places) | np.isin(keys, places))
+        places = parameters[0] - 1
+        return np.isin(queries, places) | np.isin(keys, places)
 
 
 def _on_step(i: Index, j: Index, step: sympy.Expr) -> list[Condition]:
