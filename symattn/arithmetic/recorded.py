@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
+from sympy.logic.boolalg import Boolean
 
 from symattn.arithmetic.base import Arithmetic
 from symattn.errors import CannotSpell
@@ -135,7 +136,7 @@ class Recorded:
 Condition: TypeAlias = "Recorded | bool"
 
 #: Operations entry by entry that are −∞ nowhere, and those that are where their operand is.
-_KEEPS = ("multiply", "divide", "negative", "transpose", "expand", "beneath", "repeat", "broadcast")
+_KEEPS = ("multiply", "divide", "negative", "transpose", "expand", "beneath", "repeat", "broadcast", "shared")
 _MOVES = ("part", "pick", "entries", "join", "by head", "heads apart", "heads beside", "flattened")
 
 
@@ -180,11 +181,10 @@ class Recording(Arithmetic):
         values = [part if isinstance(part, Recorded) else _number(part) for part in operands]
         if operation in ("add", "subtract") and _is(values[1], 0):
             return operands[0]  # type: ignore[no-any-return]
-        listed = [part for part in values if _of(part, "listed")]
-        shapes = [part.shape for part in values if isinstance(part, Recorded) and part not in listed]
-        if all(part in listed for part in values if isinstance(part, Recorded)):
-            shapes = [part.shape for part in listed]
-        return self.record(operation, *values, shape=together(*shapes), positional=True)
+        known = [part for part in values if isinstance(part, Recorded)]
+        found = [part.shape for part in known if not _of(part, "listed")]
+        shape = together(*(found or [part.shape for part in known]))
+        return self.record(operation, *values, shape=shape, positional=True)
 
     def compared(self, operation: str, one: Any, other: Any) -> Condition:
         """Where a relation holds."""
@@ -449,7 +449,7 @@ class Recording(Arithmetic):
         return self.record("expand", x, shape=shape, details=(axis,))
 
     def pick(self, x: Any, place: Any, axis: int) -> Any:
-        return self.record("pick", x, place, shape=_without(x.shape, axis), details=(axis,))
+        return self.record("pick", x, sympy.sympify(place), shape=_without(x.shape, axis), details=(axis,))
 
     def part(self, x: Any, first: Any, count: Any, axis: int, step: int = 1) -> Any:
         if first == 0 and sympy.expand(count - x.shape[axis]) == 0:
@@ -484,6 +484,10 @@ class Recording(Arithmetic):
         if len(x.shape) == 2 and not x.batched:
             return x
         return self.record("beneath", x, shape=(*x.shape[:-2], sympy.S.One, *x.shape[-2:]))
+
+    def shared(self, x: Any, heads: Any) -> Any:
+        shape = (*x.shape[:-2], heads, *x.shape[-2:])
+        return self.record("shared", x, heads, shape=shape)
 
     def by_head(self, x: Any, used: sympy.Expr, head: sympy.Symbol, count: Any) -> Any:
         groups = x.shape[-3]
@@ -560,7 +564,9 @@ def _holds(x: Operand, row: sympy.Expr, column: sympy.Expr) -> Any:
     if any(part is None for part in parts) or x.operation not in _MEANINGS:
         return None
     found = _MEANINGS[x.operation](*parts)
-    return {sympy.true: True, sympy.false: False}.get(found, None if found.is_Boolean else found)
+    if isinstance(found, Boolean):
+        return {sympy.true: True, sympy.false: False}.get(found)
+    return found
 
 
 #: What operations on positions mean in SymPy.

@@ -92,6 +92,10 @@ class Shapes:
         """A matrix that all heads share, where the axes before it have to stay apart from theirs."""
         return x[..., None, :, :] if x.ndim > 2 else x
 
+    def shared(self, x: Array, heads: Any) -> Array:
+        """The same matrix for each of so many heads."""
+        return np.broadcast_to(x[..., None, :, :], (*x.shape[:-2], int(heads), *x.shape[-2:]))
+
     def by_head(self, x: Array, used: sympy.Expr, head: sympy.Symbol, count: Any) -> Array:
         """For each head of so many the matrix whose number is `used`, an expression in the head."""
         return np.take(x, [int(used.subs(head, number)) for number in range(int(count))], axis=-3)

@@ -328,7 +328,8 @@ def _buckets(arithmetic: Arithmetic, rows: Any, columns: Any, *layout: Any) -> A
     apart = _distances(arithmetic, rows, columns, start)
     if clip >= 0:
         return np.clip(apart, -int(clip), int(clip)) + int(clip)
-    return arithmetic.places(relative_bucket, apart, *spaced)
+    buckets, furthest, bidirectional = spaced
+    return arithmetic.places(relative_bucket, apart, buckets, furthest, bool(bidirectional))
 
 
 def relative_bucket(

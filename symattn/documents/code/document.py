@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from symattn.derivation import Derivation, Evaluation
-from symattn.documents.code.general import generalised
+from symattn.derivation import Derivation
 from symattn.documents.code.languages import LANGUAGES
-from symattn.documents.code.positions import Positions
-from symattn.documents.code.spell import spelled
+from symattn.documents.code.program import recorded
+from symattn.documents.code.sizes import Sizes
+from symattn.documents.code.spell import spelled, variable
 from symattn.notation.prose import read_prose
 from symattn.notation.text import line
 
@@ -16,26 +16,21 @@ from symattn.notation.text import line
 _STANDARD = ("math", "operator")
 
 
-def code_document(derivation: Derivation, evaluation: Evaluation, language: str) -> str:
-    """The file in a language of `LANGUAGES`, for any sizes as far as that can be.
+def code_document(derivation: Derivation, language: str) -> str:
+    """The file in a language of `LANGUAGES`, for any sizes.
 
     Raises `CannotSpell` for a derivation that cannot be followed.
     """
     spoken = LANGUAGES[language]
-    program, fixed = generalised(derivation, evaluation)
+    program = recorded(derivation)
     docs = [" ".join(derivation.title.split()) or "Attention, step by step.", ""]
-    shapes = {each.name: each.shape for each in program.lines if each.operation == "input"}
-    for item in program.inputs:
+    for item, value in program.inputs:
         meaning = "".join(
             part if isinstance(part, str) else line(part) for part in read_prose(item.meaning)
         )
-        shape = shapes.get(item.letter, evaluation.shape(item.letter))
-        docs.append(f"{item.letter}: {meaning} ({Positions.told(shape)})")
-    written_for = f"Written for {', '.join(fixed)}." if fixed else ""
-    batches = any(len(evaluation.shape(item.letter)) > 2 + item.per_head for item in program.inputs)
-    single = "" if batches else "One sequence at a time."
-    returns = ["Returns every step by its letter.", single, spoken.note, written_for]
-    docs += ["", " ".join(filter(None, returns))]
+        docs.append(f"{variable(item.name)}: {meaning} ({Sizes.shown(value.shape)})")
+    single = "" if spoken.batches else "One sequence at a time."
+    docs += ["", " ".join(filter(None, ["Returns every step by its name.", single, spoken.note]))]
     code = spelled(program, spoken, docs)
     parts = [*spoken.needed(code), code]
     called = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from symattn.derivation import Derivation, Evaluation, Step
 from symattn.documents.code.languages import LANGUAGES
 from symattn.documents.code.spell import spelled
-from symattn.documents.code.trace import traced
+from symattn.documents.code.program import recorded
 from symattn.documents.page.frame import scripts
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.normalise import Normaliser
