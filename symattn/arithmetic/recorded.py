@@ -8,7 +8,7 @@ made already; no guard for rows of −∞ alone where a row cannot be that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, TypeAlias
@@ -136,7 +136,17 @@ class Recorded:
 Condition: TypeAlias = "Recorded | bool"
 
 #: Operations entry by entry that are −∞ nowhere, and those that are where their operand is.
-_KEEPS = ("multiply", "divide", "negative", "transpose", "expand", "beneath", "repeat", "broadcast", "shared")
+_KEEPS = (
+    "multiply",
+    "divide",
+    "negative",
+    "transpose",
+    "expand",
+    "beneath",
+    "repeat",
+    "broadcast",
+    "shared",
+)
 _MOVES = ("part", "pick", "entries", "join", "by head", "heads apart", "heads beside", "flattened")
 
 
@@ -145,8 +155,9 @@ class Recording(Arithmetic):
 
     name = "recorded"
 
-    def __init__(self) -> None:
+    def __init__(self, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
         self._known: dict[Any, Recorded] = {}
+        self._sizes = dict(sizes or {})
 
     def record(
         self,
@@ -449,7 +460,9 @@ class Recording(Arithmetic):
         return self.record("expand", x, shape=shape, details=(axis,))
 
     def pick(self, x: Any, place: Any, axis: int) -> Any:
-        return self.record("pick", x, sympy.sympify(place), shape=_without(x.shape, axis), details=(axis,))
+        return self.record(
+            "pick", x, sympy.sympify(place), shape=_without(x.shape, axis), details=(axis,)
+        )
 
     def part(self, x: Any, first: Any, count: Any, axis: int, step: int = 1) -> Any:
         if first == 0 and sympy.expand(count - x.shape[axis]) == 0:
@@ -491,7 +504,8 @@ class Recording(Arithmetic):
 
     def by_head(self, x: Any, used: sympy.Expr, head: sympy.Symbol, count: Any) -> Any:
         groups = x.shape[-3]
-        if used != sympy.floor(head * groups / count):
+        of_group = sympy.floor(head * groups / count)
+        if (used - of_group).subs(self._sizes) != 0:
             raise CannotSpell(f"the matrix {used} for head {head} has no program here")
         return self.repeat(x, count / groups, -3)
 

@@ -254,11 +254,9 @@ def _code(form: str, jobs: Sequence[Job]) -> str:
     from symattn.errors import SymattnError
 
     job = jobs[0]
-    if job.evaluation is None:
-        raise SymattnError(f"{form}: a program needs sizes; give numbers, not symbols alone")
     if job.only:
         raise SymattnError(f"{form}: a program computes all steps; choose none of them")
-    return code_document(job.derivation, job.evaluation, form)
+    return code_document(job.derivation, form)
 
 
 def _html(form: str, jobs: Sequence[Job]) -> str:

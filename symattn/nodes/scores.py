@@ -238,7 +238,9 @@ class PairSum(Node):
         left, one, other, queries, keys, order = args
         bent = _bent(arithmetic, _hidden(arithmetic, queries, keys), int(order))
         first, second, along = _AXES[str(left)]
-        factors = arithmetic.multiply(arithmetic.expand(one, first), arithmetic.expand(other, second))
+        factors = arithmetic.multiply(
+            arithmetic.expand(one, first), arithmetic.expand(other, second)
+        )
         return arithmetic.total(arithmetic.multiply(factors, bent), along)
 
 

@@ -31,15 +31,13 @@ class Program:
     order: tuple[str, ...] = ()
 
 
-def recorded(
-    derivation: Derivation, *, given: Collection[str] = (), tempered: str = ""
-) -> Program:
+def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: str = "") -> Program:
     """The program of a derivation for any sizes.
 
     Steps whose names are `given` become inputs. The step named `tempered` is divided by a
     parameter, `TEMPERATURE`. Raises `CannotSpell` for a formula that cannot be followed.
     """
-    recording = Recording()
+    recording = Recording(derivation.sizes)
     steps = [step for step in derivation.steps if step.name not in given]
     taken = [step for step in derivation.steps if step.name in given]
     inputs = []

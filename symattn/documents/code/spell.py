@@ -46,6 +46,16 @@ _NOUNS = {
     "divide": "quotient",
     "tanh": "bent",
     "heads apart": "split",
+    "√": "roots",
+    "σ": "gates",
+    "ln": "logarithms",
+    "max0": "positive",
+    "above0": "positive",
+    "below1": "lower",
+    "min1": "bounded",
+    "shared": "repeated",
+    "sums_at": "sums",
+    "part": "some",
 }
 
 #: What is named after what is done to it.
@@ -84,15 +94,32 @@ def variable(name: str) -> str:
     return plain if plain.isidentifier() else f"matrix_{plain}".rstrip("_")
 
 
+def names(program: Program) -> dict[str, str]:
+    """The name in programs of each matrix, by its letter; of two that would be one, the second
+    is numbered.
+    """
+    found: dict[str, str] = {}
+    for item, _ in (*program.inputs, *program.steps):
+        base, count = variable(item.name), 1
+        name = base
+        while name in found.values():
+            count += 1
+            name = f"{base}_{count}"
+        found[item.letter] = name
+    return found
+
+
 class _Writer:
     def __init__(self, program: Program, language: Language) -> None:
         self.program, self.language = program, language
         self.taken = {*language.reserved, *language.helpers, *keyword.kwlist, *_MISREAD}
         self.names: dict[Recorded, str] = {}
         self.inlined: dict[Recorded, Piece] = {}
-        self.inputs = {item.letter: self._free(variable(item.name)) for item, _ in program.inputs}
-        self.keys = {step.letter: variable(step.name) for step, _ in program.steps}
-        self.results = {letter: self._free(name) for letter, name in self.keys.items()}
+        keys = names(program)
+        variables = {letter: self._free(name) for letter, name in keys.items()}
+        self.inputs = {item.letter: variables[item.letter] for item, _ in program.inputs}
+        self.results = {step.letter: variables[step.letter] for step, _ in program.steps}
+        self.keys = {letter: keys[letter] for letter in self.results}
         for item, value in program.inputs:
             self.names[value] = self.inputs[item.letter]
         for value in program.parameters:
@@ -268,7 +295,7 @@ class _Writer:
             return "visible"
         if x.positional and x.operation != "listed":
             return "distance" if x.operation == "subtract" else "places"
-        return _NOUNS.get(x.operation, x.operation.split()[-1] + "ed")
+        return _NOUNS.get(x.operation, "value")
 
     def code(self, x: Recorded) -> Piece:
         """What a value is."""
@@ -295,7 +322,7 @@ class _Writer:
                 sign = "-" if x.details[0] < 0 else ""
                 pieces = [self.sizes.number(base), self.sizes.whole(size)]
                 return self._filled_in(self.language.operations["powers"], x, *pieces, sign=sign)
-            case "expand" if len(x.shape) == 3 and operands[0].operation == "expand":
+            case "expand" if operands[0].operation == "expand" and self.language.batches:
                 table = self._operands(operands[0])[0]
                 template = self.language.operations["expand twice"]
                 return self._filled_in(template, x, self.piece(table))
@@ -306,7 +333,11 @@ class _Writer:
             for one in self._narrowed(x, operands)
         ]
         if x.operation == "multiply" and _is_product(operands[0]) and operands[0] in self.inlined:
-            return Piece("{0} * {1:a}".format(*pieces)) if self.language.batches else self._format(x, pieces)
+            return (
+                Piece("{0} * {1:a}".format(*pieces))
+                if self.language.batches
+                else self._format(x, pieces)
+            )
         return self._format(x, pieces)
 
     def _format(self, x: Recorded, pieces: Sequence[Piece]) -> Piece:
@@ -336,8 +367,11 @@ class _Writer:
                         for at, other in enumerate(operands)
                         if at != place and isinstance(other, Recorded)
                     ]
-                    shapes += [inner.shape] if isinstance(inner, Recorded) else []
-                    if together(*shapes) == x.shape:
+                    fits = not isinstance(inner, Recorded) or all(
+                        size in (1, wanted)
+                        for size, wanted in zip(inner.shape[::-1], x.shape[::-1], strict=False)
+                    )
+                    if fits and together(*shapes, getattr(inner, "shape", ())) == x.shape:
                         yield inner
                         continue
             yield one
@@ -409,13 +443,17 @@ class _Writer:
         one, other = [*self._narrowed(x, (condition, one, other))][1:]
         values = [isinstance(part, Recorded) for part in (one, other)]
         if values == [False, True] and "fill" in self.language.operations:
-            return Piece(self.language.operations["fill"].format(
-                self.piece(other), self.piece(condition), self.piece(one)))
+            return Piece(
+                self.language.operations["fill"].format(
+                    self.piece(other), self.piece(condition), self.piece(one)
+                )
+            )
         if values == [True, False] and "fill" in self.language.operations:
             opposite = self._resolved(x.owner.opposite(condition))
             code = self._opposite(condition) if opposite not in self.names else self.piece(opposite)
-            return Piece(self.language.operations["fill"].format(
-                self.piece(one), code, self.piece(other)))
+            return Piece(
+                self.language.operations["fill"].format(self.piece(one), code, self.piece(other))
+            )
         name = "where" if any(values) else "where of numbers"
         name = name if name in self.language.operations else "where"
         pieces = map(self.piece, (condition, one, other))
@@ -475,7 +513,11 @@ class _Writer:
                 return self._entry(part)
             return self.piece(part)
 
-        if x.operation == "not" and operands[0].operation in _OPPOSITES and operands[0] not in self.names:
+        if (
+            x.operation == "not"
+            and operands[0].operation in _OPPOSITES
+            and operands[0] not in self.names
+        ):
             pieces = [*map(inner, self._operands(operands[0]))]
             return Piece(places[_OPPOSITES[operands[0].operation]].format(*pieces))
         if x.operation in ("and", "not"):
@@ -511,8 +553,10 @@ class _Writer:
     def _conjunct(self, code: Piece) -> str:
         either = self.language.places["or"]
         loose = self.language.grids is not None or either in code
-        return self.language.places["part"].format(code) if self.language.grids else (
-            f"({code})" if loose else str(code)
+        return (
+            self.language.places["part"].format(code)
+            if self.language.grids
+            else (f"({code})" if loose else str(code))
         )
 
     def _conjuncts(self, x: Recorded) -> Iterator[Recorded]:
