@@ -176,7 +176,7 @@ class Arithmetic(Shapes):
         return np.asarray(self.row_sum(np.moveaxis(x, axis, -1))[..., 0])
 
     def sums_at(self, x: Array, places: Array, count: Any) -> Array:
-        """In each row the sums of the entries that share a place: out_ic = Σ_j x_ij over p_ij = c."""
+        """In each row the sums of entries that share a place: out_ic = Σ_j x_ij over p_ij = c."""
         sums = (self.row_sum(self.where(places == c, x, self.zero)) for c in range(int(count)))
         return np.concatenate([*sums], axis=-1)
 

@@ -118,9 +118,7 @@ class Recorded:
     __rand__ = __and__
 
     def __or__(self, other: Any) -> Any:
-        return self.owner.opposite(
-            self.owner.both(self.owner.opposite(self), self.owner.opposite(other))
-        )
+        return self.owner.either(self, other)
 
     __ror__ = __or__
 
@@ -216,9 +214,23 @@ class Recording(Arithmetic):
         for this, that in ((one, other), (other, one)):
             if not isinstance(this, Recorded):
                 return that if this else False
+        return self._joined("and", "or", one, other)
+
+    def either(self, one: Any, other: Any) -> Condition:
+        """Where at least one of two conditions holds."""
+        for this, that in ((one, other), (other, one)):
+            if not isinstance(this, Recorded):
+                return True if this else that
+        return self._joined("or", "and", one, other)
+
+    def _joined(self, operation: str, dual: str, one: Recorded, other: Recorded) -> Recorded:
         if one is other:
-            return one  # type: ignore[no-any-return]
-        return self.record("and", one, other, positional=one.positional and other.positional)
+            return one
+        positional = one.positional and other.positional
+        if one.operation == other.operation == "not":
+            inner = self.record(dual, *one.operands, *other.operands, positional=positional)
+            return self.opposite(inner)  # type: ignore[no-any-return]
+        return self.record(operation, one, other, positional=positional)
 
     def rows(self, count: Any, start: Any = 0) -> Any:
         return self.record("rows", shape=(count, 1), positional=True) + _number(start)
@@ -485,6 +497,7 @@ class Recording(Arithmetic):
 
     def interleave(self, a: Any, b: Any) -> Any:
         width = a.shape[-1] + b.shape[-1]
+        width = width.replace(sympy.floor, lambda half: 2 * half - sympy.ceiling(half))
         shape = (*together(a.shape[:-1], b.shape[:-1]), width)
         return self.record("interleave", a, b, shape=shape)
 
@@ -571,6 +584,8 @@ def _holds(x: Operand, row: sympy.Expr, column: sympy.Expr) -> Any:
     parts = [_holds(part, row, column) for part in x.operands]
     if x.operation == "and":
         return False if False in parts else True if all(p is True for p in parts) else None
+    if x.operation == "or":
+        return True if True in parts else False if all(p is False for p in parts) else None
     if x.operation == "not":
         return None if parts[0] is None else not parts[0]
     if x.operation == "broadcast":

@@ -66,7 +66,8 @@ class Shapes:
     def part(self, x: Array, first: Any, count: Any, axis: int, step: int = 1) -> Array:
         """Consecutive entries along an axis, or every `step`-th, so many."""
         chosen = slice(int(first), int(first) + (int(count) - 1) * step + 1, step)
-        return np.asarray(x[(..., chosen, *[slice(None)] * (-1 - axis))])
+        behind = [slice(None)] * (-1 - axis)
+        return np.asarray(x[(Ellipsis, chosen, *behind)])  # type: ignore[arg-type]  # slices
 
     def entries(self, x: Array, rows: Any, columns: Any) -> Array:
         """The entries at places: out_ij = x_{r, c} with r = rows_ij and c = columns_ij."""
@@ -89,7 +90,7 @@ class Shapes:
         return x.reshape(*x.shape[:-2], 1, x.shape[-2] * x.shape[-1])
 
     def beneath(self, x: Array) -> Array:
-        """A matrix that all heads share, where the axes before it have to stay apart from theirs."""
+        """A matrix that all heads share, where axes before it have to stay apart from theirs."""
         return x[..., None, :, :] if x.ndim > 2 else x
 
     def shared(self, x: Array, heads: Any) -> Array:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
@@ -160,7 +159,7 @@ class Mask(Node):
         return arithmetic.where(everywhere, arithmetic.zero, arithmetic.minus_infinity)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         """Whether the query at a position (from 0) may see the key at a position.
 
         A parameter is a whole number, ∞ (no limit) or an array of whole numbers. What is made of
@@ -202,7 +201,7 @@ class Causal(Mask):
         return when((Ordinal(j), "≤", Ordinal(i)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         return keys <= queries
 
 
@@ -231,7 +230,7 @@ class Padding(Mask):
         return when((Ordinal(j), "≤", Ordinal(self.length - 1)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         return keys < parameters[0]
 
 
@@ -260,7 +259,7 @@ class Prefix(Mask):
         return when((Ordinal(j), "≤", Ordinal(self.length - 1)), otherwise=causal)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         return (keys < parameters[0]) | (keys <= queries)
 
 
@@ -313,7 +312,7 @@ class Documents(Mask):
         return super()._compute(arithmetic, *args)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         (numbers,) = parameters
         return numbers[queries] == numbers[keys]
 
@@ -437,8 +436,10 @@ class Window(Mask):
         return when(*conditions)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         left, right = parameters
+        if left == right:
+            return abs(queries - keys) <= left
         return (keys - queries <= right) & (queries - keys <= left)
 
 
@@ -468,7 +469,7 @@ class Dilated(Mask):
         return when(near, *_on_step(i, j, self.step))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         width, step = parameters
         apart = abs(queries - keys)
         return (apart <= width * step) & (apart % step == 0)
@@ -502,7 +503,7 @@ class Strided(Mask):
         return when(causal, then=either)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         (stride,) = parameters
         back = queries - keys
         return (back >= 0) & ((back <= stride) | (back % stride == 0))
@@ -541,7 +542,7 @@ class Global(Mask):
         return when((Ordinal(i), "∈", places), otherwise=when((Ordinal(j), "∈", places)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         places = parameters[0] - 1
         return np.isin(queries, places) | np.isin(keys, places)
 

@@ -381,7 +381,7 @@ def rotate_pairs(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array) -> Ar
 def _turned(
     arithmetic: Arithmetic, first: Array, second: Array, cos: Array, sin: Array
 ) -> tuple[Array, Array]:
-    """x cos − x′ sin and x′ cos + x sin."""
+    """Both columns of pairs turned: x cos − x′ sin and x′ cos + x sin."""
     multiply = arithmetic.multiply
     return (
         arithmetic.add(multiply(first, cos), multiply(second, arithmetic.negative(sin))),

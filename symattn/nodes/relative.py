@@ -84,7 +84,7 @@ def _plain(size: Any) -> Any:
     return int(size) if isinstance(size, int) or size.is_Integer else size
 
 
-def _clipped(distances: Array, columns: Any) -> Array:
+def _clipped(distances: Array, columns: Any) -> Any:
     """The column, of 2k + 1, of each distance, clipped to −k … k."""
     far = _plain((sympy.sympify(columns, strict=True) - 1) / 2)
     return np.clip(distances, -far, far) + far

@@ -286,7 +286,10 @@ function softmax(x) {
 function softmaxWithSink(x, sink) {
   const largest = each(Math.max, rowMax(x), sink);
   const powers = exponential(subtract(x, largest));
-  return divide(powers, add(rowSum(powers), exponential(subtract(sink, largest))));
+  return divide(
+    powers,
+    add(rowSum(powers), exponential(subtract(sink, largest))),
+  );
 }
 
 // Softmax of each row beside one more score, 0, whose weight is dropped.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import wrap
 
 from symattn.derivation import Derivation
 from symattn.documents.code.languages import LANGUAGES
@@ -11,6 +12,9 @@ from symattn.documents.code.sizes import Sizes
 from symattn.documents.code.spell import spelled, variable
 from symattn.notation.prose import read_prose
 from symattn.notation.text import line
+
+#: How long a line of a description may be.
+_WIDTH = 76
 
 #: Modules of Python's own, imported above the others.
 _STANDARD = ("math", "operator")
@@ -23,14 +27,17 @@ def code_document(derivation: Derivation, language: str) -> str:
     """
     spoken = LANGUAGES[language]
     program = recorded(derivation)
-    docs = [" ".join(derivation.title.split()) or "Attention, step by step.", ""]
+    title = " ".join(derivation.title.split()) or "Attention, step by step."
+    docs = [*wrap(title, _WIDTH), ""]
     for item, value in program.inputs:
         meaning = "".join(
             part if isinstance(part, str) else line(part) for part in read_prose(item.meaning)
         )
-        docs.append(f"{variable(item.name)}: {meaning} ({Sizes.shown(value.shape)})")
+        told = f"{variable(item.name)}: {meaning} ({Sizes.shown(value.shape)})"
+        docs += wrap(told, _WIDTH, subsequent_indent="    ")
     single = "" if spoken.batches else "One sequence at a time."
-    docs += ["", " ".join(filter(None, ["Returns every step by its name.", single, spoken.note]))]
+    returns = " ".join(filter(None, ["Returns every step by its name.", single, spoken.note]))
+    docs += ["", *wrap(returns, _WIDTH)]
     code = spelled(program, spoken, docs)
     parts = [*spoken.needed(code), code]
     called = {

@@ -16,14 +16,14 @@ def softmax(x: np.ndarray) -> np.ndarray:
 
 
 def softmax_off_by_one(x: np.ndarray) -> np.ndarray:
-    """Softmax over the last axis beside one more score, 0, whose weight is dropped."""
+    """Softmax beside one more score, 0, whose weight is dropped."""
     largest = np.maximum(x.max(axis=-1, keepdims=True), 0)
     powers = np.exp(x - largest)
     return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(-largest))
 
 
 def softmax_with_sink(x: np.ndarray, sink: np.ndarray) -> np.ndarray:
-    """Softmax over the last axis beside one more score, the sink's, whose weight is dropped."""
+    """Softmax beside one more score, the sink, whose weight is dropped."""
     largest = np.maximum(x.max(axis=-1, keepdims=True), sink)
     powers = np.exp(x - largest)
     return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(sink - largest))
@@ -50,7 +50,7 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def elu1(x: np.ndarray) -> np.ndarray:
-    """x + 1 from 0 on, exp(x) below."""
+    """Compute x + 1 from 0 on, exp(x) below."""
     return np.where(x >= 0, x + 1, np.exp(np.minimum(x, 0)))
 
 
@@ -74,7 +74,7 @@ def rotate_pairs(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
 
 
 def interleave(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Put columns in turn: a_1, b_1, a_2, b_2, …"""
+    """Put the columns of two matrices in turn."""
     out = np.empty((*a.shape[:-1], a.shape[-1] + b.shape[-1]), dtype=a.dtype)
     out[..., 0::2], out[..., 1::2] = a, b
     return out
@@ -103,7 +103,8 @@ def relative_bucket(
     ratio = np.log(np.maximum(distance, 1) / exact) / math.log(max_distance / exact)
     # the logarithms may fall just short of a whole number
     spaced = exact + np.floor(ratio * (buckets - exact) + 1e-9).astype(int)
-    return first + np.where(distance < exact, distance, np.minimum(spaced, buckets - 1))
+    spaced = np.minimum(spaced, buckets - 1)
+    return first + np.where(distance < exact, distance, spaced)
 
 
 def sums_at(x: np.ndarray, places: np.ndarray, count: int) -> np.ndarray:

@@ -10,14 +10,14 @@ import torch
 
 
 def softmax_off_by_one(x: torch.Tensor) -> torch.Tensor:
-    """Softmax over the last axis beside one more score, 0, whose weight is dropped."""
+    """Softmax beside one more score, 0, whose weight is dropped."""
     largest = x.amax(dim=-1, keepdim=True).clamp(min=0)
     powers = torch.exp(x - largest)
     return powers / (powers.sum(dim=-1, keepdim=True) + torch.exp(-largest))
 
 
 def softmax_with_sink(x: torch.Tensor, sink: torch.Tensor) -> torch.Tensor:
-    """Softmax over the last axis beside one more score, the sink's, whose weight is dropped."""
+    """Softmax beside one more score, the sink, whose weight is dropped."""
     largest = torch.maximum(x.amax(dim=-1, keepdim=True), sink)
     powers = torch.exp(x - largest)
     return powers / (powers.sum(dim=-1, keepdim=True) + torch.exp(sink - largest))
@@ -53,7 +53,7 @@ def rotate_pairs(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch
 
 
 def interleave(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Put columns in turn: a_1, b_1, a_2, b_2, …"""
+    """Put the columns of two matrices in turn."""
     out = a.new_empty(*a.shape[:-1], a.shape[-1] + b.shape[-1])
     out[..., 0::2], out[..., 1::2] = a, b
     return out
@@ -75,7 +75,8 @@ def relative_bucket(
     ratio = ratio / math.log(max_distance / exact)
     # the logarithms may fall just short of a whole number
     spaced = exact + (ratio * (buckets - exact) + 1e-9).long()
-    return first + torch.where(distance < exact, distance, spaced.clamp(max=buckets - 1))
+    spaced = spaced.clamp(max=buckets - 1)
+    return first + torch.where(distance < exact, distance, spaced)
 
 
 def sums_at(x: torch.Tensor, places: torch.Tensor, count: int) -> torch.Tensor:

@@ -15,8 +15,8 @@ class Language:
 
     In `operations`, by the names of `symattn.arithmetic.recorded`, ``{0}`` is the first operand;
     what has no row is a call of the helper of its name. `{like}` is a matrix that was given,
-    `{dtype}` the type of its numbers once divided. `places` are the operations on the numbers i
-    and j of a row and a column: on one entry where there are no `grids`, a column and a row of them.
+    `{dtype}` the type of its numbers once divided. `places` are the operations on the numbers i and
+    j of a row and a column: on one entry where there are no `grids`, a column and a row of them.
     """
 
     name: str

@@ -158,7 +158,6 @@ _SCALARS = {
 _PLACES = _SCALARS | {
     "and": " & ",
     "or": " | ",
-    "part": "{0:a}",
     "not": "~{0:a}",
     "smaller": "np.minimum({0}, {1})",
     "larger": "np.maximum({0}, {1})",
@@ -230,7 +229,7 @@ TORCH = _arrays(
         ),
         "softmax": "torch.softmax({0}, dim=-1)",
         "σ": "torch.sigmoid({0})",
-        "elu1": "(torch.nn.functional.elu({0}) + 1)",
+        "elu1": "torch.nn.functional.elu({0}) + 1",
         "erf": "torch.erf({0})",
         "max0": "torch.relu({0})",
         "min1": "{0:a}.clamp(max=1)",
@@ -346,7 +345,6 @@ PYTHON = Language(
     | {
         "and": " and ",
         "or": " or ",
-        "part": "{0}",
         "not": "not {0:a}",
         "smaller": "min({0}, {1})",
         "larger": "max({0}, {1})",
@@ -363,13 +361,13 @@ PYTHON = Language(
     root="math.sqrt({0})",
     dtype="float",
     header="def attention({arguments}) -> dict[str, list]:",
-    arguments=("{0}: Matrix", "{0}: list[Matrix]", "{0}: float"),
+    arguments=("{0}: list[list[float]]", "{0}: list[list[list[float]]]", "{0}: float"),
     note="Matrices are lists of rows.",
     imports={
         "math": "import math\n",
         "operator": "import operator\n",
     },
-    helpers={"Matrix": "Matrix = list[list[float]]\n"} | _functions("lists.py", r"def (\w+)\("),
+    helpers=_functions("lists.py", r"def (\w+)\("),
     called=_CALLED,
     reserved=("math", "operator", "t"),
     **_PYTHON,
@@ -408,7 +406,6 @@ JAVASCRIPT = Language(
     | {
         "and": " && ",
         "or": " || ",
-        "part": "{0}",
         "not": "!{0:a}",
         "whole quotient": "Math.floor({0:a} / {1:a})",
         "remainder": "mod({0}, {1})",

@@ -3,7 +3,7 @@
 Shapes are broadcast from the back, as in NumPy. The functions stand in people's files as they are
 here, so that they are written for readers, without types.
 """
-# ruff: noqa: B905, D400, D403  (zip without `strict`, and formulas as descriptions)
+# ruff: noqa: D400, D403  (formulas as descriptions)
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 import math
@@ -16,7 +16,7 @@ def depth(x):
 
 
 def each(f, *xs, whole=0):
-    """f of what stands at the same place in all; `whole` axes from the back stay together."""
+    """f of what stands at the same place in all, but for the `whole` last axes."""
     deepest = max(depth(x) for x in xs)
     if deepest <= whole:
         return f(*xs)
@@ -80,7 +80,7 @@ def matmul(a, b):
     """The product of the last two axes."""
 
     def product(a, b):
-        columns = list(zip(*b))
+        columns = list(zip(*b, strict=True))
         return [[sum(map(operator.mul, row, c)) for c in columns] for row in a]
 
     return each(product, a, b, whole=2)
@@ -88,7 +88,11 @@ def matmul(a, b):
 
 def transpose(x):
     """The last two axes exchanged."""
-    return each(lambda matrix: [list(column) for column in zip(*matrix)], x, whole=2)
+
+    def turned(rows):
+        return [list(column) for column in zip(*rows, strict=True)]
+
+    return each(turned, x, whole=2)
 
 
 def exponential(x):
@@ -223,9 +227,12 @@ def join(parts, axis):
 
 def interleave(a, b):
     """In turn along the last axis."""
-    return each(
-        lambda x, y: [one for pair in zip(x, y) for one in pair] + x[len(y) :], a, b, whole=1
-    )
+
+    def mixed(row, other):
+        pairs = zip(row, other, strict=False)
+        return [entry for pair in pairs for entry in pair] + row[len(other) :]
+
+    return each(mixed, a, b, whole=1)
 
 
 def both(a, b):
@@ -250,12 +257,12 @@ def softmax(x):
 
 
 def softmax_off_by_one(x):
-    """Softmax of each row beside one more score, 0, whose weight is dropped."""
+    """Softmax beside one more score, 0, whose weight is dropped."""
     return softmax_with_sink(x, [[0]])
 
 
 def softmax_with_sink(x, sink):
-    """Softmax of each row beside one more score, the sink's, whose weight is dropped."""
+    """Softmax beside one more score, the sink, whose weight is dropped."""
     return each(lambda row, more: softmax([*row, *more])[:-1], x, sink, whole=1)
 
 
@@ -269,7 +276,7 @@ def rotate_half(x, cos, sin):
     """Turn column t with column t + d/2, for each t, by its angle."""
 
     def turned(row, cos, sin):
-        pairs = list(zip(row[: len(cos)], row[len(cos) :], cos, sin))
+        pairs = list(zip(row[: len(cos)], row[len(cos) :], cos, sin, strict=True))
         first = [a * c - b * s for a, b, c, s in pairs]
         return first + [b * c + a * s for a, b, c, s in pairs]
 
@@ -280,7 +287,7 @@ def rotate_pairs(x, cos, sin):
     """Turn each pair of neighbouring columns by its angle."""
 
     def turned(row, cos, sin):
-        pairs = zip(row[0::2], row[1::2], cos, sin)
+        pairs = zip(row[0::2], row[1::2], cos, sin, strict=True)
         return [y for a, b, c, s in pairs for y in (a * c - b * s, b * c + a * s)]
 
     return each(turned, x, cos, sin, whole=1)
@@ -353,7 +360,7 @@ def merge_heads(x):
     """The matrices of the heads beside each other."""
 
     def joined(heads):
-        return [[entry for row in rows for entry in row] for rows in zip(*heads)]
+        return [flat(list(rows)) for rows in zip(*heads, strict=True)]
 
     return each(joined, x, whole=3)
 
@@ -378,7 +385,7 @@ def sums_at(x, places, count):
 
     def sums(row, at):
         out = [0] * count
-        for entry, place in zip(row, at):
+        for entry, place in zip(row, at, strict=True):
             out[place] += entry
         return out
 

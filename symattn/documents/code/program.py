@@ -44,15 +44,15 @@ def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: s
     for item in (*derivation.inputs, *map(Input.of, taken)):
         shape = item.shape if item.count is None else (item.count, *item.shape)
         inputs.append((item, recording.given(item.letter, shape, logits=item.logits)))
-    known = {item.letter: value for item, value in inputs}
+    known: dict[str, Any] = {item.letter: value for item, value in inputs}
     temperature = recording.given(TEMPERATURE, ())
     found = []
     for step in steps:
         value: Any = program_of_step(step, {})(known.__getitem__, recording)
         if step.name == tempered:
             value = recording.divide(value, temperature)
-        known[step.letter] = value  # type: ignore[assignment]
-        found.append((step, known[step.letter]))
+        known[step.letter] = value
+        found.append((step, value))
     return Program(
         tuple(inputs),
         tuple(found),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import sympy
 
@@ -37,6 +37,10 @@ class Sizes:
     def whole(self, expr: sympy.Expr) -> Piece:
         """A whole number."""
         return self._expr(sympy.sympify(expr), whole=True)
+
+    def added(self, code: Piece, expr: sympy.Expr) -> Piece:
+        """Code plus a whole number."""
+        return _sum(code, sorted(expr.as_ordered_terms(), key=_lowers), self.whole)
 
     def number(self, expr: sympy.Expr) -> Piece:
         """A number exactly where the language has it so, otherwise its nearest float."""
@@ -75,11 +79,8 @@ class Sizes:
                 code = self.language.operations[operation]
                 return Piece(code.format(inside(base), f"{float(exponent)!r}"))
             case sympy.Add():
-                terms = sorted(expr.as_ordered_terms(), key=_lowers)
-                out = str(inside(terms[0]))
-                for term in terms[1:]:
-                    out += f" - {inside(-term):t}" if _lowers(term) else f" + {inside(term)}"
-                return Piece(out)
+                first, *terms = sorted(expr.as_ordered_terms(), key=_lowers)
+                return _sum(inside(first), terms, inside)
             case sympy.Mul() | sympy.Rational():
                 over, under = expr.as_numer_denom()
                 if under != 1:
@@ -133,6 +134,14 @@ class Sizes:
         if symbol in (self.program.sizes or {}):
             return str((self.program.sizes or {})[symbol])
         raise CannotSpell(f"nothing that is given says how large {symbol} is; say it: {symbol} = 4")
+
+
+def _sum(code: Piece, terms: Sequence[sympy.Expr], spelled: Callable[[sympy.Expr], Piece]) -> Piece:
+    """Code plus terms, those with a minus taken off."""
+    for term in terms:
+        sign = f" - {spelled(-term):t}" if _lowers(term) else f" + {spelled(term)}"
+        code = Piece(code + sign)
+    return code
 
 
 def _lowers(term: sympy.Expr) -> bool:

@@ -6,6 +6,7 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -37,6 +38,8 @@ _NOUNS = {
     "powers": "theta",
     "numbers": "position",
     "listed": "numbers",
+    "rows": "row",
+    "columns": "column",
     "literal": "constants",
     "where": "kept",
     "add": "added",
@@ -56,6 +59,7 @@ _NOUNS = {
     "shared": "repeated",
     "sums_at": "sums",
     "part": "some",
+    "entries": "chosen",
 }
 
 #: What is named after what is done to it.
@@ -65,7 +69,7 @@ _ROLES = {"cos": "angles", "sin": "angles"}
 _PLAIN = ("filled", "negative", "transpose", "expand", "beneath", "pick", "always", "never")
 
 #: Values that have a line of their own wherever they are used.
-_NAMED = ("listed", "table", "powers", "cos", "sin")
+_NAMED = ("listed", "table", "powers", "cos", "sin", "numbers")
 
 #: Operations whose operands beside matrices are sizes and places.
 _SIZED = ("repeat", "shared", "pick", "heads apart", "groups", "sums_at", "entries", "identity")
@@ -75,6 +79,9 @@ _OPPOSITES = {"at most": "above", "below": "at least", "at least": "below", "abo
 
 #: A value longer than this gets a line of its own.
 _LONG = 60
+
+#: A condition longer than this, too, where it makes a mask.
+_SHORT = 30
 
 #: Names that mislead where they stand alone.
 _MISREAD = ("l", "o", "i", "j")
@@ -95,9 +102,7 @@ def variable(name: str) -> str:
 
 
 def names(program: Program) -> dict[str, str]:
-    """The name in programs of each matrix, by its letter; of two that would be one, the second
-    is numbered.
-    """
+    """The name in programs of each matrix, by its letter; of two that are alike one is numbered."""
     found: dict[str, str] = {}
     for item, _ in (*program.inputs, *program.steps):
         base, count = variable(item.name), 1
@@ -218,6 +223,10 @@ class _Writer:
         header = language.header.format(arguments=", ".join(arguments))
         if len(header) <= language.style.width:
             return [header]
+        if language.style.tall:
+            begin, end = header.index("{") + 1, header.index("}")
+            inside = [f"{language.style.indent}{argument}," for argument in arguments]
+            return [header[:begin], *inside, header[end:]]
         opening = header.rindex(")") + 1
         lines = fitted(header[:opening], language.style, broken=True)
         return [*lines[:-1], lines[-1] + header[opening:]]
@@ -272,7 +281,8 @@ class _Writer:
             if x in self.names:  # which it got on the way
                 return Piece(self.names[x])
             shared = self.uses[x] > 1 and x.operation not in _PLAIN
-            if shared or len(code) > _LONG or x.operation in _NAMED:
+            whole = x.positional and self.language.grids is None
+            if shared or whole or len(code) > _LONG or x.operation in _NAMED:
                 return self._line(x, code)
             self.inlined[x] = code
         return self.inlined[x]
@@ -289,12 +299,18 @@ class _Writer:
     def _noun(self, x: Recorded) -> str:
         if x in self.roles:
             return self.roles[x]
+        if x.operation == "powers" and x.details[0] > 0:
+            return "periods"
         if x.operation in ("call", "table", "places"):
             return str(x.details[0]).split("_")[-1]
-        if x.positional and x.operation in (*_OPPOSITES, "equals", "and", "not", "among"):
+        if x.positional and x.operation in (*_OPPOSITES, "equals", "and", "or", "not", "among"):
             return "visible"
-        if x.positional and x.operation != "listed":
+        if x.operation == "numbers" and not _of_rows(x.operands[0]):
+            return "distance"
+        if x.positional and x.operation not in _NOUNS:
             return "distance" if x.operation == "subtract" else "places"
+        if x.positional and x.operation == "subtract":
+            return "distance"
         return _NOUNS.get(x.operation, "value")
 
     def code(self, x: Recorded) -> Piece:
@@ -332,12 +348,13 @@ class _Writer:
             else self.piece(one)
             for one in self._narrowed(x, operands)
         ]
-        if x.operation == "multiply" and _is_product(operands[0]) and operands[0] in self.inlined:
-            return (
-                Piece("{0} * {1:a}".format(*pieces))
-                if self.language.batches
-                else self._format(x, pieces)
-            )
+        if x.operation in (*_BROADCASTS, "matmul") and sum(map(len, pieces)) > _LONG:
+            longest = max(range(len(pieces)), key=lambda place: len(pieces[place]))
+            one = [*self._narrowed(x, operands)][longest]
+            if isinstance(one, Recorded) and one not in self.names:
+                pieces[longest] = self._line(one, pieces[longest])
+        if x.operation == "multiply" and _is_product(operands[0]) and self.language.batches:
+            return Piece(f"{pieces[0]} * {pieces[1]:a}")
         return self._format(x, pieces)
 
     def _format(self, x: Recorded, pieces: Sequence[Piece]) -> Piece:
@@ -359,22 +376,23 @@ class _Writer:
     def _narrowed(self, x: Recorded, operands: tuple[Any, ...]) -> Iterator[Any]:
         """The operands, those of one number throughout, or repeated, as what broadcasts."""
         for place, one in enumerate(operands):
-            if x.operation in _BROADCASTS and isinstance(one, Recorded):
-                if one.operation in ("filled", "repeat", "broadcast") and one not in self.names:
-                    inner = self._operands(one)[0]
-                    shapes = [
-                        other.shape
-                        for at, other in enumerate(operands)
-                        if at != place and isinstance(other, Recorded)
-                    ]
-                    fits = not isinstance(inner, Recorded) or all(
-                        size in (1, wanted)
-                        for size, wanted in zip(inner.shape[::-1], x.shape[::-1], strict=False)
-                    )
-                    if fits and together(*shapes, getattr(inner, "shape", ())) == x.shape:
-                        yield inner
-                        continue
-            yield one
+            others = [
+                other.shape
+                for at, other in enumerate(operands)
+                if at != place and isinstance(other, Recorded)
+            ]
+            inner = self._operands(one)[0] if self._spreads(x, one) else one
+            shape = inner.shape if isinstance(inner, Recorded) else ()
+            fits = all(
+                size in (1, wanted)
+                for size, wanted in zip(reversed(shape), reversed(x.shape), strict=False)
+            )
+            yield inner if fits and together(*others, shape) == x.shape else one
+
+    def _spreads(self, x: Recorded, one: Any) -> bool:
+        """Whether an operand only repeats a number or a matrix that would broadcast."""
+        repeats = isinstance(one, Recorded) and one.operation in ("filled", "repeat", "broadcast")
+        return repeats and x.operation in _BROADCASTS and one not in self.names
 
     def _called(self, x: Recorded, operands: Sequence[Any]) -> Piece:
         """A call of a function by its name; of sizes and settings, whole numbers."""
@@ -430,10 +448,10 @@ class _Writer:
                     self.piece(full)
                 if full not in self.names:
                     self._line(full, self.inlined.pop(full))
-                shape = self.sizes.shape((*lead, *one.shape[-2:]))
                 rows, columns = map(self.sizes.whole, one.shape[-2:])
                 template = self.language.operations["with heads"]
-                code = Piece(template.format(code, self.names[full], rows, columns, shape=shape))
+                whole = replace(one, shape=(*lead, *one.shape[-2:]))
+                code = self._filled_in(template, whole, code, self.names[full], rows, columns)
             pieces.append(code)
         template = self.language.operations["join"]
         return Piece(template.format(all=", ".join(pieces), axis=axis))
@@ -454,6 +472,8 @@ class _Writer:
             return Piece(
                 self.language.operations["fill"].format(self.piece(one), code, self.piece(other))
             )
+        if not any(values) and len(self.piece(condition)) > _SHORT and condition not in self.names:
+            self._line(condition, self.inlined[condition])
         name = "where" if any(values) else "where of numbers"
         name = name if name in self.language.operations else "where"
         pieces = map(self.piece, (condition, one, other))
@@ -520,13 +540,9 @@ class _Writer:
         ):
             pieces = [*map(inner, self._operands(operands[0]))]
             return Piece(places[_OPPOSITES[operands[0].operation]].format(*pieces))
-        if x.operation in ("and", "not"):
-            parts = [*self._conjuncts(x if x.operation == "and" else operands[0])]
-            if x.operation == "not" and len(parts) > 1 and all(_is_not(p) for p in parts):
-                each = [inner(self._operands(part)[0]) for part in parts]
-                return Piece(places["or"].join(places["part"].format(p) for p in each))
-            if x.operation == "and":
-                return Piece(places["and"].join(self._conjunct(inner(p)) for p in parts))
+        if x.operation in ("and", "or"):
+            parts = [self._inside(part) for part in self._parts(x, x.operation)]
+            return Piece(places[x.operation].join(parts))
         if x.operation == "places":
             name = self._helper(x.details[0])
             if name not in self.language.helpers:
@@ -537,12 +553,14 @@ class _Writer:
                 inner(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
             ]
             return Piece(f"{name}({', '.join(pieces)})")
+        if x.operation == "add" and not isinstance(operands[1], Recorded):
+            return self.sizes.added(inner(operands[0]), operands[1])
         if x.operation not in places:
             raise CannotSpell(f"{x.operation} has no program in {self.language.name}")
         return self._filled_in(places[x.operation], x, *map(inner, operands))
 
     def _free_grid(self, letter: str) -> str:
-        """i or j, which nothing else is called; numbered where sizes differ."""
+        """The letter i or j, which nothing else is called; numbered where sizes differ."""
         count, name = 1, letter
         while name in self.names.values():
             count += 1
@@ -550,22 +568,20 @@ class _Writer:
         self.taken.add(name)
         return name
 
-    def _conjunct(self, code: Piece) -> str:
-        either = self.language.places["or"]
-        loose = self.language.grids is not None or either in code
-        return (
-            self.language.places["part"].format(code)
-            if self.language.grids
-            else (f"({code})" if loose else str(code))
-        )
+    def _inside(self, part: Recorded) -> str:
+        """A condition among others, with brackets where they bind tighter."""
+        code = self.piece(part) if self.language.grids is not None else self._entry(part)
+        if self.language.grids is not None:
+            return f"{code:a}"
+        return f"({code})" if part.operation in ("and", "or") else str(code)
 
-    def _conjuncts(self, x: Recorded) -> Iterator[Recorded]:
-        """The parts of a conjunction."""
-        if x.operation != "and" or x in self.names:
+    def _parts(self, x: Recorded, operation: str) -> Iterator[Recorded]:
+        """The parts of conditions that are joined alike."""
+        if x.operation != operation or x in self.names:
             yield x
             return
         for part in self._operands(x):
-            yield from self._conjuncts(part)
+            yield from self._parts(part, operation)
 
     def _grids_of(self, x: Any) -> None:
         """The numbers of rows before those of columns."""
@@ -595,9 +611,12 @@ class _Writer:
         return Piece(self.names[x])
 
 
+def _of_rows(places: Any) -> bool:
+    """Whether places are the positions of rows."""
+    return places.operation == "rows" or (
+        places.operation == "add" and not isinstance(places.operands[1], Recorded)
+    )
+
+
 def _is_product(x: Any) -> bool:
     return isinstance(x, Recorded) and x.operation == "multiply"
-
-
-def _is_not(x: Recorded) -> bool:
-    return x.operation == "not"
