@@ -121,7 +121,7 @@ class Builder:
         self.steps.append(Step(name, symbol, expr, rule, because, source, **facts))
         return symbol
 
-    def made(self, *names: str) -> MatrixExpr:
+    def first(self, *names: str) -> MatrixExpr:
         """The symbol of the first of these names that exists."""
         items = {item.name: item.symbol for item in (*self.inputs, *self.steps)}
         return next(items[name] for name in names if name in items)

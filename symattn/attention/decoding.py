@@ -103,24 +103,24 @@ def decode(
     _check_sight(derivation, whole, cuts, before)
     names = _Names(whole, before)
     cut = ("n", "m", "p")
-    told = {name: size for name, size in table(sizes, "sizes").items() if name not in cut}
+    fixed = {name: size for name, size in table(sizes, "sizes").items() if name not in cut}
     out: list[Chunk] = []
     for start, stop in cuts:
         pasts = {each.past: _all_rows(out[-1], each) for each in kept} if out else {}
         masks = [(k, part_of(k, value, start, before + stop)) for k, value in spec.mask]
-        made = replace(spec, mask=masks, cache=bool(out) or spec.cache).derivation(
+        part = replace(spec, mask=masks, cache=bool(out) or spec.cache).derivation(
             {*given, *pasts},
-            sizes=told,
+            sizes=fixed,
             labels=names.of(start, stop),
             title=names.title(title, start, stop, count),
         )
         parts = {
             item.name: _cut(item, whole.given[item.letter], start, stop, before)
-            for item in made.inputs
+            for item in part.inputs
             if item.name not in pasts
         }
-        evaluation = made.evaluate(dtype=dtype, **parts, **pasts)
-        out.append(Chunk(range(start, stop), made, evaluation))
+        evaluation = part.evaluate(dtype=dtype, **parts, **pasts)
+        out.append(Chunk(range(start, stop), part, evaluation))
     return tuple(out)
 
 
@@ -147,9 +147,9 @@ def chunk_sizes(chunks: Any, count: int | None = None) -> tuple[int, ...]:
             raise _too_many_chunks(-(-count // size))
         listed = [min(size, count - start) for start in range(0, count, size)]
     if count is not None and sum(listed) != count:
-        told = ", ".join(map(str, listed[:8])) + (", …" if len(listed) > 8 else "")
+        counts = ", ".join(map(str, listed[:8])) + (", …" if len(listed) > 8 else "")
         raise SymattnError(
-            f"chunks: [{told}] make {sum(listed)} tokens, and {count} are given; "
+            f"chunks: [{counts}] make {sum(listed)} tokens, and {count} are given; "
             f"give chunks that add up to {count}"
         )
     return tuple(listed)
@@ -195,8 +195,8 @@ def _admit(whole: Evaluation, chunks: int) -> None:
     if is_limited():
         work = work_of(whole)
         once = sum(proven_operations(each, True) + exact_operations(each) for each in work)
-        told = "take larger chunks, give fewer tokens or heads"
-        admit(int(once) + chunks * _CHUNK * len(work), f"{chunks} chunks", told)
+        remedy = "take larger chunks, give fewer tokens or heads"
+        admit(int(once) + chunks * _CHUNK * len(work), f"{chunks} chunks", remedy)
 
 
 def _tokens(whole: Evaluation) -> int:
@@ -264,5 +264,5 @@ class _Names:
         """Which tokens of how many: token 3 of 5: "cat"."""
         which = f"token {stop}" if stop - start == 1 else f"tokens {start + 1} to {stop}"
         words = " ".join(self.tokens[start:stop])
-        said = f"{which} of {count}" + (f': "{words}"' if words else "")
-        return f"{title}, {said}" if title else said[0].upper() + said[1:]
+        place = f"{which} of {count}" + (f': "{words}"' if words else "")
+        return f"{title}, {place}" if title else place[0].upper() + place[1:]

@@ -77,9 +77,9 @@ def small_inputs(
     if gradient is not None:
         gradient = words(gradient, "gradient")
     spec = _with_heads(spec, heads)
-    made = spec.derivation()
+    derivation = spec.derivation()
     if gradient is not None:
-        made = made.gradient(gradient or None)
+        derivation = derivation.gradient(gradient or None)
     sizes = _SIZES | {"n": tokens, "m": tokens, "d_k": d_k, "d_model": d_k, "n_vocab": tokens}
     positive = spec.normaliser == "sum"
     numbers = count()
@@ -91,24 +91,24 @@ def small_inputs(
         return [[abs(x) + 1 for x in row] for row in picked] if positive else picked
 
     given: dict[str, Any] = {}
-    for item in made.inputs:
-        known = {s: sizes[s.name] for s in made.size_symbols if s.name in sizes}
-        rows, columns = (int(size.subs(known).subs(made.sizes)) for size in item.shape)
+    for item in derivation.inputs:
+        known = {s: sizes[s.name] for s in derivation.size_symbols if s.name in sizes}
+        rows, columns = (int(size.subs(known).subs(derivation.sizes)) for size in item.shape)
         if item.name in ("allowed", "one_hot"):
             one = [
                 [int(j <= i) if item.name == "allowed" else int(i == j) for j in range(columns)]
                 for i in range(rows)
             ]
-            given[item.name] = [one] * made.known_sizes["h"] if item.per_head else one
+            given[item.name] = [one] * derivation.known_sizes["h"] if item.per_head else one
         elif item.per_head:
-            given[item.name] = [matrix(rows, columns) for _ in range(item.heads(made.sizes))]
+            given[item.name] = [matrix(rows, columns) for _ in range(item.heads(derivation.sizes))]
         else:
             given[item.name] = matrix(rows, columns)
     return spec, given
 
 
 def _with_heads(spec: Attention, heads: int | None) -> Attention:
-    """The spec with its numbers of heads and groups made concrete."""
+    """The spec with its numbers of heads and groups derivation concrete."""
     if heads is not None:
         heads = whole(heads, "heads", 1, 1024)
     if spec.heads is None:

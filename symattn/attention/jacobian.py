@@ -63,9 +63,9 @@ def softmax_jacobian() -> Derivation:
     steps: list[Step] = []
 
     def step(name: str, expr: Any, rule: str, because: str, source: str) -> sympy.MatrixSymbol:
-        made = symbol(name, *expr.shape)
-        steps.append(Step(name, made, expr, rule, because, source, **WORDS[name].facts))
-        return made
+        result = symbol(name, *expr.shape)
+        steps.append(Step(name, result, expr, rule, because, source, **WORDS[name].facts))
+        return result
 
     logits = symbol("scaled", 1, m)
     powers = step(
@@ -173,7 +173,7 @@ def growth_notes(logits: Sequence[Any]) -> list[str]:
     """The same as sentences, for the foot of a document."""
     lines = growth(logits)
     first = "As the logits grow, the largest weight nears 1 and every entry of J nears 0:"
-    told = [
+    rows = [
         f"{line.factor:>2} times the logits: largest weight {line.weight}, largest entry "
         f"{line.entry}, at most {line.bound}"
         for line in lines
@@ -182,7 +182,7 @@ def growth_notes(logits: Sequence[Any]) -> list[str]:
         "Dot products of vectors with d_k random entries are about √d_k times as large as with "
         "one; dividing by √d_k keeps J, and with it the gradient, from fading."
     )
-    return [first, *told, last]
+    return [first, *rows, last]
 
 
 def read_row(logits: Sequence[Any]) -> list[sympy.Expr]:

@@ -45,15 +45,15 @@ def _averaged(b: Builder) -> sympy.MatrixExpr:
     names: tuple[str, ...] = ("V_cached", "V", "K_cached", "K", "Q", "placed", "X")
     if b.plan.tie == "key-value":
         names = ("K_cached", "K")
-    return b.made("weights") * b.of(b.made(*names))
+    return b.first("weights") * b.of(b.first(*names))
 
 
 def _up(b: Builder) -> sympy.MatrixExpr:
     """The averaged latents, brought up to values: A (C W_V) = (A C) W_V."""
-    latent = b.made("latent_cached", "latent")
+    latent = b.first("latent_cached", "latent")
     why = "The latents themselves are averaged, weighted by that query's weights."
-    mixed = b.step("latent_output", b.made("weights") * latent, "weighted sum", why, _LATENT)
-    return mixed * b.of(b.made("W_K" if b.plan.tie == "key-value" else "W_V"))
+    mixed = b.step("latent_output", b.first("weights") * latent, "weighted sum", why, _LATENT)
+    return mixed * b.of(b.first("W_K" if b.plan.tie == "key-value" else "W_V"))
 
 
 def _summed(b: Builder, head: sympy.MatrixExpr) -> None:

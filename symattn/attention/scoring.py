@@ -36,14 +36,14 @@ def weights(b: Builder) -> None:
 
 def _compared(b: Builder) -> tuple[MatrixExpr, MatrixExpr]:
     """The query and key matrices that are scored, keys as head i uses them."""
-    query = b.made("Q_joined", "Q_rotated", "Q_absorbed", "Q", "placed", "X")
+    query = b.first("Q_joined", "Q_rotated", "Q_absorbed", "Q", "placed", "X")
     names: tuple[str, ...] = ("K_joined", "K_rotated", "K_cached", "K", "placed", "X")
     tied = b.plan.tie == "query-key"
     if tied:
         names = ("K_joined", "K_rotated", "K_cached", "Q_rotated", "Q")
     elif b.plan.absorbed:
         names = ("K_joined", "latent_cached", "latent")
-    key = b.made(*names)
+    key = b.first(*names)
     if b.plan.feature_map is not None:
         kind = b.plan.feature_map
         why = "A feature map makes every number non-negative, so that the scores are too."

@@ -87,7 +87,7 @@ def _absorbed(b: Builder) -> None:
     if b.plan.tie != "key-value":
         b.given("W_V", d_c, d_v, "value weights", GROUP)
     why = "The key weights move to the query, so that it meets the latent itself: no keys are made."
-    b.step("Q_absorbed", b.made("Q") * b.of(up).T, "projection", why, _LATENT)
+    b.step("Q_absorbed", b.first("Q") * b.of(up).T, "projection", why, _LATENT)
 
 
 def _positions_apart(
@@ -106,13 +106,15 @@ def _positions_apart(
 
 def _joined(b: Builder) -> None:
     """Content and position side by side: DeepSeek-V2 eq. 16 and 17."""
-    content = b.made("Q_absorbed", "Q")
+    content = b.first("Q_absorbed", "Q")
     why = "Content and position stand side by side; their scores will add up."
-    queries = Stacked(content, b.made("Q_rotated"), 1)
+    queries = Stacked(content, b.first("Q_rotated"), 1)
     b.step("Q_joined", queries, "concatenation", why, f"{_DECOUPLED}, eq. 16")
-    content = b.made("K_cached", "K", *(("latent_cached", "latent") if b.plan.absorbed else ("Q",)))
+    content = b.first(
+        "K_cached", "K", *(("latent_cached", "latent") if b.plan.absorbed else ("Q",))
+    )
     why = "Every head appends the same turned key."
-    keys = Stacked(content, b.made("K_rotated"), 1)
+    keys = Stacked(content, b.first("K_rotated"), 1)
     kind = SHARED if b.plan.absorbed else b.key_kind
     b.step("K_joined", keys, "concatenation", why, f"{_DECOUPLED}, eq. 17", kind)
 
@@ -176,7 +178,7 @@ def _cached(b: Builder, name: str, columns: Any) -> MatrixExpr:
     why = f"The {called} of earlier tokens are kept, not computed again."
     return b.step(
         f"{name}_cached",
-        Stacked(past, b.made(name, "Q")),
+        Stacked(past, b.first(name, "Q")),
         "append",
         why,
         "Shazeer 2019, section 2.4",
@@ -191,8 +193,8 @@ def _rotary(b: Builder, options: dict[str, Any]) -> None:
     why = "Each pair of columns is turned by its own angle {theta_t}, once for every position."
     source = Rotary.source
     starts = options.pop("start", 0)
-    keys = b.made("K_position_cached", "K_position", "K_cached", "K", "Q")
-    queries = b.made("Q_position", "Q")
+    keys = b.first("K_position_cached", "K_position", "K_cached", "K", "Q")
+    queries = b.first("Q_position", "Q")
     kind = SHARED if b.plan.decoupled else b.key_kind
     b.step("Q_rotated", Rotary(queries, start=starts + b.start, **options), "rotation", why, source)
     if keys != queries:

@@ -169,16 +169,16 @@ class Attention(Plan):
         for name, heads in (("h", self.heads), ("g", self.kv_heads)):
             if isinstance(heads, int):
                 known[_size(name)] = heads
-        named = {
-            _size(name): words(said, f"labels of {quote(name)}")
-            for name, said in table(labels, "labels").items()
+        names = {
+            _size(name): words(listed, f"labels of {quote(name)}")
+            for name, listed in table(labels, "labels").items()
         }
-        if plan.source in ("self", "bare") and _size("m") in named:
-            named.setdefault(_size("n"), named.pop(_size("m")))
+        if plan.source in ("self", "bare") and _size("m") in names:
+            names.setdefault(_size("n"), names.pop(_size("m")))
         for new in (n, m):
-            if {new, p} <= set(named):  # the keys are those of before and the new ones
-                named[new + p] = named[p] + named[new]
-        derivation = build(plan, known, named, title)
+            if {new, p} <= set(names):  # the keys are those of before and the new ones
+                names[new + p] = names[p] + names[new]
+        derivation = build(plan, known, names, title)
         if given is not None:
             self._check_given(set(given))
             derivation = derivation.restricted(given)

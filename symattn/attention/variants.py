@@ -340,7 +340,7 @@ VARIANTS: tuple[Variant, ...] = (
 
 def variant(name: str) -> Variant:
     """The variant of this name; raises `SymattnError` with the nearest name otherwise."""
-    named = {row.name: row for row in VARIANTS}
-    if not isinstance(name, str) or name not in named:
-        raise NoSuchName(f"no variant is called {quote(name)}{nearest(name, named)}")
-    return named[name]
+    rows = {row.name: row for row in VARIANTS}
+    if not isinstance(name, str) or name not in rows:
+        raise NoSuchName(f"no variant is called {quote(name)}{nearest(name, rows)}")
+    return rows[name]

@@ -311,7 +311,7 @@ class _Layout:
         gap = " " if fence == "{" else ""
         top, middle, bottom = (piece + gap for piece in _BRACKETS[fence])
         side = "⎪" + gap if fence in "{}" else middle
-        if self.charset == "ascii" or fence == "|":
+        if self.charset == "ascii":
             top = middle = side = bottom = "|" + gap
         sides = [side] * (count - 2)
         sides[(count - 3) // 2 : (count - 1) // 2] = [middle] * (count > 2)  # a brace's tip

@@ -51,7 +51,19 @@ QUICK = {
     ),
     *("falk", "fixes", "golden", "latent", "marking", "mask_rules", "masks", "mathml"),
     *("nodes_contract", "notes", "pictures", "powers", "prose", "references", "spec", "toml"),
-    *("toy", "typed", "unfolded", "values", "verify", "worked", "wrap", "written"),
+    *(
+        "spoken",
+        "symbols_in_latex",
+        "text",
+        "toy",
+        "typed",
+        "unfolded",
+        "values",
+        "verify",
+        "worked",
+        "wrap",
+        "written",
+    ),
 }
 SHARE = 1.0  # seconds of a test function, after which its other parameters are left out
 LONGEST = 5.0  # seconds of a test

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, get_args
@@ -60,6 +61,7 @@ from symattn.nodes import (
 from symattn.nodes.arguments import Learned
 from symattn.nodes.biases import BucketSum
 from symattn.nodes.entrywise import Features, SoftCap
+from symattn.nodes.flip import flip
 from symattn.nodes.heads import GroupSum, HeadSum, Slice, Split, Stacked
 from symattn.nodes.lines import Filled, Lengths, LineProduct, PlusVector, Spread, UnitVectors
 from symattn.nodes.positions import RotaryBack
@@ -246,13 +248,23 @@ def test_symbolic_entries_exist(node: MatrixExpr) -> None:
         assert Speller().rule(rule_of(node, a, b)) is not None
 
 
-def explicit_sample(node: MatrixExpr) -> MatrixExpr:
-    """The node over explicit rational matrices in place of its symbols."""
+def explicit_sample(node: MatrixExpr, turned: bool = False) -> MatrixExpr:
+    """The node over explicit matrices in place of its symbols; over transposed ones if `turned`."""
     put = {}
     for symbol in node.subs(SIZES).atoms(sympy.MatrixSymbol):
-        entries = [sympy.Rational(str(x)) for x in VALUES[symbol.name].flat]
-        put[symbol] = sympy.ImmutableDenseMatrix(*VALUES[symbol.name].shape, entries)
+        values = VALUES[symbol.name].T if turned else VALUES[symbol.name]
+        entries = [sympy.Rational(str(x)) for x in values.flat]
+        put[symbol] = sympy.ImmutableDenseMatrix(*values.shape, entries)
     return node.subs(SIZES).xreplace(put)
+
+
+@pytest.mark.parametrize("kind", [k for k in SAMPLES if k not in OF_HEADS])
+def test_with_tokens_as_columns_it_is_the_transpose(kind: type[Node]) -> None:
+    node = SAMPLES[kind].subs(SIZES)
+    flipped = flip(node)
+    assert flipped.shape == node.shape[::-1]
+    done, turned = explicit_sample(node).doit(), explicit_sample(flipped, turned=True).doit()
+    assert sympy.Matrix(turned) == sympy.Matrix(done).T
 
 
 @pytest.mark.parametrize("kind", [k for k in SAMPLES if k not in OF_HEADS])
@@ -583,3 +595,19 @@ def test_a_node_is_made_as_python_calls_are() -> None:
             LineSum(*given, **named)
     with pytest.raises(SymattnError, match="LineSum: 3 is not a matrix expression"):
         LineSum(3)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: MASKS["global"].of(4, 4, 3), 'mask "global": 3 is not a list'),
+        (lambda: MASKS["documents"].of(4, 4, "ab"), 'mask "documents": "ab" is not a list'),
+        (lambda: LineProduct(S, V), "LineProduct: m × 1 does not fit; give a column of numbers"),
+        (lambda: LineProduct(S, R, 0), "LineProduct: n × 1 does not fit; give a row of numbers"),
+        (lambda: LineDifference(S, V), "LineDifference: the numbers have to be n × 1"),
+        (lambda: PlusVector(S, R), "PlusVector: the vector has to be 1 × m"),
+    ],
+)
+def test_what_does_not_fit_is_named(make: Callable[[], Node], words: str) -> None:
+    with pytest.raises(SymattnError, match=re.escape(words)):
+        make()

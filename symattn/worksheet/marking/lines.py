@@ -131,8 +131,8 @@ class _Check:
             without_tex(left.text),
             right.sign or "=",
             without_tex(right.text),
-            _shown(left.value, places),
-            "" if right.written is not None or right.is_exact else _shown(right.value, places),
+            _to_places(left.value, places),
+            "" if right.written is not None or right.is_exact else _to_places(right.value, places),
             verdict,
             line,
             column,
@@ -261,12 +261,12 @@ class _Check:
                 odd.append(k)
         needed = [n for n in left if not self._vanishes(wanted[n])]
         if odd:
-            said = without_tex(texts[odd[0]])
+            wrong = without_tex(texts[odd[0]])
             n = odd[0] if odd[0] in left else needed[0] if needed else -1
             return (
-                f"the term {said} should be {self._term(wanted[n])}"
+                f"the term {wrong} should be {self._term(wanted[n])}"
                 if n >= 0
-                else f"{said} is one term too many"
+                else f"{wrong} is one term too many"
             )
         return f"the term {self._term(wanted[needed[0]])} is missing" if needed else ""
 
@@ -418,24 +418,24 @@ class _TrueParts(_Parts):
 def _made_alike(parts: _Parts, right: Side, tree: Tree) -> bool:
     """Whether the right side is made as the tree is, each of its numbers a rounding of its part."""
 
-    def fits(left: Tree, made: Tree, depth: int = 0) -> bool:
+    def fits(left: Tree, other: Tree, depth: int = 0) -> bool:
         if depth > 60:
             return False
-        number = _number(made)
+        number = _number(other)
         if number is not None:
             return _is_rounding(exactly(parts.value(left)), number, right)
         try:
-            if exactly(parts.value(left)).same(_value(made)):
+            if exactly(parts.value(left)).same(_value(other)):
                 return True
         except Undecided:
             pass
-        if _is_alike(left, made) and _inner_fit(left, made, depth):
+        if _is_alike(left, other) and _inner_fit(left, other, depth):
             return True
         opened = parts.opened(left)
-        return opened is not None and fits(opened, made, depth + 1)
+        return opened is not None and fits(opened, other, depth + 1)
 
-    def _inner_fit(left: Tree, made: Tree, depth: int) -> bool:
-        ours, theirs = _inside(left), _inside(made)
+    def _inner_fit(left: Tree, other: Tree, depth: int) -> bool:
+        ours, theirs = _inside(left), _inside(other)
         if isinstance(left, Apart) and left.sign in "+*":
             rest = list(ours)
             for part in theirs:
@@ -577,7 +577,7 @@ def _meet(right: Side, value: sympy.Expr) -> bool:
         return bool(found.is_finite() and found.overlaps(ball(value)))
 
 
-def _shown(value: sympy.Expr, places: int) -> str:
+def _to_places(value: sympy.Expr, places: int) -> str:
     """A number with two decimals more than are asked for, without zeros at its end."""
     if value is sympy.S.NegativeInfinity:
         return "−∞"
