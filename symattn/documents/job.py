@@ -154,8 +154,6 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         raise SymattnError(f"{what}: {form} cannot do that; use {the}{instead}")
     if job.layout == "falk" and (job.evaluation is None or "value" not in job.views):
         raise SymattnError("layout falk: is of values; give a worksheet and show its values")
-    if row.needs_numbers and job.evaluation is None:
-        raise SymattnError(f"{form}: a program needs sizes; give numbers, not symbols alone")
 
 
 def check_flavor(form: str, flavor: str | None) -> None:
@@ -245,10 +243,9 @@ def _code(form: str, jobs: Sequence[Job]) -> str:
     from symattn.documents.code.document import code_document
 
     job = jobs[0]
-    assert job.evaluation is not None
     if job.only:
         raise SymattnError(f"{form}: a program computes all steps; choose none of them")
-    return code_document(job.derivation, job.evaluation, form)
+    return code_document(job.derivation, form)
 
 
 def _html(form: str, jobs: Sequence[Job]) -> str:
@@ -302,8 +299,6 @@ class Format:
     brief: bool = False
     #: Whether it runs Python: `Notebook` blocks are for it.
     runs: bool = False
-    #: Whether it cannot show symbols alone.
-    needs_numbers: bool = False
     #: The operations that a number takes in it, its digits decided among it (see `symattn.budget`).
     operations: int = 130
 
@@ -332,9 +327,6 @@ FORMATS: Mapping[str, Format] = {
         Format("svg", derive=_picture, kind="picture", operations=150),
         Format("png", derive=_picture, kind="picture", operations=4_000),  # by matplotlib
         Format("tikz", derive=_picture, kind="picture", operations=150),
-        *(
-            Format(name, derive=_code, kind="program", needs_numbers=True, operations=20)
-            for name in LANGUAGES
-        ),
+        *(Format(name, derive=_code, kind="program", operations=20) for name in LANGUAGES),
     )
 }

@@ -27,6 +27,7 @@ from click.testing import CliRunner
 from symattn.attention.vocabulary import Notation
 from symattn.cli import main
 from symattn.documents.code.document import code_document
+from symattn.documents.code.spell import variable
 from symattn.documents.data import json_document
 from symattn.documents.html import html_document
 from symattn.documents.job import FORMATS
@@ -684,8 +685,10 @@ def test_programs(names: Sequence[str]) -> None:
     for name in names:
         for derivation, values in evaluated(name):
             room: dict[str, Any] = {}
-            exec(code_document(derivation, values, "numpy"), room)
-            given = {item.letter: values.array(item.letter) for item in derivation.inputs}
+            exec(code_document(derivation, "numpy"), room)
+            given = {
+                variable(item.name): values.array(item.letter) for item in derivation.inputs
+            }
             with np.errstate(all="ignore"):
                 found = room["attention"](**given)
             notation = notation_of(name).but(exact=False)
@@ -693,7 +696,7 @@ def test_programs(names: Sequence[str]) -> None:
             for step in derivation:
                 for place in np.ndindex(*values.array(step.letter).shape):
                     told = values.digits(step.letter, place, notation)
-                    number = float(np.asarray(found[step.letter])[place])
+                    number = float(np.asarray(found[variable(step.name)])[place])
                     if "e" in told.text or not told.proven or abs(number) > 1e9:
                         continue
                     if "inf" in told.text:
@@ -723,10 +726,10 @@ READ_BY: Mapping[str, str] = {
     "svg": "tests/documents/test_seen.py::test_pictures",
     "tikz": "tests/documents/test_seen.py::test_pictures",
     "png": "tests/documents/pictures/test_pictures.py",
-    "python": "tests/documents/code/test_code.py::test_files_run_at_other_sizes_and_agree",
+    "python": "tests/documents/code/test_code.py::test_files_run_and_agree",
     "numpy": "tests/documents/test_seen.py::test_programs",
-    "torch": "tests/documents/code/test_code.py::test_files_run_at_other_sizes_and_agree",
-    "jax": "tests/documents/code/test_code.py::test_files_run_at_other_sizes_and_agree",
+    "torch": "tests/documents/code/test_code.py::test_files_run_and_agree",
+    "jax": "tests/documents/code/test_code.py::test_files_run_and_agree",
     "javascript": "tests/documents/code/test_code.py::test_javascript_runs_and_agrees",
 }
 
