@@ -36,7 +36,7 @@ class Sizes:
 
     def whole(self, expr: sympy.Expr) -> Piece:
         """A whole number."""
-        return self._expr(sympy.sympify(expr), whole=True)
+        return self._expr(sympy.sympify(expr, strict=True), whole=True)
 
     def added(self, code: Piece, expr: sympy.Expr) -> Piece:
         """Code plus a whole number."""

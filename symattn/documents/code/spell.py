@@ -27,7 +27,6 @@ _BROADCASTS = ("add", "subtract", "multiply", "divide", "where")
 _NOUNS = {
     "hidden": "hidden",
     "every": "nothing",
-    "equals": "empty",
     "exp": "powers",
     "row_sum": "sums",
     "total": "sums",
@@ -305,6 +304,11 @@ class _Writer:
             return str(x.details[0]).split("_")[-1]
         if x.positional and x.operation in (*_OPPOSITES, "equals", "and", "or", "not", "among"):
             return "visible"
+        if x.operation == "repeat" and isinstance(x.operands[0], Recorded):
+            whole = self.names.get(self._resolved(x.operands[0]), "matrices")
+            return f"{whole}_by_head" if x.details == (-3,) else "repeated"
+        if x.operation == "equals" and isinstance(x.operands[0], Recorded):
+            return "visible" if x.operands[0].operation == "given" else "empty"
         if x.operation == "numbers" and not _of_rows(x.operands[0]):
             return "distance"
         if x.positional and x.operation not in _NOUNS:
@@ -499,7 +503,7 @@ class _Writer:
     def _nested(self, values: Any) -> str:
         if isinstance(values, tuple):
             return f"[{', '.join(map(self._nested, values))}]"
-        return self.sizes.number(sympy.sympify(values))
+        return self.sizes.number(sympy.sympify(values, strict=True))
 
     # ---- positions -------------------------------------------------------------------------------
 
