@@ -581,11 +581,12 @@ class _Writer:
 
     def _parts(self, x: Recorded, operation: str) -> Iterator[Recorded]:
         """The parts of conditions that are joined alike."""
-        if x.operation != operation or x in self.names:
-            yield x
-            return
         for part in self._operands(x):
-            yield from self._parts(part, operation)
+            named = self.language.grids is not None and part in self.names
+            if part.operation != operation or named:
+                yield part
+            else:
+                yield from self._parts(part, operation)
 
     def _grids_of(self, x: Any) -> None:
         """The numbers of rows before those of columns."""
