@@ -8,7 +8,7 @@ made already; no guard for rows of −∞ alone where a row cannot be that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, TypeAlias
@@ -153,9 +153,8 @@ class Recording(Arithmetic):
 
     name = "recorded"
 
-    def __init__(self, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
+    def __init__(self) -> None:
         self._known: dict[Any, Recorded] = {}
-        self._sizes = dict(sizes or {})
 
     def record(
         self,
@@ -473,7 +472,11 @@ class Recording(Arithmetic):
 
     def pick(self, x: Any, place: Any, axis: int) -> Any:
         return self.record(
-            "pick", x, sympy.sympify(place), shape=_without(x.shape, axis), details=(axis,)
+            "pick",
+            x,
+            sympy.sympify(place, strict=True),
+            shape=_without(x.shape, axis),
+            details=(axis,),
         )
 
     def part(self, x: Any, first: Any, count: Any, axis: int, step: int = 1) -> Any:
@@ -481,7 +484,7 @@ class Recording(Arithmetic):
             return x
         shape = list(x.shape)
         shape[axis] = count
-        bounds = sympy.sympify(first), sympy.expand(first + count * step)
+        bounds = sympy.sympify(first, strict=True), sympy.expand(first + count * step)
         return self.record("part", x, *bounds, shape=shape, details=(axis, step))
 
     def entries(self, x: Any, rows: Any, columns: Any) -> Any:
@@ -509,6 +512,9 @@ class Recording(Arithmetic):
     def beneath(self, x: Any) -> Any:
         if len(x.shape) == 2 and not x.batched:
             return x
+        if self._hides_by(x) is not None:
+            seen = self.beneath(self._hides_by(x))
+            return self.where(seen, self.zero, self.minus_infinity)
         return self.record("beneath", x, shape=(*x.shape[:-2], sympy.S.One, *x.shape[-2:]))
 
     def shared(self, x: Any, heads: Any) -> Any:
@@ -517,8 +523,7 @@ class Recording(Arithmetic):
 
     def by_head(self, x: Any, used: sympy.Expr, head: sympy.Symbol, count: Any) -> Any:
         groups = x.shape[-3]
-        of_group = sympy.floor(head * groups / count)
-        if (used - of_group).subs(self._sizes) != 0:
+        if used != sympy.floor(head * groups / count):
             raise CannotSpell(f"the matrix {used} for head {head} has no program here")
         return self.repeat(x, count / groups, -3)
 

@@ -246,9 +246,10 @@ def test_flavors_of_tex(flavor: str) -> None:
 def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
     result = run("derive", "causal", "--format", language)
     assert result.exit_code == 0, result.output
-    assert "X: token vectors, one for each token (n × d_model)" in result.stdout
-    told = run("derive", "causal", "--tokens", "5", "--d-k", "4", "--format", language)
-    assert told.stdout == result.stdout
+    assert "x: token vectors, one for each token (n × d_model)" in result.stdout
+    for sizes in (("--tokens", "5", "--d-k", "4"), ("--symbolic",)):
+        told = run("derive", "causal", *sizes, "--format", language)
+        assert told.stdout == result.stdout
 
 
 @pytest.mark.parametrize(
@@ -260,7 +261,6 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
         ("causal --format md --pdf", "--pdf: is made of tex; leave out --format md"),
         ("causal --pdf --flavor fragment", "pdf has no such flavor; known: article"),
         ("causal --format json --flavor katex", "json has no flavors"),
-        ("causal --format numpy --symbolic", "needs sizes"),
         ("causal --format torch --step weights", "a program computes all steps"),
         ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
         ("causal --tokens 3 --chunks 1 --format html", "leave out the chunks"),

@@ -686,9 +686,7 @@ def test_programs(names: Sequence[str]) -> None:
         for derivation, values in evaluated(name):
             room: dict[str, Any] = {}
             exec(code_document(derivation, "numpy"), room)
-            given = {
-                variable(item.name): values.array(item.letter) for item in derivation.inputs
-            }
+            given = {variable(item.name): values.array(item.letter) for item in derivation.inputs}
             with np.errstate(all="ignore"):
                 found = room["attention"](**given)
             notation = notation_of(name).but(exact=False)

@@ -132,10 +132,3 @@ def group_heads(x: np.ndarray, groups: int) -> np.ndarray:
 def in_one_row(x: np.ndarray) -> np.ndarray:
     """(…, rows, columns) as (…, 1, rows · columns)."""
     return x.reshape(*x.shape[:-2], 1, -1)
-
-
-def threshold(x: np.ndarray) -> np.ndarray:
-    """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
-    ranked = -np.sort(-x, axis=-1)
-    counts = np.ones_like(ranked).cumsum(axis=-1)
-    return ((ranked.cumsum(axis=-1) - 1) / counts).max(axis=-1, keepdims=True)

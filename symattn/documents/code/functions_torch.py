@@ -103,10 +103,3 @@ def group_heads(x: torch.Tensor, groups: int) -> torch.Tensor:
 def in_one_row(x: torch.Tensor) -> torch.Tensor:
     """(…, rows, columns) as (…, 1, rows · columns)."""
     return x.flatten(-2).unsqueeze(-2)
-
-
-def threshold(x: torch.Tensor) -> torch.Tensor:
-    """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
-    ranked = x.sort(dim=-1, descending=True).values
-    counts = torch.arange(1, x.shape[-1] + 1, device=x.device)
-    return ((ranked.cumsum(dim=-1) - 1) / counts).amax(dim=-1, keepdim=True)

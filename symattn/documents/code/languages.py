@@ -132,7 +132,6 @@ _OPERATIONS = {
     "groups": "group_heads({0}, {1})",
     "flattened": "in_one_row({0})",
     "sums_at": "sums_at({0}, {1}, {2})",
-    "threshold": "threshold({0})",
     "first_largest": "hardmax({0})",
     "size": "{0}.shape[{1}]",
     "power": "{0}**{1}",

@@ -97,7 +97,7 @@ def transpose(x):
 
 def exponential(x):
     """e to each entry"""
-    return each(math.exp, x)
+    return each(lambda entry: math.exp(entry) if entry < 709 else math.inf, x)
 
 
 def tanh(x):

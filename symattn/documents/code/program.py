@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
@@ -37,7 +37,14 @@ def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: s
     Steps whose names are `given` become inputs. The step named `tempered` is divided by a
     parameter, `TEMPERATURE`. Raises `CannotSpell` for a formula that cannot be followed.
     """
-    recording = Recording(derivation.sizes)
+    recording = Recording()
+    heads = {item.count for item in (*derivation.inputs, *derivation.steps)}
+    said = {size: count for size, count in derivation.sizes.items() if size in heads}
+    derivation = replace(  # a number of heads that was said is in formulas, too
+        derivation,
+        inputs=tuple(item.subs(said) for item in derivation.inputs),
+        steps=tuple(step.subs(said) for step in derivation.steps),
+    )
     steps = [step for step in derivation.steps if step.name not in given]
     taken = [step for step in derivation.steps if step.name in given]
     inputs = []

@@ -36,7 +36,7 @@ class Sizes:
 
     def whole(self, expr: sympy.Expr) -> Piece:
         """A whole number."""
-        return self._expr(sympy.sympify(expr), whole=True)
+        return self._expr(sympy.sympify(expr, strict=True), whole=True)
 
     def added(self, code: Piece, expr: sympy.Expr) -> Piece:
         """Code plus a whole number."""
@@ -72,7 +72,9 @@ class Sizes:
                 return Piece(quotient.format(inside(over + under - 1), inside(under)))
             case sympy.Pow(args=(base, exponent)) if exponent == _HALF:
                 return Piece(self.language.root.format(inside(base)))
-            case sympy.Pow(args=(base, exponent)) if exponent in (-1, -_HALF):
+            case sympy.Pow(args=(base, exponent)) if exponent == -1:
+                return Piece(quotient.format(Piece("1"), inside(base)))
+            case sympy.Pow(args=(base, exponent)) if exponent == -_HALF:
                 return Piece(f"1 / {inside(base**-exponent):a}")
             case sympy.Pow(args=(base, exponent)):
                 operation = "power" if base.is_Symbol else "power of more"

@@ -27,7 +27,6 @@ _BROADCASTS = ("add", "subtract", "multiply", "divide", "where")
 _NOUNS = {
     "hidden": "hidden",
     "every": "nothing",
-    "equals": "empty",
     "exp": "powers",
     "row_sum": "sums",
     "total": "sums",
@@ -305,6 +304,11 @@ class _Writer:
             return str(x.details[0]).split("_")[-1]
         if x.positional and x.operation in (*_OPPOSITES, "equals", "and", "or", "not", "among"):
             return "visible"
+        if x.operation == "repeat" and isinstance(x.operands[0], Recorded):
+            whole = self.names.get(self._resolved(x.operands[0]), "matrices")
+            return f"{whole}_by_head" if x.details == (-3,) else "repeated"
+        if x.operation == "equals" and isinstance(x.operands[0], Recorded):
+            return "visible" if x.operands[0].operation == "given" else "empty"
         if x.operation == "numbers" and not _of_rows(x.operands[0]):
             return "distance"
         if x.positional and x.operation not in _NOUNS:
@@ -499,7 +503,7 @@ class _Writer:
     def _nested(self, values: Any) -> str:
         if isinstance(values, tuple):
             return f"[{', '.join(map(self._nested, values))}]"
-        return self.sizes.number(sympy.sympify(values))
+        return self.sizes.number(sympy.sympify(values, strict=True))
 
     # ---- positions -------------------------------------------------------------------------------
 
@@ -577,11 +581,12 @@ class _Writer:
 
     def _parts(self, x: Recorded, operation: str) -> Iterator[Recorded]:
         """The parts of conditions that are joined alike."""
-        if x.operation != operation or x in self.names:
-            yield x
-            return
         for part in self._operands(x):
-            yield from self._parts(part, operation)
+            named = self.language.grids is not None and part in self.names
+            if part.operation != operation or named:
+                yield part
+            else:
+                yield from self._parts(part, operation)
 
     def _grids_of(self, x: Any) -> None:
         """The numbers of rows before those of columns."""

@@ -356,9 +356,7 @@ def test_what_cannot_be_followed_is_refused() -> None:
     with pytest.raises(CannotSpell, match="entries outside its arithmetic"):
         one[0]
     derivation = Attention(source="bare", heads="h", bias="alibi").derivation()
-    with pytest.raises(
-        CannotSpell, match="nothing that is given says how large h"
-    ):
+    with pytest.raises(CannotSpell, match="nothing that is given says how large h"):
         code_document(derivation, "numpy")
 
 
