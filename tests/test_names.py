@@ -18,7 +18,7 @@ from symattn.printable import as_line, printable, shortened
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
 PAGE = f"```symattn\n{SHEET}```\n\nIt is {{claim}}`weights[1,1] = 0.4`.\n"
-FORMATS = ("text", "md", "html", "json", "github", "sarif", "junit")
+FORMATS = ("text", "md", "latex", "mathml", "html", "json", "github", "sarif", "junit")
 
 #: Names that somebody may give a file, with how they are printed; "" where they stay.
 NAMES = {
@@ -89,8 +89,10 @@ def test_names_in_every_format(name: str, here: Path) -> None:
                 result.stdout.encode("utf-8")
             case "html":
                 minidom.parseString(
-                    re.sub("(?s)<style>.*?</style>|<!doctype html>", "", result.stdout)
+                    re.sub("(?s)<style>.*?</style>|<meta[^<>]*>|<!doctype html>", "", result.stdout)
                 )
+            case "mathml":
+                minidom.parseString(result.stdout.encode("utf-8"))
             case "md":
                 rows = [line for line in lines if line.startswith("| ") and "weights" in line]
                 assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}

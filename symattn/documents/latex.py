@@ -5,6 +5,7 @@ The fragment needs amsmath alone and compiles in pdflatex; each display is taken
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,6 +29,9 @@ _MOST_LINKS, _MOST_ROWS = 6, 35
 _RELATIONS = (EQUALS, APPROX)
 
 
+#: Where a line would be a command to a runner of workflows (`symattn.printable`).
+_COMMAND = re.compile(r"^(?=\s*::)", re.MULTILINE)
+
 #: Headings by depth; what is deeper still is a paragraph.
 _HEADINGS = (r"\section*", r"\subsection*", r"\subsubsection*", r"\paragraph*")
 
@@ -48,7 +52,7 @@ def latex_document(*documents: b.Document, labels: bool = False, fitted: bool = 
     for number, document in enumerate(documents, 1):
         prefix = "eq:" if number == 1 else f"eq:{number}-"
         parts += _document(document, 0, _Style(prefix if labels else "", fitted))
-    return "\n\n".join(parts) + "\n"
+    return _COMMAND.sub("{}", "\n\n".join(parts)) + "\n"
 
 
 @dataclass(frozen=True)
