@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from symattn.capturing import capture
     from symattn.derivation import Check, Derivation, Evaluation, Step, StepValue
     from symattn.documents.job import document
+    from symattn.documents.pictures.png import plot
     from symattn.errors import SymattnError
     from symattn.notation.latex import latex
     from symattn.notation.mathml import mathml
@@ -46,6 +47,7 @@ _HOMES = {
     "check": "symattn.worksheet.display",
     "decode": "symattn.attention.decoding",
     "document": "symattn.documents.job",
+    "plot": "symattn.documents.pictures.png",
     "latex": "symattn.notation.latex",
     "mathml": "symattn.notation.mathml",
     "text": "symattn.notation.text",
@@ -80,6 +82,7 @@ __all__ = [
     "equal",
     "latex",
     "mathml",
+    "plot",
     "prove",
     "text",
     "variant",

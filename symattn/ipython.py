@@ -12,18 +12,18 @@ with needing("symattn.ipython", "IPython", "symattn[notebook]"):
     from IPython.core.error import UsageError
 
 from symattn.budget import limited
+from symattn.documents import markdown, text
 from symattn.documents.cost import admit_document
-from symattn.documents.job import LAYOUTS, Job
-from symattn.documents.markdown import markdown_document
-from symattn.documents.outline import VIEWS, outline
-from symattn.documents.text import text_document
+from symattn.documents.job import LAYOUTS, Job, document_of
+from symattn.documents.outline import VIEWS
+from symattn.documents.page import static
 from symattn.doors import failure
 from symattn.printable import printable
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.references import entries_at
 from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.documents import report_document
 from symattn.worksheet.reports.single import report_of
-from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 
 
 class Page:
@@ -80,7 +80,8 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
         with sheet.in_file():
             marking = check_worksheet(sheet)
         found = report_of(marking, notation)
-        return Page(text_report(found), markdown_report(found), html_report(found))
+        short, whole = report_document(found, brief=True), report_document(found)
+        return Page(text.write([short]), markdown.write([whole]), static.fragment([whole]))
     with sheet.in_file():
         if chosen.batch is not None:
             sheet = sheet.of_batch(chosen.batch)
@@ -89,15 +90,7 @@ def _page(chosen: argparse.Namespace, body: str) -> Page:
     entries = entries_at(chosen.entry, evaluation)
     job = Job(derivation, evaluation, notation, chosen.view or VIEWS, chosen.step, entries=entries)
     admit_document("md", [job])
-    page = outline(
-        derivation,
-        evaluation,
-        notation=notation,
-        views=chosen.view or VIEWS,
-        only=chosen.step,
-        entries=entries,
-    )
-    return Page(text_document(page), markdown_document(page))
+    return Page(*(str(document_of(form, [job])) for form in ("text", "md")))
 
 
 def load_ipython_extension(shell: Any) -> None:

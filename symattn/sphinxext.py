@@ -34,7 +34,7 @@ from symattn.derivation import Derivation, Evaluation, Place
 from symattn.documents.cost import admit_document
 from symattn.documents.job import LAYOUTS, Job
 from symattn.documents.latex import displays
-from symattn.documents.outline import VIEWS, Outline, Section, outline
+from symattn.documents.outline import VIEWS, Outline, Section
 from symattn.doors import failure
 from symattn.errors import ReadError, SymattnError, nearest, quote
 from symattn.notation.latex import latex
@@ -236,9 +236,7 @@ class Shows(_Holding):
         only = self.options.get("steps", [])
         job = Job(derivation, evaluation, notation, views, only, entries=entries)
         admit_document("md", [job])
-        return outline(
-            derivation, evaluation, notation=notation, views=views, only=only, entries=entries
-        )
+        return job.outline()
 
     def _derived(self) -> tuple[Derivation, Evaluation | None, Notation]:
         sheet = self.worksheet()

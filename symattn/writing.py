@@ -119,14 +119,15 @@ class Destination:
 
     def refuse_inputs(self, inputs: Iterable[FileName]) -> None:
         """Raise `SymattnError` if a file that is read, ``-`` for standard input, is this one."""
-        own = self._regular()
-        if own is None:
-            return
         for name in inputs:
-            read = _status_of_input(os.fspath(name))
-            if read is not None and os.path.samestat(own, read):
+            if self.holds(name):
                 same = "" if str(name) == self.name else f", as {name}"
                 raise SymattnError(f"{self.name}: is read here{same}; write to another file")
+
+    def holds(self, name: FileName) -> bool:
+        """Whether this is the file of that name, ``-`` for standard input, and is there."""
+        own, other = self._regular(), _status_of_input(os.fspath(name))
+        return own is not None and other is not None and os.path.samestat(own, other)
 
     @property
     def is_screen(self) -> bool:

@@ -7,17 +7,20 @@ import subprocess
 import sys
 
 from tests import ROOT
+from tests.processes import environment
 
 _SECONDS = 60
 
 
-def shown_at_a_terminal(*words: str, **environment: str) -> str:
+def shown_at_a_terminal(*words: str, **changes: str) -> str:
     """What ``python words…`` sends to its terminal.
 
     The program starts by `subprocess`, not by a fork, which JAX warns of once it is loaded.
     """
     ours, its = os.openpty()
-    known = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    known = environment(**{"TERM": "xterm", "COLUMNS": "80", **changes})
+    if "NO_COLOR" not in changes:
+        known.pop("NO_COLOR", None)
     program = subprocess.Popen(
         [sys.executable, *words],
         stdin=its,
@@ -25,7 +28,7 @@ def shown_at_a_terminal(*words: str, **environment: str) -> str:
         stderr=its,
         cwd=ROOT,
         start_new_session=True,
-        env={**known, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80", **environment},
+        env=known,
     )
     os.close(its)
     shown = bytearray()

@@ -39,8 +39,8 @@ def test_local_links_lead_somewhere() -> None:
 
 def test_readme_shows_what_is_printed() -> None:
     from symattn.documents.outline import outline
-    from symattn.documents.text import text_document
     from symattn.worksheet import read_worksheet
+    from tests.written import text_document
 
     sheet = read_worksheet(ROOT / "examples/it_cat_mat.toml")
     derivation = sheet.derivation()

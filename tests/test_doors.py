@@ -72,13 +72,13 @@ COMMANDS = (
     ("symattn.worksheet.pages.check_file", "check {right}"),
     ("symattn.worksheet.pages.check_file", "check {right} {page}"),
     ("symattn.worksheet.reports.overview.report_of", "check {right}"),
-    ("symattn.worksheet.reports.writers.html_overview", "check {right} --format html"),
+    ("symattn.worksheet.reports.documents.report_document", "check {right} --format html"),
     ("symattn.worksheet.reports.results.CheckedFile.corrected", "check {right} --diff"),
     ("symattn.worksheet.filling.fill_page", "render {page}"),
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
-    ("symattn.cli.lists.print_lines", "variants"),
+    ("symattn.cli.lists.show", "variants"),
     ("symattn.cli.import_module", "variants"),
     ("click.Command.get_help", "--help"),
     ("click.Group.make_context", "variants"),
@@ -140,7 +140,7 @@ def test_a_traceback_is_for_those_who_ask(
 ) -> None:
     planted = raising(RuntimeError("a\x1b[2J\nb"))
     for name in (
-        "cli.lists.print_lines",
+        "cli.lists.show",
         "worksheet.pages.check_file",
         "worksheet.filling.fill_page",
     ):
@@ -156,7 +156,7 @@ def test_a_traceback_is_for_those_who_ask(
 
 @pytest.mark.parametrize("error", [SystemExit(1), SystemExit("x")])
 def test_an_exit_from_below_is_a_defect(error: SystemExit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symattn.cli.lists.print_lines", raising(error))
+    monkeypatch.setattr("symattn.cli.lists.show", raising(error))
     result = run("variants")
     assert result.exit_code == Status.INTERNAL
     assert result.stderr.startswith("symattn: internal error, please report: SystemExit at ")
@@ -166,7 +166,7 @@ def test_a_pipe_that_closes_leaves_the_status_open(
     given: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screen, "drop_output", lambda: None)  # pytest's own output
-    for name in ("cli.lists.print_lines", "algebra.identities.proofs.decide"):
+    for name in ("cli.lists.show", "algebra.identities.proofs.decide"):
         monkeypatch.setattr(f"symattn.{name}", raising(BrokenPipeError()))
     for words in (["variants"], ["prove", "shift"]):
         result = run(*words)
@@ -335,7 +335,7 @@ def test_every_failure_in_pytest(
 DIRECTED = (
     ("check_text", "Text.\n"),
     ("worksheet_of", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n"),
-    ("outline", ".. attention:: causal\n"),
+    ("admit_document", ".. attention:: causal\n"),
     ("quotation", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),
 )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import random
-import subprocess
-import sys
 from fractions import Fraction
 from typing import Any
 
@@ -31,7 +29,7 @@ from symattn.grammar import (
     read_closed,
     sides,
 )
-from tests import ROOT
+from tests.processes import python
 
 A, B, C, D, K, Q, S, V, X, c, x, y = (Name(letter) for letter in "ABCDKQSVXcxy")
 E, PI, INFINITY = Name("e"), Name("pi"), Name("∞")
@@ -407,15 +405,7 @@ def test_an_equation_has_two_sides() -> None:
 
 @pytest.mark.parametrize("statement", ["softmax(Q K^T = A", "A = A = B", "(Q = Q)", "Q = ", "="])
 def test_the_command_line_says_it_in_one_line(statement: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "symattn.cli", "prove", statement],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        timeout=60,
-        cwd=ROOT,
-    )
+    done = python("-m", "symattn.cli", "prove", statement, seconds=60)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
@@ -614,14 +604,7 @@ def test_mutated_statements_are_read_or_refused() -> None:
 
 
 def _modules_after(code: str) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys; {code}; print('lark' in sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-        cwd=ROOT,
-    )
+    done = python("-c", f"import sys; {code}; print('lark' in sys.modules)", check=True)
     return done.stdout.strip()
 
 

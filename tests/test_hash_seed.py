@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
 import pytest
 
 from tests import ROOT
+from tests.processes import environment, python
 
 SAMPLE = """
 import sys
@@ -57,7 +57,7 @@ def printed(seed: str, of: int) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=ROOT,
-        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+        env=environment(PYTHONHASHSEED=seed),
     )
 
 
@@ -75,13 +75,5 @@ def test_two_processes_print_the_same(of: int) -> None:
 def test_the_order_of_a_set_differs_between_these_processes() -> None:
     """So that the test above can fail."""
     code = "print({'scores', 'weights', 'output', 'masked', 'scaled', 'heads'})"
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    found = {python("-c", code, check=True, PYTHONHASHSEED=seed).stdout for seed in ("1", "2")}
     assert len(found) == 2

@@ -22,18 +22,12 @@ from symattn.doors import Failure
 from symattn.isolation import Limits, Run, here, within
 from symattn.status import Status
 from symattn.worksheet.reports.annotations import github_annotations
-from symattn.worksheet.reports.overview import Overview
-from symattn.worksheet.reports.writers import (
-    html_overview,
-    json_overview,
-    markdown_overview,
-    styled_overview,
-)
+from symattn.worksheet.reports.overview import Overview, overview_data
 from tests import ROOT, tasks
+from tests.processes import environment, python
 from tests.terminal import shown_at_a_terminal
 from tests.worksheet.reports.test_check_overview import RIGHT, SLIP
-
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
+from tests.written import html_overview, markdown_overview, text_overview
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
 
@@ -152,14 +146,7 @@ def test_the_folder_of_the_call_is_not_searched_for_modules(tmp_path: Path) -> N
         (tmp_path / f"{name}.py").write_text("raise SystemExit('run')\n", encoding="utf-8")
     (tmp_path / "a.toml").write_text(RIGHT, encoding="utf-8")
     code = "import sys; sys.path[:] = sys.path[1:]; from symattn.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "check", "a.toml", "--isolated"],
-        cwd=tmp_path,
-        env={**ENVIRONMENT, "PYTHONSAFEPATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-c", code, "check", "a.toml", "--isolated", cwd=tmp_path, PYTHONSAFEPATH="")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -224,8 +211,8 @@ def test_a_single_file_that_takes_too_long(tmp_path: Path) -> None:
         markdown_overview,
         html_overview,
         github_annotations,
-        json_overview,
-        lambda found: "\n".join(words for _, words in styled_overview(found)),
+        lambda found: str(overview_data(found)),
+        text_overview,
     ],
 )
 def test_every_format_says_what_was_not_finished(write: Callable[[Overview], str]) -> None:
@@ -304,7 +291,7 @@ def test_no_process_is_left(number: int, status: int, said: str) -> None:
     """The worker is in the midst of a call in C."""
     code = _COMMAND if number == signal.SIGINT else _WORKER
     with subprocess.Popen(
-        [sys.executable, "-c", code], env=ENVIRONMENT, cwd=ROOT, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code], env=environment(), cwd=ROOT, stderr=subprocess.PIPE, text=True
     ) as running:
         assert soon(lambda: len(workers_of(running.pid)) == 2)
         time.sleep(0.5)

@@ -18,7 +18,7 @@ from symattn.printable import as_line, printable, shortened
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
 PAGE = f"```symattn\n{SHEET}```\n\nIt is {{claim}}`weights[1,1] = 0.4`.\n"
-FORMATS = ("text", "md", "html", "json", "github")
+FORMATS = ("text", "md", "latex", "mathml", "html", "json", "github", "sarif", "junit")
 
 #: Names that somebody may give a file, with how they are printed; "" where they stay.
 NAMES = {
@@ -89,11 +89,20 @@ def test_names_in_every_format(name: str, here: Path) -> None:
                 result.stdout.encode("utf-8")
             case "html":
                 minidom.parseString(
-                    re.sub("(?s)<style>.*?</style>|<!doctype html>", "", result.stdout)
+                    re.sub("(?s)<style>.*?</style>|<meta[^<>]*>|<!doctype html>", "", result.stdout)
                 )
+            case "mathml":
+                minidom.parseString(result.stdout.encode("utf-8"))
             case "md":
                 rows = [line for line in lines if line.startswith("| ") and "weights" in line]
                 assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
+            case "sarif":
+                (run_of_tool,) = json.loads(result.stdout)["runs"]
+                assert len(run_of_tool["artifacts"]) == 2 and result.stdout.isascii()
+            case "junit":
+                suites = minidom.parseString(result.stdout.encode("utf-8"))
+                names = [x.getAttribute("name") for x in suites.getElementsByTagName("testsuite")]
+                assert names == [shown, "z.md"]
             case "github":
                 assert [line.partition(" ")[0] for line in commands] == ["::error"] * 2
     for path in (["check", "--if-any", "--", file, file], ["check", "--diff", "--", file]):
@@ -232,6 +241,15 @@ def test_what_cannot_be_used_hides_no_number(
         elif form == "github":
             assert result.stdout.count("::error ") == wrong
             assert result.stdout.count("::warning file=") == len(problems)
+        elif form == "sarif":
+            (run_of_tool,) = json.loads(result.stdout)["runs"]
+            assert len(run_of_tool["results"]) == wrong
+            (invocation,) = run_of_tool["invocations"]
+            assert len(invocation["toolExecutionNotifications"]) == len(problems)
+        elif form == "junit":
+            cases = minidom.parseString(result.stdout.encode("utf-8"))
+            assert len(cases.getElementsByTagName("error")) == len(problems)
+            assert len(cases.getElementsByTagName("failure")) == wrong
         else:
             assert result.stdout.count("you wrote 0.4") >= wrong
             said = {"text": f"{len(problems)} parts of the text could not be used"}

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
-from tests import ROOT
+from tests.processes import python
 
 pytest_plugins = ["pytester"]
 
@@ -73,11 +70,5 @@ def test_other_tests_run_as_well(run) -> None:  # type: ignore[no-untyped-def]
 
 def test_the_plugin_costs_nothing_until_it_is_asked_for() -> None:
     code = "import sys, symattn.pytest_plugin; print('symattn.worksheet' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
+    done = python("-c", code, check=True)
     assert done.stdout.strip() == "False"

@@ -30,7 +30,7 @@ from symattn.derivation import value_view, worked
 from symattn.errors import MissingExtra, SymattnError
 from symattn.nodes.spell import Speller, ordered_terms
 from symattn.worksheet import check_worksheet, read_worksheet, worksheet_of
-from symattn.worksheet.reading.matrices import read_matrix
+from symattn.worksheet.reading.matrices import named_matrix
 from tests import ROOT
 from tests.extras import package
 
@@ -273,8 +273,6 @@ def calls() -> dict[str, Call]:
         "StepValue.trees": Call(
             VALUE.trees, {"head": None, "notation": None}, lambda s: [*map(spelled, s)]
         ),
-        "StepValue.plot": Call(VALUE.plot, {"head": None, "digits": 4}),
-        "StepValue.plot ax": Call(VALUE.plot, {"ax": None}),
         "value_view": Call(
             value_view,
             {"evaluation": VALUES, "item": STEP, "head": None, "notation": None, "entry": None},
@@ -314,6 +312,10 @@ def calls() -> dict[str, Call]:
                 "picture": "heat",
                 "notes": ["a"],
             },
+        ),
+        "plot": Call(
+            symattn.plot,
+            {"values": VALUES, "step": "weights", "ax": None, "picture": "heat", "notation": None},
         ),
         "document svg": Call(
             lambda picture, steps: symattn.document(VALUES, "svg", picture=picture, steps=steps),
@@ -639,14 +641,14 @@ def test_a_picture_a_notebook_and_a_capture_name_what_they_lack(
     with pytest.raises(
         SymattnError, match=r"plot: needs matplotlib; pip install 'symattn\[plot\]'"
     ):
-        VALUE.plot()
+        symattn.plot(VALUES)
     with pytest.raises(SymattnError, match=r"png: needs matplotlib"):
         symattn.document(VALUES, "png")
     with pytest.raises(SymattnError, match="needs PyTorch"), symattn.capture(None):  # type: ignore[arg-type]
         pass
     (tmp_path / "w.safetensors").write_bytes(b"")
     with pytest.raises(SymattnError, match=r"pip install 'symattn\[safetensors\]'"):
-        read_matrix("w.safetensors:Q", tmp_path)
+        named_matrix("w.safetensors:Q", tmp_path).read()
 
 
 # ---- numbers beyond floats -------------------------------------------------------------------

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.extras import package, unavailable
+from tests.processes import python
 
 CONF = """
 extensions = ["myst_parser", "symattn.sphinxext"]
@@ -324,12 +325,7 @@ def test_a_wrong_number_fails_the_build_where_check_finds_it(kind: str, tmp_path
     folder = project(tmp_path, **{f"index_{kind}": title + WRONG[kind]})
     status, said = build(folder)
     assert status == 1
-    ran = subprocess.run(
-        [sys.executable, "-m", "symattn.cli", "check", str(folder / f"index.{kind}")],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    ran = python("-m", "symattn.cli", "check", str(folder / f"index.{kind}"))
     assert ran.returncode == 1
     placed = next(line for line in ran.stdout.splitlines() if "; the true value is " in line)
     place = ":".join(Path(placed).name.split(":")[:2])

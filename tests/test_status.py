@@ -29,6 +29,7 @@ from symattn.errors import ReadError, Undecided
 from symattn.status import PRECEDENCE, Status, exit_statuses, worst
 from symattn.worksheet.filling import fill_page
 from tests import ROOT
+from tests.processes import environment, python
 from tests.rows import every_one_has_a_row
 from tests.sphinxed import warnings_of
 
@@ -271,6 +272,7 @@ CASES: tuple[tuple[str, int], ...] = (
     ("derive {float16} --dtype float16", 4),
     ("derive {bad}", 2),
     ("derive casual", 2),
+    ("derive causal --watch", 2),
     ("derive", 2),
     ("check {right}", 0),
     ("check {wrong}", 1),
@@ -284,6 +286,9 @@ CASES: tuple[tuple[str, int], ...] = (
     ("check {right} {missing}", 2),
     ("check {wrong} --diff", 1),
     ("check {wrong} --fix", 0),
+    ("check {wrong} --format sarif", 1),
+    ("check {bad} --format junit", 2),
+    ("check - --watch", 2),
     ("render {filled} --check", 0),
     ("render {page} --check", 1),
     ("render {right}", 2),
@@ -451,7 +456,7 @@ PLANTS: tuple[tuple[str, str], ...] = (
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
     ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
     ("symattn.attention.ladder.before_attention", "ladder"),
-    ("symattn.cli.lists.print_lines", "variants"),
+    ("symattn.cli.lists.show", "variants"),
 )
 
 
@@ -549,17 +554,6 @@ def test_a_file_that_cannot_be_put_right_stops_no_other(
 # ---- real processes --------------------------------------------------------------------------
 
 
-def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "symattn", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        timeout=120,
-        check=False,
-    )
-
-
 #: Runs the command line with a defect planted in the reader of worksheets.
 PLANTED = """
 import sys
@@ -571,20 +565,15 @@ main(sys.argv[1:])
 
 
 def test_each_status_of_a_real_process(given: dict[str, str]) -> None:
-    assert process("check", given["right"]).returncode == 0
-    assert process("check", given["right"], given["wrong"]).returncode == 1
-    refused = process("check", given["wrong"], given["bad"])
+    command = ("-W", "error", "-m", "symattn")
+    assert python(*command, "check", given["right"]).returncode == 0
+    assert python(*command, "check", given["right"], given["wrong"]).returncode == 1
+    refused = python(*command, "check", given["wrong"], given["bad"])
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1 and "weights[1,1]: you wrote 0.4" in refused.stdout
-    assert process("prove", "ln(-exp(S)) = S").returncode == 4
+    assert python(*command, "prove", "ln(-exp(S)) = S").returncode == 4
     for options, traceback in (((), False), (("--debug",), True)):
-        broken = subprocess.run(
-            [sys.executable, "-c", PLANTED, *options, "check", given["right"]],
-            check=False,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
+        broken = python("-c", PLANTED, *options, "check", given["right"])
         assert broken.returncode == 3
         assert ("Traceback" in broken.stderr) is traceback
         assert REPORT.search(broken.stderr.splitlines()[-1])
@@ -601,7 +590,7 @@ def test_a_reader_that_leaves_changes_no_status(
             [sys.executable, "-m", "symattn", "check", given[name]],
             stdout=closed,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=environment(),
             check=False,
         )
     assert (done.returncode, done.stderr) == (status, b"")
@@ -619,7 +608,7 @@ def test_a_reader_of_neither_stream(words: str, status: int) -> None:
             [sys.executable, "-m", "symattn", *words.split()],
             stdout=closed,
             stderr=closed,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=environment(),
             check=False,
         )
     assert done.returncode == status
@@ -639,7 +628,7 @@ def test_an_interrupted_command_is_not_settled(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         cwd=tmp_path,
     ) as running:
         assert running.stdout is not None and running.stdout.readline() == "here\n"
@@ -658,7 +647,7 @@ def test_a_defect_in_a_cell(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Non
 
     from symattn import ipython
 
-    monkeypatch.setattr(ipython, "text_document", planted)
+    monkeypatch.setattr(ipython, "document_of", planted)
     with pytest.raises(UsageError) as caught:
         ipython.cell("", SHEET)
     assert REPORT.fullmatch(str(caught.value))
@@ -706,7 +695,7 @@ def test_a_defect_in_mkdocs(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> Non
     ("at", "page"),
     [
         ("check_text", "Text.\n"),
-        ("outline", ".. attention:: causal\n"),
+        ("admit_document", ".. attention:: causal\n"),
         ("displays", ".. attention:: causal\n"),
         ("worksheet_of", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n"),
         ("quotation", ".. symattn::\n\n   [given]\n   scores = [[0, 0]]\n\n:value:`scores[1,1]`\n"),

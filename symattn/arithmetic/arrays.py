@@ -42,6 +42,9 @@ class Arrays(Arithmetic):
                 exact.shape
             )
 
+    def numbers(self, places: Array) -> Array:
+        return places.astype(self.dtype)
+
     def exp(self, x: Array) -> Array:
         return np.asarray(np.exp(x))
 

@@ -8,20 +8,24 @@ argument). Values are NumPy arrays throughout, of floats or of objects, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from symattn.arithmetic.shapes import Array, Shapes
 from symattn.errors import SymattnError
 
-Array: TypeAlias = NDArray[Any]
+__all__ = ["Arithmetic", "Array", "elementwise", "exactly", "stacked"]
 
 
-class Arithmetic:
-    """The operations a formula may use. Subclasses hold floats or objects in NumPy arrays."""
+class Arithmetic(Shapes):
+    """The operations a formula may use. Subclasses hold floats or objects in NumPy arrays.
+
+    Those that move entries about, and count positions, are in `Shapes`.
+    """
 
     name: str = "abstract"
 
@@ -32,6 +36,33 @@ class Arithmetic:
     def array(self, exact: Array) -> Array:
         """An array of SymPy numbers in this arithmetic."""
         raise NotImplementedError
+
+    def numbers(self, places: Array) -> Array:
+        """Whole numbers, such as positions, in this arithmetic."""
+        return self.array(exactly(places.shape, map(int, places.ravel())))
+
+    def table(self, function: Callable[..., Any], *sizes: Any) -> Array:
+        """The exact numbers that a function lists; in a program it is called by its name."""
+        listed = function(*map(int, sizes))
+        return self.array(exactly((len(listed),), listed))
+
+    def powers(self, base: sympy.Expr, step: int, size: Any) -> Array:
+        """base^(step t/size) for t = 0, 1, … below size/2."""
+        exponents = [sympy.Rational(step * t, int(size)) for t in range((int(size) + 1) // 2)]
+        return self.array(exactly((len(exponents),), [base**exponent for exponent in exponents]))
+
+    def filled(self, number: sympy.Expr, rows: Any, columns: Any) -> Array:
+        """A matrix of one number."""
+        shape = int(rows), int(columns)
+        return self.array(exactly(shape, [number] * (shape[0] * shape[1])))
+
+    def identity(self, size: Any) -> Array:
+        """Ones on the diagonal."""
+        return self.numbers(np.eye(int(size), dtype=int))
+
+    def call(self, formula: Callable[..., Array], *args: Any) -> Array:
+        """A formula over this arithmetic; in a program it is a function, called by its name."""
+        return formula(self, *args)
 
     def exp(self, x: Array) -> Array:
         """Elementwise exponential; of −∞ it is exactly 0."""
@@ -92,6 +123,14 @@ class Arithmetic:
         """Elementwise sum."""
         return np.asarray(a + b)
 
+    def subtract(self, a: Array, b: Array) -> Array:
+        """Elementwise difference."""
+        return self.add(a, self.negative(b))
+
+    def negative(self, x: Array) -> Array:
+        """Every entry with the other sign."""
+        return np.asarray(-x)
+
     def multiply(self, a: Array | Any, b: Array | Any) -> Array:
         """Elementwise product, or by a scalar."""
         return np.asarray(a * b)
@@ -107,7 +146,7 @@ class Arithmetic:
         return self.divide(x, self.scalar(divisor))
 
     def _keeps_minus_infinity(self, x: Array, factor: sympy.Expr) -> None:
-        if factor.is_negative and self.hidden(x).any():
+        if factor.is_negative and self.anywhere(self.hidden(x)):
             raise SymattnError("scaled: −∞ times a negative scale is +∞; use a positive one")
 
     def divide(self, a: Array, b: Array | Any) -> Array:
@@ -126,12 +165,20 @@ class Arithmetic:
         hidden = self.hidden(x)
         finite = self.where(hidden, self.zero, x)
         chosen = self.row_sum(self.multiply(finite, self.first_largest(x)))
-        none = np.asarray(hidden.all(axis=-1, keepdims=True))
-        return self.where(none, self.minus_infinity, chosen)
+        return self.where(self.every(hidden), self.minus_infinity, chosen)
 
     def row_sum(self, x: Array) -> Array:
         """Sum over the last axis, kept as an axis of length 1."""
         return np.asarray(x.sum(axis=-1, keepdims=True))
+
+    def total(self, x: Array, axis: int) -> Array:
+        """Sum over an axis, which goes."""
+        return np.asarray(self.row_sum(np.moveaxis(x, axis, -1))[..., 0])
+
+    def sums_at(self, x: Array, places: Array, count: Any) -> Array:
+        """In each row the sums of entries that share a place: out_ic = Σ_j x_ij over p_ij = c."""
+        sums = (self.row_sum(self.where(places == c, x, self.zero)) for c in range(int(count)))
+        return np.concatenate([*sums], axis=-1)
 
     def where(self, condition: NDArray[np.bool_], a: Array | Any, b: Array | Any) -> Array:
         """`a` where the condition holds, else `b`, whatever the other one is (NaN, ∞)."""
@@ -150,6 +197,13 @@ class Arithmetic:
     def minus_infinity(self) -> Any:
         """−∞ in this arithmetic."""
         return self.scalar(sympy.S.NegativeInfinity)
+
+
+def exactly(shape: tuple[int, ...], entries: Iterable[Any]) -> Array:
+    """Exact numbers as an array of this shape."""
+    out = np.empty(shape, dtype=object)
+    out.ravel()[:] = [sympy.sympify(entry, strict=True) for entry in entries]
+    return out
 
 
 def elementwise(function: Callable[[Any], Any], x: Array) -> Array:

@@ -7,7 +7,7 @@ net they began from. Every number printed is evaluated here, none is written dow
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,12 @@ from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.attention.spec import Attention
 from symattn.derivation import Derivation, Evaluation
+from symattn.documents.blocks import Block, Break, Document, Paragraph
+from symattn.documents.data import derivation_data
+from symattn.documents.outline import View, derivation_document, outline
 from symattn.errors import SymattnError, nearest, quote
 from symattn.notation.numbers import number
+from symattn.notation.options import Notation
 from symattn.notation.text import line
 
 #: Small vectors with one disagreement: the first and the last key point apart.
@@ -26,6 +30,9 @@ _KEYS = [[2, 0], [1, 1], [-1, 1]]
 _VALUES = [[1, 0], [0, 1], [1, 1]]
 _QUERIES = [[1, 1], [2, -1], [0, 1]]
 _WORDS = {"n": ["Evan's", "dog", "Riley"], "m": ["Evan's", "dog", "Riley"]}
+
+#: What is shown of a rung's steps.
+_VIEWS: tuple[View, ...] = ("formula", "value")
 
 Made = tuple[Derivation, Evaluation]
 
@@ -345,3 +352,30 @@ LADDER: tuple[Rung, ...] = (
         "causal", "Hide what comes later.", _causal, ("masked", "weights", "output"), _says_causal
     ),
 )
+
+
+def ladder_document(rungs: Sequence[Rung], brief: bool = False) -> Document:
+    """Rungs as blocks, the road to the first before all of them; `brief` for a screen."""
+    parts: list[Document] = []
+    for rung in rungs:
+        derivation, values = rung.make()
+        shown = outline(derivation, values, views=_VIEWS, only=rung.steps)
+        inside = derivation_document(shown, facts=brief, prefix=f"{rung.name}-").blocks
+        note = Paragraph((f"In numbers: {rung.wrong(values)}",), "note")
+        title = f"{1 + LADDER.index(rung)}. {rung.name}: {rung.idea}"
+        parts.append(Document(title, (Break(), *inside, note, Break())))
+    if len(parts) == 1:
+        return Document("", tuple(parts)) if brief else parts[0]
+    before: tuple[Block, ...] = (Paragraph((before_attention(),)), Break())
+    return Document("" if brief else "The road to attention", (*before, *parts))
+
+
+def ladder_data(rungs: Sequence[Rung]) -> list[dict[str, Any]]:
+    """Rungs as plain data, each with the derivation that it shows."""
+    found = []
+    for rung in rungs:
+        derivation, values = rung.make()
+        data = {"name": rung.name, "idea": rung.idea, "in_numbers": rung.wrong(values)}
+        shown = derivation_data(derivation, values, Notation(), rung.steps)
+        found.append({"number": 1 + LADDER.index(rung)} | data | {"derivation": shown})
+    return found

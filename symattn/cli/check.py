@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
+from symattn.cli.formats import FORMS, format_options, show
 from symattn.cli.limits import limit_options, runs
 from symattn.cli.marking import Asked, Marked, Mending, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP, complain, debug_asked, is_folder, paths_given
+from symattn.cli.watching import Remembered, again, check_watchable, watch_option
+from symattn.documents.job import FORMATS, check_flavor
 from symattn.doors import Failure, failure
 from symattn.printable import printable
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
+    from symattn.isolation import Run
     from symattn.worksheet.reports.overview import Overview
 
-_FORMATS = ("text", "md", "html", "json", "github")
+#: The formats of marks that programs read, beside JSON.
+_DATA = ("github", "sarif", "junit")
+
+#: Those that say of a file that it cannot be used, even if it is the only one.
+_OF_RUNS = ("sarif", "junit")
 
 
 @click.command(epilog=END_OF_HELP)
 @click.argument("paths", metavar="FILE|FOLDER…", nargs=-1, required=True, callback=paths_given)
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
+@format_options((*FORMS, *_DATA))
 @click.option(
     "--full", is_flag=True, help="Show every table whole, and every number that is not accepted."
 )
@@ -41,14 +49,16 @@ _FORMATS = ("text", "md", "html", "json", "github")
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
 @click.option("--allow-large", is_flag=True, help="Mark it however much work it is.")
+@watch_option
 @limit_options
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 def check(
     paths: tuple[str, ...],
     form: str,
+    flavor: str | None,
     output: str | None,
     timeout: float | None,
     isolated: bool,
+    watch: bool,
     **options: bool,
 ) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
@@ -60,50 +70,74 @@ def check(
     """
     from symattn.errors import SymattnError
 
-    mends = options["diff"] or options["fix"]
-    if mends and form != "text":
+    if (options["diff"] or options["fix"]) and form != "text":
         raise SymattnError(f"--format {form}: is of a report, not of corrections; leave it out")
+    if options["fix"] and watch:
+        raise SymattnError("check: give --fix or --watch, not both")
+    if watch:
+        check_watchable(paths)
+    check_flavor(form, flavor)
     destination = Destination.of(output)
     if destination.exists:
         destination.refuse_inputs(_inputs(paths))
-    failures: list[Failure] = []
+    with runs(timeout, isolated, "symattn.cli.marking") as run:
+        if not watch:
+            return _check(paths, form, flavor, destination, run, options)
+        kept = Remembered(run, lambda asked: Path(asked.name))
+        return again(
+            lambda: _check(paths, form, flavor, destination, kept, options),
+            lambda: _read(paths),
+            destination,
+        )
+
+
+def _check(
+    paths: tuple[str, ...],
+    form: str,
+    flavor: str | None,
+    destination: Destination,
+    run: Run,
+    options: Mapping[str, bool],
+) -> Status:
+    """Mark all files, and say what became of them."""
+    mends = options["diff"] or options["fix"]
     options_of_all = not options["no_explain"], options["full"], mends, options["allow_large"]
     asked = [
         one if isinstance(one, Failure) else Asked(*one, *options_of_all)
         for one in _names(paths, options["if_any"])
     ]
-    with (
-        Progress("marking").watched() as progress,
-        runs(timeout, isolated, "symattn.cli.marking") as run,
-    ):
-        marked: list[Marked] = []
-        skipped: list[str] = []
+    failures: list[Failure] = []
+    marked: list[Marked] = []
+    skipped: list[str] = []
+    with Progress("marking").watched() as progress:
         for number, one in enumerate(asked, 1):
             if isinstance(one, Failure):
                 failures.append(one)
                 continue
             progress.at(f"marking {number} of {len(asked)}: {one.printable_name}")
-            found = run(mark, one, one.printable_name)
-            if isinstance(found, Failure):
-                failures.append(found)
-            elif found is None:
+            result = run(mark, one, one.printable_name)
+            if isinstance(result, Failure):
+                failures.append(result)
+            elif result is None:
                 skipped.append(one.printable_name)
             else:
-                destination.refuse_inputs(found.files)
-                marked.append(found)
+                destination.refuse_inputs(result.files)
+                marked.append(result)
     statuses = [status for one in marked for status in one.statuses]
-    alone = len(paths) == 1 and not _is_folder(paths[0])
-    if alone and failures and all(one.status != Status.UNSETTLED for one in failures):
-        pass  # nothing was marked
-    elif mends:
+    parts = [Failure(Status.UNUSABLE, problem) for one in marked for problem in one.problems]
+    alone = len(paths) == 1 and not _is_folder(paths[0]) and form not in _OF_RUNS
+    unmarked = alone and failures and all(one.status != Status.UNSETTLED for one in failures)
+    if mends and not unmarked:
         statuses = _mend(marked, failures, options["diff"], options["fix"], destination)
-    else:
+    failed = [*failures, *parts]
+    status = worst([*statuses, *(one.status for one in failed)])
+    if not mends and not unmarked:
         names = [one.printable_name for one in asked if isinstance(one, Asked)]
-        _show(_overview(marked, failures, skipped, names), form, options["full"], destination)
-    failures += [Failure(Status.UNUSABLE, problem) for one in marked for problem in one.problems]
-    for failed in failures:
-        complain(failed.line)
-    return worst([*statuses, *(failed.status for failed in failures)])
+        overview = _overview(marked, failures, skipped, names, status)
+        _show(overview, form, flavor, options["full"], destination)
+    for failure_of_one in failed:
+        complain(failure_of_one.line)
+    return status
 
 
 def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
@@ -119,6 +153,20 @@ def _inputs(paths: tuple[str, ...]) -> Iterator[str | Path]:
             yield path
         elif _is_folder(path):
             yield from reached(name for name in files_in(path, []) if holds_something(name))
+        else:
+            yield from reached([Path(path)])
+
+
+def _read(paths: tuple[str, ...]) -> Iterator[Path]:
+    """The files that are read, or would be, and the folders that are searched."""
+    from symattn.worksheet.pages import files_in, folders_in
+    from symattn.worksheet.reading.files import reached
+
+    for path in paths:
+        yield Path(path)
+        if _is_folder(path):
+            yield from folders_in(path)
+            yield from reached(files_in(path, []))
         else:
             yield from reached([Path(path)])
 
@@ -147,7 +195,11 @@ def _names(paths: tuple[str, ...], if_any: bool) -> Iterator[tuple[str, bool] | 
 
 
 def _overview(
-    marked: list[Marked], failures: list[Failure], skipped: list[str], names: list[str]
+    marked: list[Marked],
+    failures: list[Failure],
+    skipped: list[str],
+    names: list[str],
+    status: Status,
 ) -> Overview:
     """All files that were marked, a line for each that could not be, and those without claims."""
     from symattn.worksheet.reports.overview import Overview
@@ -155,45 +207,39 @@ def _overview(
     unfinished = [one.line for one in failures if one.status == Status.UNSETTLED]
     problems = [one.line for one in failures if one.status != Status.UNSETTLED]
     files = tuple(one.report for one in marked if one.report is not None)
-    return Overview(files, tuple(problems), tuple(unfinished), tuple(skipped), tuple(names))
+    return Overview(files, tuple(problems), tuple(unfinished), tuple(skipped), tuple(names), status)
 
 
-def _show(found: Overview, form: str, full: bool, destination: Destination) -> None:
+def _show(
+    found: Overview, form: str, flavor: str | None, full: bool, destination: Destination
+) -> None:
     """The report of a single worksheet, or the overview of several files, in a format."""
-    from symattn.cli.screen import can_show_unicode, print_lines
+    from symattn.documents.data import written
     from symattn.worksheet.reports.annotations import github_annotations
-    from symattn.worksheet.reports.overview import report_alone
-    from symattn.worksheet.reports.writers import (
-        html_overview,
-        json_alone,
-        json_overview,
-        markdown_overview,
-        styled_overview,
-        styled_report,
-    )
+    from symattn.worksheet.reports.documents import overview_document, report_document
+    from symattn.worksheet.reports.junit import junit_xml
+    from symattn.worksheet.reports.overview import overview_data, report_alone
+    from symattn.worksheet.reports.sarif import sarif_log
+    from symattn.worksheet.reports.single import report_data
 
     alone = report_alone(found)
     match form:
         case "json":
-            destination.write(json_overview(found) if alone is None else json_alone(alone))
-        case "html":
-            destination.write(html_overview(found))
-        case "md":
-            destination.write(markdown_overview(found))
+            data = overview_data(found) if alone is None else report_data(alone)
+            destination.write(written(data) + "\n")
         case "github":
             destination.write(github_annotations(found))
+        case "sarif":
+            destination.write(sarif_log(found))
+        case "junit":
+            destination.write(junit_xml(found))
         case _:
-            plain = not destination.is_screen or can_show_unicode()
-            charset: Literal["unicode", "ascii"] = "unicode" if plain else "ascii"
-            lines = (
-                styled_overview(found, charset, full, listed=not destination.is_screen)
-                if alone is None
-                else styled_report(alone, charset)
-            )
-            if destination.is_screen:
-                print_lines(lines)
+            brief = FORMATS[form].brief
+            if alone is not None:
+                document = report_document(alone, brief)
             else:
-                destination.write("\n".join(words for _, words in lines) + "\n")
+                document = overview_document(found, brief, full, listed=not destination.is_screen)
+            show(form, [document], flavor, destination)
 
 
 def _mend(

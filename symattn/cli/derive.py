@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,11 @@ import click
 
 from symattn.budget import limited
 from symattn.cli.entries import choose_entries
+from symattn.cli.formats import format_options, show
 from symattn.cli.progress import Progress
-from symattn.cli.screen import END_OF_HELP, print_text
+from symattn.cli.screen import END_OF_HELP
+from symattn.cli.watching import again, check_watchable, watch_option
 from symattn.documents.job import (
-    CODE,
     FORMATS,
     LAYOUTS,
     PICTURES,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
     from symattn.attention.vocabulary import Notation
     from symattn.derivation import Check
-    from symattn.documents.outline import Outline
+    from symattn.documents.blocks import Document
     from symattn.worksheet import Worksheet
 
 
@@ -47,15 +48,7 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
 
 @click.command(epilog=END_OF_HELP)
 @click.argument("source", metavar="FILE|VARIANT")
-@click.option(
-    "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
-)
-@click.option(
-    "--flavor",
-    metavar="NAME",
-    help="Of md: github, katex, quarto or sphinx. Of tex and pdf: article, standalone, "
-    "beamer; of tex also fragment.",
-)
+@format_options(tuple(FORMATS))
 @click.option("--pdf", is_flag=True, help="Run TeX on it: the same as --format pdf.")
 @click.option(
     "--view",
@@ -119,20 +112,54 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     help="Decode over a cache: so many tokens at a time, or in each chunk.",
 )
 @click.option("--allow-large", is_flag=True, help="Do it however much work it is.")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
+@watch_option
 def derive(
-    source: str, form: str, pdf: bool, output: str | None, symbolic: bool, **options: Any
+    source: str,
+    form: str,
+    pdf: bool,
+    output: str | None,
+    symbolic: bool,
+    watch: bool,
+    **options: Any,
 ) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
-    from symattn.documents.cost import admit_document
     from symattn.errors import SymattnError
 
     if pdf and form not in ("text", "tex", "pdf"):
         raise SymattnError(f"--pdf: is made of tex; leave out --format {form}")
     form = "pdf" if pdf else form
+    if watch:
+        check_watchable([source])
+        if not _is_file(source):
+            raise SymattnError(f"--watch: {source} is no file; give a worksheet")
     destination = Destination.of(output)
+    if destination.exists and _is_file(source):
+        destination.refuse_inputs(("-",) if source == "-" else _read(source))
+    if not watch:
+        return _derive(source, form, symbolic, options, destination)
+    return again(
+        lambda: _derive(source, form, symbolic, options, destination),
+        lambda: _read(source),
+        destination,
+    )
+
+
+def _read(source: str) -> Iterator[Path]:
+    """The worksheet, and all that it names."""
+    from symattn.worksheet.reading.files import reached
+
+    return reached([Path(source)])
+
+
+def _derive(
+    source: str, form: str, symbolic: bool, options: dict[str, Any], destination: Destination
+) -> Status:
+    """Derive, print or write the document, and say whether NumPy agrees."""
+    from symattn.documents.cost import admit_document
+    from symattn.errors import SymattnError
+
     on_screen = destination.is_screen and form == "text"
-    pages: list[Outline] = []
+    documents: list[Document] = []
     document: str | bytes = ""
     allowed = limited("--allow-large", options["allow_large"])
     with Progress(f"deriving {source}").watched(), allowed:
@@ -149,12 +176,12 @@ def derive(
                 if job.evaluation is not None:
                     job.check = job.evaluation.check()
             if on_screen:
-                pages = [job.outline() for job in jobs]
+                documents = [job.document(FORMATS[form]) for job in jobs]
             else:
                 document = document_of(form, jobs)
     if on_screen:
         with in_file():
-            print_text(pages)
+            show(form, documents, None, destination)
     else:
         destination.write(document)
     return worst(map(status_of, (job.check for job in jobs)))
@@ -184,15 +211,12 @@ def _jobs(
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     if chunks is not None and options["gradient"] is not None:
         raise SymattnError("--gradient: is taken of a whole pass; leave --chunks out")
-    is_file = source == "-" or os.path.lexists(source) or _looks_like_a_file(source)
+    is_file = _is_file(source)
     if is_file and any(options[name] for name in ("tokens", "d_k", "heads")):
         raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
     if is_file:
         from symattn.worksheet import read_worksheet
-        from symattn.worksheet.reading.files import reached
 
-        if destination.exists:
-            destination.refuse_inputs(("-",) if source == "-" else reached([Path(source)]))
         sheet = read_worksheet(source)
         destination.refuse_inputs(sheet.files)
         if options["batch"] is not None:
@@ -264,7 +288,8 @@ def _of_variant(
     row = VARIANTS[names.index(source)]
     title = f"{row.name}: {row.about}"
     sized = {name: options[name] for name in ("tokens", "d_k", "heads") if options[name]}
-    if form in CODE and not sized:  # a program has sizes
+    is_program = FORMATS[form].kind == "program"
+    if is_program and not sized:  # a program has sizes
         sized = {"tokens": 3}
     if chunks is not None:
         from symattn.attention.decoding import decode
@@ -292,7 +317,7 @@ def _of_variant(
     from symattn.attention.example import small_example
 
     derivation, evaluation = small_example(
-        row.spec, title=title, gradient=options["gradient"], counted=form not in CODE, **sized
+        row.spec, title=title, gradient=options["gradient"], counted=not is_program, **sized
     )  # code is for any number of heads
     choices = sized if options["gradient"] is None else sized | {"gradient": options["gradient"]}
     arguments = "".join(f", {name}={value!r}" for name, value in choices.items())
@@ -373,5 +398,6 @@ def _read_chunks(text: str) -> int | list[int]:
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
 
 
-def _looks_like_a_file(source: str) -> bool:
-    return os.sep in source or Path(source).suffix != ""
+def _is_file(source: str) -> bool:
+    """Whether a source is a file, one that is there or by its name, rather than a variant."""
+    return source == "-" or os.path.lexists(source) or os.sep in source or Path(source).suffix != ""

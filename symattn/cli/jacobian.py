@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from symattn.cli.derive import status_of
-from symattn.cli.screen import END_OF_HELP, print_text
+from symattn.cli.formats import format_options, show
+from symattn.cli.screen import END_OF_HELP
 from symattn.documents.job import FORMATS, Job, document_of
 from symattn.status import Status
 from symattn.writing import Destination
@@ -13,12 +14,9 @@ from symattn.writing import Destination
 
 @click.command(epilog=END_OF_HELP)
 @click.argument("logits", default="2,1,0")
-@click.option(
-    "--format", "form", type=click.Choice(tuple(FORMATS)), default="text", show_default=True
-)
+@format_options(tuple(FORMATS))
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
-def jacobian(logits: str, form: str, exact: bool, output: str | None) -> Status:
+def jacobian(logits: str, form: str, flavor: str | None, exact: bool, output: str | None) -> Status:
     """Derive the softmax's Jacobian for a row of LOGITS, and show how it fades as they grow."""
     from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
     from symattn.attention.vocabulary import Notation
@@ -33,10 +31,10 @@ def jacobian(logits: str, form: str, exact: bool, output: str | None) -> Status:
         f"values = derivation.evaluate(scaled=[read_row({logits!r}.split(','))])"
     )
     notation, notes = Notation(exact=exact), growth_notes(row)
-    job = Job(derivation, evaluation, notation, notes=notes, code=code)
+    job = Job(derivation, evaluation, notation, notes=notes, code=code, flavor=flavor)
     job.check = evaluation.check()
     if destination.is_screen and form == "text":
-        print_text([job.outline()])
+        show(form, [job.document(FORMATS[form])], None, destination)
     else:
         destination.write(document_of(form, [job]))
     return status_of(job.check)

@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from symattn.cli.screen import END_OF_HELP, can_show_unicode, print_lines
+from symattn.cli.formats import format_options, show
+from symattn.cli.screen import END_OF_HELP
+from symattn.documents.blocks import Document, List, named
+from symattn.documents.job import FORMATS, check_flavor
 from symattn.status import Status
+from symattn.writing import Destination
 
 
 @click.command(epilog=END_OF_HELP)
-def variants() -> Status:
+@format_options()
+def variants(form: str, flavor: str | None, output: str | None) -> Status:
     """List the named variants."""
     from symattn.attention.variants import VARIANTS
+    from symattn.documents.data import written
 
-    longest = max(len(row.name) for row in VARIANTS)
-    indent = " " * (longest + 2)
-    lines: list[tuple[str, str]] = []
-    for row in VARIANTS:
-        lines.append(("plain", f"{row.name:<{longest}}  {row.about}"))
-        lines.append(("note", f"{indent}{row.source}"))
-    print_lines(lines)
+    destination = Destination.of(output)
+    if form == "json":
+        keys = ("name", "about", "source")
+        rows = [{key: getattr(row, key) for key in keys} for row in VARIANTS]
+        destination.write(written(rows) + "\n")
+        return Status.AGREES
+    brief = FORMATS[form].brief
+    items = tuple(named(row.name, row.about, row.source, brief) for row in VARIANTS)
+    title = "" if brief else "Variants of attention"
+    show(form, [Document(title, (List(items),))], flavor, destination)
     return Status.AGREES
 
 
 @click.command(epilog=END_OF_HELP)
 @click.argument("name", required=False, metavar="[RUNG]")
-def ladder(name: str | None) -> Status:
+@format_options()
+def ladder(name: str | None, form: str, flavor: str | None, output: str | None) -> Status:
     """Walk the road to attention, rung by rung; each shows by a number what it mends."""
-    from symattn.attention.ladder import LADDER, before_attention, climbed
-    from symattn.documents.outline import outline
-    from symattn.documents.text import styled_lines
+    from symattn.attention.ladder import LADDER, climbed, ladder_data, ladder_document
+    from symattn.documents.data import written
 
-    charset: Any = "unicode" if can_show_unicode() else "ascii"
-    lines: list[tuple[str, str]] = []
-    if name is None:
-        lines += [("plain", before_attention()), ("plain", "")]
-    for rung in LADDER if name is None else [climbed(name)]:
-        derivation, values = rung.make()
-        place = 1 + LADDER.index(rung)
-        lines += [("title", f"{place}. {rung.name}: {rung.idea}"), ("plain", "")]
-        page = outline(derivation, values, views=("formula", "value"), only=rung.steps)
-        lines += list(styled_lines(page, charset))
-        lines += [("note", f"In numbers: {rung.wrong(values)}"), ("plain", "")]
-    print_lines(lines)
+    destination = Destination.of(output)
+    check_flavor(form, flavor)
+    rungs = LADDER if name is None else (climbed(name),)
+    if form == "json":
+        destination.write(written(ladder_data(rungs)) + "\n")
+    else:
+        show(form, [ladder_document(rungs, FORMATS[form].brief)], flavor, destination)
     return Status.AGREES

@@ -7,8 +7,9 @@ that a folder of any length fits into memory, and a file can be marked in a proc
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from symattn.printable import as_line
@@ -81,6 +82,7 @@ def mark(asked: Asked) -> Marked | None:
     from symattn.worksheet.pages import check_file
     from symattn.worksheet.reports.overview import file_report
 
+    start = perf_counter()
     with limited("--allow-large", asked.allow_large):
         one = check_file(asked.name, asked.explain)
     if one is None or not (one.markings or one.problems):
@@ -94,6 +96,7 @@ def mark(asked: Asked) -> Marked | None:
     if asked.mends:
         return Marked(one.name, one.files, statuses, one.problems, mending=_mending(one))
     report = file_report(one, asked.full, hint="--full shows all")
+    report = replace(report, seconds=perf_counter() - start)
     return Marked(one.name, one.files, statuses, one.problems, report)
 
 

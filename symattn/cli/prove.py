@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from symattn.cli.formats import format_options, show
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP
+from symattn.documents.job import FORMATS, check_flavor
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from symattn.algebra.identities.proofs import Identity, Proof
 
 Made = TypeVar("Made")
-
-_FORMATS = ("text", "latex", "mathml", "json")
 
 _NAME = r"[^\W\d]\w*'*"
 _SIZE = rf"[1-9][0-9]{{0,3}}|{_NAME}"
@@ -31,7 +31,7 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
 @click.command(epilog=END_OF_HELP)
 @click.argument("name", required=False, metavar='[NAME|"A = B"]')
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
+@format_options()
 @click.option(
     "--where", multiple=True, metavar="EQUATION", help="Assume this equation; may be repeated."
 )
@@ -68,7 +68,6 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
     metavar="N",
     help="Allow N times as many steps before a decision is given up.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of the screen.")
 @click.option(
     "--certificate", metavar="FILE", help="Write the steps of a proof for all sizes to this file."
 )
@@ -77,6 +76,7 @@ def prove(
     name: str | None,
     everything: bool,
     form: str,
+    flavor: str | None,
     effort: int,
     output: str | None,
     certificate: str | None,
@@ -89,9 +89,11 @@ def prove(
     """
     from symattn.algebra.identities import IDENTITIES, identity
     from symattn.algebra.identities import prove as proven
-    from symattn.cli.screen import print_lines
+    from symattn.algebra.identities.reports import catalogue, catalogue_data
+    from symattn.documents.data import written
     from symattn.errors import SymattnError
 
+    check_flavor(form, flavor)
     if check is not None:
         if name is not None or everything or certificate is not None or any(facts.values()):
             raise SymattnError("--check: takes nothing but a file; the statement is in it")
@@ -99,11 +101,11 @@ def prove(
     if certificate is not None and (name is None or everything):
         raise SymattnError("--certificate: give one name or equation")
     if name is None and not everything:
-        longest = max(len(row.name) for row in IDENTITIES)
-        print_lines(
-            ("plain", f"{row.name:<{longest}}  {row.says}" + ("" if row.holds else " (false)"))
-            for row in IDENTITIES
-        )
+        destination = Destination.of(output)
+        if form == "json":
+            destination.write(f"{written(catalogue_data(IDENTITIES))}\n")
+        else:
+            show(form, [catalogue(IDENTITIES, FORMATS[form].brief)], flavor, destination)
         return Status.AGREES
     if everything and name is not None:
         raise SymattnError("prove: give a name or --all, not both")
@@ -122,7 +124,7 @@ def prove(
             of = f"{number} of {len(rows)}: " if everything else ""
             progress.at(f"proving {of}{row.name or name}")
             proofs.append(proven(row, effort))
-    _show(proofs, form, destination, everything)
+    _show(proofs, form, flavor, destination, everything)
     if steps is not None:
         _write_certificate(proofs[0], steps)
     return worst(map(status_of, proofs))
@@ -264,25 +266,19 @@ def _certificates(name: str) -> list[Any]:
     return [one for one in found if one is not None]
 
 
-def _show(proofs: list[Any], form: str, destination: Destination, everything: bool) -> None:
+def _show(
+    proofs: list[Proof], form: str, flavor: str | None, destination: Destination, everything: bool
+) -> None:
     from symattn.algebra.identities import reports
-    from symattn.cli.screen import can_show_unicode, print_lines
     from symattn.documents.data import written
 
     if form == "json":
         rows = [reports.data(proof) for proof in proofs]
         destination.write(f"{written(rows if everything else rows[0])}\n")
-    elif form in ("latex", "mathml"):
-        one = reports.latex_lines if form == "latex" else reports.mathml_lines
-        destination.write("\n".join(map(one, proofs)))
+        return
+    brief = FORMATS[form].brief
+    if everything:
+        document = reports.proofs_document(proofs, brief)
     else:
-        charset: Any = "unicode" if not destination.is_screen or can_show_unicode() else "ascii"
-        lines = (
-            list(reports.table(proofs))
-            if everything
-            else [pair for proof in proofs for pair in reports.text_lines(proof, charset)]
-        )
-        if destination.is_screen:
-            print_lines(lines)
-        else:
-            destination.write("".join(f"{words}\n" for _, words in lines))
+        document = reports.proof_document(proofs[0], brief)
+    show(form, [document], flavor, destination)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,14 +19,12 @@ from symattn.cli.screen import (
     paths_given,
     print_lines,
 )
+from symattn.cli.watching import Remembered, again, check_watchable, watch_option
 from symattn.doors import Failure, failure
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
     from symattn.isolation import Run
-
-#: How often a watched page is looked at, in seconds.
-_PAUSE = 0.5
 
 _PAGES = (".md", ".markdown", ".qmd")
 
@@ -44,7 +40,7 @@ _PAGES = (".md", ".markdown", ".qmd")
 )
 @click.option("--check", is_flag=True, help="Write nothing; a page that would change is a failure.")
 @click.option("--allow-large", is_flag=True, help="Fill pages in however much work it is.")
-@click.option("--watch", is_flag=True, help="Go on, and fill a page again when it changes.")
+@watch_option
 @limit_options
 def render(
     paths: tuple[str, ...],
@@ -67,22 +63,14 @@ def render(
         raise SymattnError(f"--flavor {quote(flavor)}: there is none{nearest(flavor, FLAVORS)}")
     if check and watch:
         raise SymattnError("render: give --check or --watch, not both")
+    if watch:
+        check_watchable(paths)
     with runs(timeout, isolated) as run:
-        filling = _Filling(flavor, not check, allow_large, run, Progress("filling in"))
-        if watch:
-            return _watch(paths, filling)
-        problems: list[str] = []
-        with filling.progress.watched():
-            changed = [filling.fill(page) for page in _pages(paths, problems)]
-    for problem in problems:
-        complain(problem)
-    return worst(
-        [
-            *(one.status for one in filling.failed.values()),
-            *(Status.UNUSABLE for _ in problems),
-            *(Status.WRONG for one in changed if one and check),
-        ]
-    )
+        if not watch:
+            return _Filling(flavor, not check, allow_large, run).fill_all(paths)
+        kept = Remembered(run, lambda asked: asked.path)
+        filling = _Filling(flavor, not check, allow_large, kept)
+        return again(lambda: filling.fill_all(paths), lambda: _read(paths))
 
 
 def _pages(paths: tuple[str, ...], problems: list[str]) -> Iterator[Path]:
@@ -94,6 +82,16 @@ def _pages(paths: tuple[str, ...], problems: list[str]) -> Iterator[Path]:
             yield from (page for page in files_in(path, problems) if page.suffix.lower() in _PAGES)
         else:
             yield path
+
+
+def _read(paths: tuple[str, ...]) -> Iterator[Path]:
+    """The pages, all that they and their worksheets name, and the folders that are searched."""
+    from symattn.worksheet.pages import folders_in
+    from symattn.worksheet.reading.files import reached
+
+    for path in paths:
+        yield from folders_in(path) if is_folder(path) else [Path(path)]
+    yield from reached(_pages(paths, []))
 
 
 @dataclass(frozen=True)
@@ -129,17 +127,33 @@ class _Filling:
     writes: bool
     allow_large: bool
     run: Run
-    progress: Progress
     failed: dict[Path, Failure] = field(default_factory=dict)
 
-    def fill(self, path: Path) -> bool:
+    def fill_all(self, paths: tuple[str, ...]) -> Status:
+        """Fill in all pages; a page that would change is wrong unless it is written."""
+        problems: list[str] = []
+        changed = False
+        with Progress("filling in").watched() as progress:
+            for page in _pages(paths, problems):
+                changed |= self._fill(page, progress)
+        for problem in problems:
+            complain(problem)
+        return worst(
+            [
+                *(one.status for one in self.failed.values()),
+                *(Status.UNUSABLE for _ in problems),
+                Status.WRONG if changed and not self.writes else Status.AGREES,
+            ]
+        )
+
+    def _fill(self, path: Path, progress: Progress) -> bool:
         """Whether the page changes; says so, and writes it if `writes`.
 
         Why it could not be filled in is said, unless it has failed in this way before, and kept.
         """
-        self.progress.at(f"filling in {path}")
+        progress.at(f"filling in {path}")
         found = self._changes(path)
-        with self.progress.aside():
+        with progress.aside():
             if isinstance(found, Failure):
                 if self.failed.get(path) != found:
                     complain(found.line)
@@ -165,32 +179,3 @@ class _Filling:
         except BaseException as error:
             return failure(error, str(path), debug_asked())
         return after != before
-
-
-def _watch(paths: tuple[str, ...], filling: _Filling) -> Status:
-    """Fill pages as they, or the files that they name, change; until ^C."""
-    seen: dict[Path, int] | None = None
-    try:
-        while True:
-            now = _stamps(paths)
-            if now != seen:  # what is written here is looked at once more, and found filled in
-                seen = now
-                problems: list[str] = []
-                for page in _pages(paths, problems):
-                    filling.fill(page)
-                for problem in problems:
-                    complain(problem)
-            time.sleep(_PAUSE)
-    except KeyboardInterrupt:
-        return Status.AGREES  # it is how one stops watching
-
-
-def _stamps(paths: tuple[str, ...]) -> dict[Path, int]:
-    """When each page, and each file that it or its worksheet names, was last written."""
-    from symattn.worksheet.reading.files import reached
-
-    stamps: dict[Path, int] = {}
-    for path in reached(_pages(paths, [])):
-        with contextlib.suppress(OSError):  # not there, now
-            stamps[path] = path.stat().st_mtime_ns
-    return stamps

@@ -8,16 +8,13 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from symattn.printable import as_line, shortened
 from symattn.status import exit_statuses
 from symattn.writing import reader_may_leave
-
-if TYPE_CHECKING:
-    from symattn.documents.outline import Outline
 
 #: What the help of every command ends with; after \b, click leaves the lines as they are.
 END_OF_HELP = f"\b\n{exit_statuses()}"
@@ -65,18 +62,6 @@ def diff_line(line: str) -> str:
     """
     ends = re.split(r"(\t|\r?\n)", line)
     return "".join(part if part in ("\t", "\n", "\r\n") else as_line(part) for part in ends)
-
-
-def print_text(pages: Iterable[Outline]) -> None:
-    """Text for the screen: coloured in a terminal, ASCII where the terminal has no Unicode."""
-    from symattn.documents.text import styled_lines
-
-    charset: Any = "unicode" if can_show_unicode() else "ascii"
-    lines: list[tuple[str, str]] = []
-    for page in pages:
-        lines += [("plain", "")] if lines else []
-        lines += styled_lines(page, charset)
-    print_lines(lines)
 
 
 def can_show_unicode() -> bool:

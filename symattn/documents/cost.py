@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from symattn.arithmetic.functions import Kind
 from symattn.budget import admit, is_limited
-from symattn.documents.job import CODE, DRAWN, LAID, Job
+from symattn.documents.job import FORMATS, Job
 from symattn.documents.pictures.kinds import usual
 from symattn.evaluate.work import Work, exact_operations, proven_operations, work_of
 from symattn.step import Step
@@ -83,8 +83,8 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
         if left is not None:  # a page has so many in all
             lines = min(lines, left)
             left -= lines
-        found.append((name, "matrices", cells * _CELL[form] * finer))
-        if job.notation.exact and form not in CODE and work.kind != Kind.RATIONAL:
+        found.append((name, "matrices", cells * FORMATS[form].operations * finer))
+        if job.notation.exact and not _is(form, "program") and work.kind != Kind.RATIONAL:
             written = (cells + lines) * lengths[work.item.letter]
             found.append((name, "exact values", written * _NODE))
         limit = job.notation.limit
@@ -93,12 +93,17 @@ def _parts(form: str, job: Job, checked: bool) -> list[tuple[str, str, float]]:
     return found
 
 
+def _is(form: str, *kinds: str) -> bool:
+    """Whether a format is of one of these kinds."""
+    return FORMATS[form].kind in kinds
+
+
 def _is_part(form: str, job: Job, work: Work) -> bool:
     """Whether a matrix is in the document. A page holds all that is evaluated."""
-    if form in DRAWN:
+    if _is(form, "picture"):
         drawn = job.only[0] if job.only else usual(job.picture, job.derivation)
         return work.item.name == drawn and job.picture != "steps"
-    return form in CODE or form == "html" or not job.only or work.item.name in job.only
+    return _is(form, "program") or form == "html" or not job.only or work.item.name in job.only
 
 
 def _needs_exact(form: str, job: Job, work: Work) -> bool:
@@ -106,9 +111,9 @@ def _needs_exact(form: str, job: Job, work: Work) -> bool:
 
     A decimal that may be the value itself has to be held against it.
     """
-    if form in CODE:
+    if _is(form, "program"):
         return False
-    if form in ("html", "json", *DRAWN) or job.notation.exact:
+    if form == "html" or _is(form, "data", "picture") or job.notation.exact:
         return True
     return "worked" in job.views or ("value" in job.views and not job.notation.limit)
 
@@ -133,7 +138,7 @@ def _lengths(works: Sequence[Work]) -> dict[str, int]:
 
 def _cells(form: str, job: Job, work: Work) -> int:
     """How many numbers of a matrix are written down."""
-    if form in ("html", "json", *CODE, *DRAWN):
+    if form == "html" or not _is(form, "page"):
         return work.entries
     if "value" not in job.views:
         return 0
@@ -147,7 +152,7 @@ def _lines(form: str, job: Job, work: Work) -> int:
     """How many entries are worked out."""
     if not isinstance(work.item, Step) or "worked" not in job.views:
         return 0
-    if form in ("json", *CODE, *DRAWN):
+    if not _is(form, "page"):
         return 0
     if len(job.views) > 1 and form != "html":
         return min(_FEW_LINES, work.entries)
@@ -170,7 +175,7 @@ def _leave_out(form: str, jobs: Sequence[Job]) -> str:
         advice.append("take larger chunks")
     if form in ("html", "json", "png"):
         advice.append("take another format")
-    if form not in ("html", *CODE, *DRAWN):
+    if form != "html" and _is(form, "page", "data"):
         advice += [] if job.only else ["show one step (--step)"]
         advice += ["leave worked lines out (--view value)"] if "worked" in job.views else []
     return ", ".join([*advice, "give fewer tokens or heads", "show formulas alone (--symbolic)"])
@@ -178,17 +183,6 @@ def _leave_out(form: str, jobs: Sequence[Job]) -> str:
 
 #: A step without numbers: its formula, entry and sentence.
 _STEP = 5_000
-
-#: A number that is written down, its digits decided among it, by format.
-_CELL: Mapping[str, float] = {
-    **dict.fromkeys(LAID, 130),
-    **dict.fromkeys(CODE, 20),
-    "json": 130,
-    "html": 250,  # of which most are tables of positions, where a mask depends on them
-    "svg": 150,
-    "tikz": 150,
-    "png": 4_000,  # by matplotlib
-}
 
 #: A worked line, and each of its terms.
 _LINE, _TERM = 5_000, 200

@@ -48,7 +48,7 @@ def json_document(
     notes: Sequence[str] = (),
 ) -> str:
     """The document as indented JSON; ``inputs`` and ``steps`` are keyed by name, in order."""
-    data = _data(derivation, evaluation, notation_of(notation), only, check, notes)
+    data = derivation_data(derivation, evaluation, notation_of(notation), only, check, notes)
     return written(data) + "\n"
 
 
@@ -66,7 +66,7 @@ def json_series(
     """
     data: dict[str, Any] = {"schema": SCHEMA, "title": title}
     data["chunks"] = [
-        _data(derivation, evaluation, notation_of(notation), only, check, ())
+        derivation_data(derivation, evaluation, notation_of(notation), only, check)
         for derivation, evaluation, check, only in parts
     ]
     if notes:
@@ -74,14 +74,15 @@ def json_series(
     return written(data) + "\n"
 
 
-def _data(
+def derivation_data(
     derivation: Derivation,
     evaluation: Evaluation | None,
     notation: Notation,
-    only: Sequence[str],
-    check: Check | None,
-    notes: Sequence[str],
+    only: Sequence[str] = (),
+    check: Check | None = None,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
+    """A derivation as plain data, of the items named in `only` where there are any."""
     data: dict[str, Any] = {"schema": SCHEMA, "title": derivation.title}
     data["sizes"] = (evaluation or derivation).known_sizes
     data["labels"] = {str(size): list(names) for size, names in derivation.labels.items()}

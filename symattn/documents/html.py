@@ -16,11 +16,12 @@ from typing import Any
 from symattn.derivation import Check, Derivation, Evaluation, Item, Step, worked
 from symattn.documents.outline import VIEWS, Outline, Section, View, outline
 from symattn.documents.page import frame, weights
-from symattn.documents.page.elements import Markup, clean, el, formula, prose
+from symattn.documents.page.elements import Markup, el, formula, prose
 from symattn.documents.page.lines import Lines
-from symattn.documents.page.live import live_program
+from symattn.documents.page.live import Live, live_program
 from symattn.documents.page.matrices import MatrixView, head_of, operands
 from symattn.documents.page.rules import rule_data
+from symattn.notation.latex import escape_controls
 from symattn.notation.options import Notation, notation_of
 from symattn.notation.spoken import spoken
 from symattn.notation.text import line
@@ -167,8 +168,8 @@ class _Page:
         for item in by_name.values():
             if item.weights:
                 picture = weights.section(self.matrices[item.letter])
-        live = live_program(self.derivation, self.evaluation)
-        data = self.data(live.tempered, live.letters)
+        live = live_program(self.derivation)
+        data = self.data(live)
         return frame.page(
             self.outline,
             given,
@@ -225,7 +226,7 @@ class _Page:
         """The worked line of an entry as shown; exact where the reader wants that."""
         return worked(self.evaluation, step, i, j, head, self.notation)
 
-    def data(self, tempered: str, letters: Sequence[str]) -> dict[str, Any]:
+    def data(self, live: Live) -> dict[str, Any]:
         """All that the page's own program needs to know."""
         lines = Lines()
         labels: list[Sequence[str]] = []
@@ -236,13 +237,14 @@ class _Page:
             entry = {
                 "name": item.name,
                 "letter": item.letter,
+                "variable": live.names[item.letter],
                 "heads": len(matrix.heads) if item.per_head else 0,
                 "shape": matrix.shape,
                 "labels": [_place(names, labels) for names in matrix.labels],
                 "entry": matrix.entry_names(),
                 "text": " ".join(matrix.digits(*place) for place in matrix.places(whole=True)),
             }
-            if item.letter in letters:
+            if item.letter in live.letters:
                 entry["values"] = _numbers(matrix)
             if isinstance(item, Step):
                 entry["rule"] = rule_data(
@@ -261,8 +263,8 @@ class _Page:
             "base": self.notation.index_base,
             "limit": self.notation.limit,
             "flipped": self.notation.convention == "columns",
-            "tempered": tempered,
-            "labels": [[clean(name) for name in names] for names in labels],
+            "tempered": live.tempered,
+            "labels": [[escape_controls(name) for name in names] for names in labels],
             "templates": lines.templates,
             "items": items,
         }

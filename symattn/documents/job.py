@@ -1,25 +1,26 @@
-"""Every format by its name: a derivation, its values and how they are shown, as one document.
+"""Every format as a row, and a derivation, its values and how they are shown, as one document.
 
-What a format needs is loaded when it is written, so that listing them costs nothing.
+What a format needs beside this package is loaded when it is written, so that listing them costs
+nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
+from symattn.documents import latex, markdown, mathml, notebook, tex, text
+from symattn.documents.blocks import Block, Break, Document, Notebook
 from symattn.documents.code.languages import LANGUAGES
+from symattn.documents.page import static
+from symattn.errors import NoSuchName, SymattnError, nearest, quote
 
 if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Evaluation, Place
     from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
 
-#: Formats that show one derivation only: the page and pictures, and programs.
-DRAWN = ("svg", "png", "tikz")
-CODE = tuple(LANGUAGES)
-SINGLE = ("html", *DRAWN, *CODE)
 PICTURES = ("heat", "lines", "falk", "steps")
 LAYOUTS = ("matrix", "falk")
 
@@ -73,6 +74,16 @@ class Job:
             entries=self.entries,
         )
 
+    def document(self, form: Format) -> Document:
+        """The blocks of the document as a format wants them."""
+        from symattn.documents.outline import Cells, derivation_document
+
+        cells = None
+        if form.runs:
+            holder = "derivation" if self.evaluation is None else "values"
+            cells = Cells(self.code + _respelled(self), holder)
+        return derivation_document(self.outline(), facts=form.brief, cells=cells)
+
 
 def document(
     what: Derivation | Evaluation,
@@ -99,13 +110,12 @@ def document(
     """
     from symattn.arguments import instance, word, words
     from symattn.derivation import Derivation, Evaluation
-    from symattn.errors import NoSuchName, nearest, quote
     from symattn.notation.options import notation_of
 
     if not isinstance(form, str) or form not in FORMATS:
         raise NoSuchName(f"there is no format {quote(form)}{nearest(form, FORMATS)}")
-    for name, text in (("title", title), ("picture", picture)):
-        word(text, name)
+    for name, value in (("title", title), ("picture", picture)):
+        word(value, name)
     if flavor is not None:
         word(flavor, "flavor")
     views, steps, notes = words(views, "views"), words(steps, "steps"), words(notes, "notes")
@@ -132,43 +142,70 @@ def document(
 
 def check_format(form: str, jobs: Sequence[Job]) -> None:
     """Raises `SymattnError` for what was asked for and the format does not have."""
-    from symattn.errors import SymattnError
-
-    job = jobs[0]
-    if form in SINGLE and job.series is not None:
+    row, job = FORMATS[form], jobs[0]
+    laid = [name for name, each in FORMATS.items() if each.derive is None]
+    if row.single and job.series is not None:
         raise SymattnError(f"{form}: shows one derivation; leave out the chunks")
-    if job.flavor is not None and form not in FLAVORED:
-        raise SymattnError(f"flavor: {form} has no flavors; leave it out, or use md, tex or pdf")
-    if form not in LAID and (job.entries or job.layout):
+    check_flavor(form, job.flavor)
+    if row.derive is not None and (job.entries or job.layout):
         what = "layout" if job.layout else "entry"
-        instead = "use the picture falk" if form in DRAWN else f"use {', '.join(LAID)}"
-        raise SymattnError(f"{what}: {form} cannot do that; {instead}")
+        instead = "picture falk" if row.kind == "picture" else ", ".join(laid)
+        the = "the " if row.kind == "picture" else ""
+        raise SymattnError(f"{what}: {form} cannot do that; use {the}{instead}")
     if job.layout == "falk" and (job.evaluation is None or "value" not in job.views):
         raise SymattnError("layout falk: is of values; give a worksheet and show its values")
+
+
+def check_flavor(form: str, flavor: str | None) -> None:
+    """Raises `SymattnError` for a flavor that a format does not have."""
+    flavors = FORMATS[form].flavors if form in FORMATS else ()
+    if flavor is None or flavor in flavors:
+        return
+    if not flavors:
+        *others, last = [name for name, row in FORMATS.items() if row.flavors]
+        raise SymattnError(
+            f"flavor: {form} has no flavors; leave it out, or use {', '.join(others)} or {last}"
+        )
+    raise SymattnError(
+        f"flavor {quote(flavor)}: {form} has no such flavor{nearest(flavor, flavors)}"
+    )
+
+
+def written(form: str, documents: Sequence[Document], flavor: str | None = None) -> str | bytes:
+    """Documents made of blocks, in a format that has a writer for them.
+
+    Raises `SymattnError` for a flavor that it does not have, and what the writer raises.
+    """
+    check_flavor(form, flavor)
+    row = FORMATS[form]
+    assert row.write is not None
+    return row.write(documents, flavor or next(iter(row.flavors), ""))
 
 
 def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:
     """The jobs as one document. Raises `SymattnError` for what the format cannot show."""
     check_format(form, jobs)
-    return FORMATS[form](form, jobs)
+    row = FORMATS[form]
+    if row.derive is not None:
+        return row.derive(form, jobs)
+    return written(form, _documents(row, jobs), jobs[0].flavor)
 
 
-def _text(form: str, jobs: Sequence[Job]) -> str:
-    from symattn.documents.text import text_document
-
-    return "\n".join(text_document(job.outline()) for job in jobs)
-
-
-def _latex(form: str, jobs: Sequence[Job]) -> str:
-    from symattn.documents.latex import latex_document
-
-    return latex_document(*(job.outline() for job in jobs))
-
-
-def _mathml(form: str, jobs: Sequence[Job]) -> str:
-    from symattn.documents.mathml import mathml_document
-
-    return mathml_document(*(job.outline() for job in jobs))
+def _documents(form: Format, jobs: Sequence[Job]) -> list[Document]:
+    """A document for each job; in a notebook all of them in one, behind the Python they share."""
+    documents = [job.document(form) for job in jobs]
+    if not form.runs:
+        return documents
+    job = jobs[0]
+    if not job.code:
+        raise SymattnError(
+            "ipynb: a notebook begins with what makes the derivation; write a worksheet, and use "
+            "symattn derive"
+        )
+    if job.series is None:
+        return [replace(documents[0], title=documents[0].title or "Attention")]
+    python: tuple[Block, ...] = (Notebook(job.series.code), Break())
+    return [Document(job.series.title or "Attention", (*python, *documents))]
 
 
 def _json(form: str, jobs: Sequence[Job]) -> str:
@@ -188,53 +225,6 @@ def _json(form: str, jobs: Sequence[Job]) -> str:
     )
 
 
-def _markdown(form: str, jobs: Sequence[Job]) -> str:
-    from symattn.documents.markdown import FLAVORS, markdown_document
-
-    flavor = _flavor(form, jobs[0], tuple(FLAVORS), "github")
-    return "\n".join(markdown_document(job.outline(), flavor) for job in jobs)
-
-
-def _tex(form: str, jobs: Sequence[Job]) -> str | bytes:
-    from symattn.documents.pdf import pdf_document
-    from symattn.documents.tex import FLAVORS, tex_document
-
-    files = tuple(name for name in FLAVORS if form == "tex" or name != "fragment")
-    flavor = _flavor(form, jobs[0], files, "article")
-    document = tex_document(*(job.outline() for job in jobs), flavor=flavor)
-    return pdf_document(document) if form == "pdf" else document
-
-
-def _flavor(form: str, job: Job, flavors: tuple[str, ...], usual: str) -> str:
-    from symattn.errors import SymattnError, nearest, quote
-
-    chosen = job.flavor or usual
-    if chosen not in flavors:
-        raise SymattnError(
-            f"flavor {quote(chosen)}: {form} has no such flavor{nearest(chosen, flavors)}"
-        )
-    return chosen
-
-
-def _notebook(form: str, jobs: Sequence[Job]) -> str:
-    from symattn.documents.notebook import notebook_document
-    from symattn.errors import SymattnError
-
-    job = jobs[0]
-    if not job.code:
-        raise SymattnError(
-            "ipynb: a notebook begins with what makes the derivation; write a worksheet, and use "
-            "symattn derive"
-        )
-    values = job.evaluation is not None
-    if job.series is None:
-        return notebook_document(
-            job.derivation.title, job.code + _respelled(job), [(job.outline(), "")], values
-        )
-    parts = [(each.outline(), each.code + _respelled(each)) for each in jobs]
-    return notebook_document(job.series.title, job.series.code, parts, values)
-
-
 def _respelled(job: Job) -> str:
     """Python that gives ``values`` the notation asked for, where the worksheet says another."""
     if job.evaluation is None:
@@ -251,14 +241,11 @@ def _respelled(job: Job) -> str:
 
 def _code(form: str, jobs: Sequence[Job]) -> str:
     from symattn.documents.code.document import code_document
-    from symattn.errors import SymattnError
 
     job = jobs[0]
-    if job.evaluation is None:
-        raise SymattnError(f"{form}: a program needs sizes; give numbers, not symbols alone")
     if job.only:
         raise SymattnError(f"{form}: a program computes all steps; choose none of them")
-    return code_document(job.derivation, job.evaluation, form)
+    return code_document(job.derivation, form)
 
 
 def _html(form: str, jobs: Sequence[Job]) -> str:
@@ -294,23 +281,52 @@ def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:
     return tikz_document(drawing)
 
 
-_Writer: TypeAlias = Callable[[str, Sequence[Job]], str | bytes]
+@dataclass(frozen=True)
+class Format:
+    """A format: how it is written, and what it can show.
 
-#: Every format, by what writes it, and those that come in flavors.
-FORMATS: Mapping[str, _Writer] = {
-    "text": _text,
-    "latex": _latex,
-    "tex": _tex,
-    "pdf": _tex,
-    "md": _markdown,
-    "ipynb": _notebook,
-    "mathml": _mathml,
-    "json": _json,
-    "html": _html,
-    **dict.fromkeys(DRAWN, _picture),
-    **dict.fromkeys(CODE, _code),
+    `write` writes documents made of blocks, whatever they are of; `derive` writes derivations by
+    themselves, where a format shows these otherwise or shows nothing else.
+    """
+
+    name: str
+    write: Callable[[Sequence[Document], str], str | bytes] | None = None
+    derive: Callable[[str, Sequence[Job]], str | bytes] | None = None
+    kind: Literal["page", "data", "picture", "program"] = "page"
+    #: The names of its flavors, the usual one first.
+    flavors: tuple[str, ...] = ()
+    #: Whether it is read on a screen: with the sizes and NumPy's check, and long reports shortened.
+    brief: bool = False
+    #: Whether it runs Python: `Notebook` blocks are for it.
+    runs: bool = False
+    #: The operations that a number takes in it, its digits decided among it (see `symattn.budget`).
+    operations: int = 130
+
+    @property
+    def single(self) -> bool:
+        """Whether it shows one derivation only."""
+        return self.derive is not None and self.kind != "data"
+
+
+_FILES = tuple(name for name in tex.FLAVORS if name != "fragment")
+
+#: Every format by its name.
+FORMATS: Mapping[str, Format] = {
+    row.name: row
+    for row in (
+        Format("text", text.write, brief=True),
+        Format("latex", latex.write),
+        Format("tex", tex.write, flavors=tuple(tex.FLAVORS)),
+        Format("pdf", tex.write_pdf, flavors=_FILES),
+        Format("md", markdown.write, flavors=tuple(markdown.FLAVORS)),
+        Format("ipynb", notebook.write, runs=True),
+        Format("mathml", mathml.write),
+        Format("json", derive=_json, kind="data"),
+        # of whose operations most are tables of positions, where a mask depends on them
+        Format("html", static.write, _html, operations=250),
+        Format("svg", derive=_picture, kind="picture", operations=150),
+        Format("png", derive=_picture, kind="picture", operations=4_000),  # by matplotlib
+        Format("tikz", derive=_picture, kind="picture", operations=150),
+        *(Format(name, derive=_code, kind="program", operations=20) for name in LANGUAGES),
+    )
 }
-FLAVORED = ("tex", "pdf", "md")
-
-#: Formats that spell an outline: their matrices can be laid out and have entries boxed.
-LAID = tuple(form for form in FORMATS if form not in (*SINGLE, "json"))

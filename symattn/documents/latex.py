@@ -1,75 +1,186 @@
-"""A derivation as a LaTeX fragment: displayed formulas with a sentence each.
+"""Blocks as a LaTeX fragment: sentences, displayed formulas, lists and tables.
 
 The fragment needs amsmath alone and compiles in pdflatex; each display is taken by KaTeX.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
-from symattn.documents.outline import Line, Outline, Section
+from symattn.documents import blocks as b
 from symattn.documents.wrap import Piece, size_of, wrapped
 from symattn.notation import tree as t
-from symattn.notation.latex import latex, prose
-from symattn.notation.prose import Prose
+from symattn.notation.latex import latex, prose, text
 from symattn.notation.text import box, line
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
 #: A display does not break across pages; a row wider than this many characters breaks at = and ≈;
 #: one that is narrower than the last fits every page.
 _MOST_LINES, _WIDE, _NARROW = 9, 80, 56
+
+#: The line below the head of a table, and room under it.
+_RULE = r"\hline\rule{0pt}{2.5ex}%"
+
+#: How many links of a proof, and rows of a table, stand in one display.
+_MOST_LINKS, _MOST_ROWS = 6, 35
 _RELATIONS = (EQUALS, APPROX)
 
 
-def latex_document(*outlines: Outline, labels: bool = False, fitted: bool = False) -> str:
-    r"""The fragment, with a blank line between paragraphs; several derivations in a row.
+#: Where a line would be a command to a runner of workflows (`symattn.printable`).
+_COMMAND = re.compile(r"^(?=\s*::)", re.MULTILINE)
+
+#: Headings by depth; what is deeper still is a paragraph.
+_HEADINGS = (r"\section*", r"\subsection*", r"\subsubsection*", r"\paragraph*")
+
+
+def write(documents: Sequence[b.Document], flavor: str = "") -> str:
+    """The fragment."""
+    return latex_document(*documents)
+
+
+def latex_document(*documents: b.Document, labels: bool = False, fitted: bool = False) -> str:
+    r"""The fragment, with a blank line between paragraphs; several documents in a row.
 
     With `labels` the first display of each step is numbered, for ``\eqref{eq:scores}``; of the
-    second derivation in a row, ``eq:2-scores``. With `fitted` a display that may be wider than a
-    page stands in ``\symattnfit``, which the host has to define.
+    second document in a row, ``eq:2-scores``. With `fitted` what may be wider than a page stands in
+    ``\symattnfit``, which the host has to define.
     """
-    prefixes = ["eq:", *(f"eq:{number}-" for number in range(2, len(outlines) + 1))]
-    pairs = zip(outlines, prefixes, strict=False)
-    parts = (
-        part for each, label in pairs for part in _paragraphs(each, label if labels else "", fitted)
-    )
-    return "\n\n".join(parts) + "\n"
+    parts: list[str] = []
+    for number, document in enumerate(documents, 1):
+        prefix = "eq:" if number == 1 else f"eq:{number}-"
+        parts += _document(document, 0, _Style(prefix if labels else "", fitted))
+    return _COMMAND.sub("{}", "\n\n".join(parts)) + "\n"
 
 
-def _paragraphs(outline: Outline, prefix: str, fitted: bool) -> Iterator[str]:
-    if outline.title:
-        yield rf"\section*{{\raggedright {prose(outline.title)}}}"
-    if outline.given:
-        yield r"\subsection*{Given}"
-        for section in outline.given:
-            yield _section(section, "", fitted)
-    for section in outline.steps:
-        yield rf"\subsection*{{{section.number}. {prose(section.name)}}}"
-        yield _section(section, f"{prefix}{section.name}" if prefix else "", fitted)
-    for note in outline.notes:
-        yield prose(note)
+@dataclass(frozen=True)
+class _Style:
+    """How displays are labelled ("" for no labels), and whether they are fitted to a page."""
+
+    prefix: str
+    fitted: bool
 
 
-def _section(section: Section, label: str, fitted: bool) -> str:
-    shape, why = sentence(section.shape), sentence(section.why)
+def _heading(depth: int, title: str) -> str:
+    before = r"\raggedright " if depth == 0 else ""
+    return rf"{_HEADINGS[min(depth, len(_HEADINGS) - 1)]}{{{before}{prose(title)}}}"
+
+
+def _document(document: b.Document, depth: int, style: _Style) -> Iterator[str]:
+    if document.title:
+        yield _heading(depth, document.title)
+    yield from _blocks(document.blocks, depth + 1, style)
+
+
+def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[str]:
+    """The paragraphs of blocks at a depth of headings."""
+    for block in blocks:
+        match block:
+            case b.Document():
+                yield from _document(block, depth, style)
+            case b.Section(title, inside):
+                yield from [_heading(depth, title)] if title else []
+                yield from _blocks(inside, depth + 1, style)
+            case b.Paragraph(words):
+                yield sentence(words)
+            case b.Formulas():
+                yield _formulas(block, style)
+            case b.Worked(lead, tree, inline):
+                yield _worked(lead, tree, inline, style)
+            case b.Chain():
+                for body in chain_displays(block, style.fitted):
+                    yield f"\\[\n{body}\n\\]"
+            case b.List(items, signed):
+                yield from _list(items, depth, style, signed)
+            case b.Table():
+                yield from _table(block, style)
+            case b.Break() | b.Notebook():
+                pass
+
+
+def _formulas(block: b.Formulas, style: _Style) -> str:
+    shape, why = sentence(block.size), sentence(block.words)
     words = rf"\noindent {why} ({shape})" if why else rf"\noindent ({shape})"
-    blocks = [f"\\[\n{display}\n\\]" for display in displays(section.lines, fitted)]
-    if label and blocks:
-        numbered = blocks[0].removeprefix("\\[").removesuffix("\\]")
-        blocks[0] = rf"\begin{{equation}}\label{{{label}}}{numbered}\end{{equation}}"
-    body = "\n".join(blocks)
-    tail = f"\n{prose(section.left_out)}." if section.left_out else ""
+    shown = [f"\\[\n{display}\n\\]" for display in displays(block.lines, style.fitted)]
+    if style.prefix and block.label and shown:
+        numbered = shown[0].removeprefix("\\[").removesuffix("\\]")
+        label = rf"\label{{{style.prefix}{block.label}}}"
+        shown[0] = rf"\begin{{equation}}{label}{numbered}\end{{equation}}"
+    body = "\n".join(shown)
+    tail = f"\n{prose(block.left_out)}." if block.left_out else ""
     return f"{words}\n{body}{tail}"
 
 
-def sentence(parts: Prose) -> str:
+def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:
+    (body,) = displays((b.Line("worked", tree),), style.fitted)
+    return "\n".join(filter(None, (prose(lead), f"\\[\n{body}\n\\]")))
+
+
+def chain_displays(block: b.Chain, fitted: bool = False) -> Iterator[str]:
+    """The bodies of displays: the left side, then each right side beside its reason."""
+    left = f"{latex(block.left)} "
+    rows = [f"&= {latex(tree)} && {text(reason)}" for tree, reason in block.links]
+    for start in range(0, len(rows), _MOST_LINKS):
+        shown = left + " \\\\[4pt]\n".join(rows[start : start + _MOST_LINKS])
+        body = f"\\begin{{aligned}}\n{shown}\n\\end{{aligned}}"
+        yield rf"\symattnfit{{{body}}}" if fitted else body
+        left = ""
+
+
+def _list(items: Sequence[b.Item], depth: int, style: _Style, signed: bool) -> Iterator[str]:
+    """The items; those with blocks of their own are paragraphs with a name."""
+    run: list[str] = []
+    for item in items:
+        name = rf"\textbf{{{prose(item.name)}}} " if item.name else ""
+        more = f". {prose(item.more)}" if item.more else ""
+        words = f"{name}{sentence(item.words)}{more}"
+        if not item.blocks:
+            run.append(rf"\item{'[]' if signed else ''} {words}")
+            continue
+        yield from _itemized(run)
+        run = []
+        yield rf"\noindent {words}"
+        yield from _blocks(item.blocks, depth, style)
+    yield from _itemized(run)
+
+
+def _itemized(items: list[str]) -> Iterator[str]:
+    if items:
+        yield "\n".join([r"\begin{itemize}", *items, r"\end{itemize}"])
+
+
+def _table(table: b.Table, style: _Style) -> Iterator[str]:
+    """The table; one that is long in parts, since a display is not broken across pages."""
+    if table.caption:
+        yield rf"\noindent\emph{{{prose(table.caption)}}}"
+    head = [table.corner, *table.columns]
+    rows = [[sentence(row.name.words), *map(_cell, row.cells)] for row in table.rows]
+    first, *others = (" & ".join(row) + r" \\" for row in ([*map(prose, head)], *rows))
+    begin = rf"\begin{{tabular}}{{l{table.sides}}}"
+    for start in range(0, len(others), _MOST_ROWS):
+        lines = [begin, first, _RULE, *others[start : start + _MOST_ROWS], r"\end{tabular}"]
+        body = "\n".join(lines)
+        fitted = rf"\symattnfit{{{body}}}" if style.fitted else body
+        yield f"\\[\n{fitted}\n\\]"
+    if table.left_out:
+        yield rf"\noindent ({prose(table.left_out)})"
+
+
+def _cell(cell: b.Cell) -> str:
+    words = sentence(cell.words)
+    return rf"{prose(cell.sign)} \textbf{{{words}}}" if cell.sign else words
+
+
+def sentence(words: b.Words) -> str:
     """Words with their mathematics between dollars."""
-    return "".join(prose(part) if isinstance(part, str) else f"${latex(part)}$" for part in parts)
+    strong, code = r"\textbf{{}}", r"\texttt{{}}"
+    return b.spelled(words, prose, lambda tree: f"${latex(tree)}$", strong, code)
 
 
 def displays(
-    lines: tuple[Line, ...], fitted: bool = False, most: int = _MOST_LINES
+    lines: tuple[b.Line, ...], fitted: bool = False, most: int = _MOST_LINES
 ) -> Iterator[str]:
     """The bodies of a section's displays, without the delimiters of a host.
 
@@ -80,12 +191,12 @@ def displays(
         yield rf"\symattnfit{{{body}}}" if fitted and size > _NARROW else body
 
 
-def _groups(lines: tuple[Line, ...], most: int) -> Iterator[list[Line]]:
+def _groups(lines: tuple[b.Line, ...], most: int) -> Iterator[list[b.Line]]:
     """Equations that stand together aligned at their first relation; a matrix stands alone.
 
     A display is never broken across pages, so that a long group becomes several.
     """
-    group: list[Line] = []
+    group: list[b.Line] = []
     height = 0
     for each in lines:
         if has_grid(each.tree):
@@ -117,7 +228,7 @@ def has_grid(tree: Tree) -> bool:
             return False
 
 
-def _display(group: list[Line]) -> Piece:
+def _display(group: list[b.Line]) -> Piece:
     rows = [row for each in group for row in _rows(each.tree)]
     if len(rows) == 1:
         tree = group[0].tree

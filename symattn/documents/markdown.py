@@ -1,55 +1,120 @@
-"""A derivation as Markdown: headings, sentences, formulas between the delimiters of a flavor."""
+"""Blocks as Markdown: headings, sentences, tables, formulas between the delimiters of a flavor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from symattn.documents.latex import displays
-from symattn.documents.outline import Outline, Section
+from symattn.documents import blocks as b
+from symattn.documents.latex import chain_displays, displays
 from symattn.notation.latex import latex
 from symattn.notation.markdown import words
-from symattn.notation.prose import Prose
+
+#: Writes a display: its body and its label.
+Display = Callable[[str, str], str]
 
 
-def markdown_document(outline: Outline, flavor: str = "github", level: int = 2) -> str:
-    """The document; `level` is that of its headings, `flavor` a row of `FLAVORS`."""
-    display = FLAVORS[flavor]
-    return "\n\n".join(_parts(outline, display, "#" * level)) + "\n"
+def write(documents: Sequence[b.Document], flavor: str = "github") -> str:
+    """The documents; `flavor` is a row of `FLAVORS`."""
+    return "\n".join(markdown_document(document, flavor) for document in documents)
 
 
-def _parts(outline: Outline, display: Callable[[str, str], str], heading: str) -> Iterator[str]:
-    if outline.title:
-        yield f"{heading} {words(outline.title)}"
-        heading += "#"
-    if outline.given:
-        yield f"{heading} Given"
-        for section in outline.given:
-            yield from _section(section, display)
-    for section in outline.steps:
-        yield f"{heading} {section.number}. {words(section.name)}"
-        yield from _section(section, display)
-    for note in outline.notes:
-        yield words(note)
+def markdown_document(document: b.Document, flavor: str = "github") -> str:
+    """One document, whose first heading has its level."""
+    return markdown_blocks((document,), flavor, document.level)
 
 
-def markdown_section(section: Section, flavor: str) -> str:
-    """One step or input, without its heading."""
-    return "\n\n".join(_section(section, FLAVORS[flavor]))
+def markdown_blocks(blocks: Sequence[b.Block], flavor: str, level: int) -> str:
+    """Blocks below headings of a level."""
+    parts = [part.rstrip("\n") for part in _blocks(blocks, FLAVORS[flavor], level)]
+    return "\n\n".join(parts) + "\n"
 
 
-def _section(section: Section, display: Callable[[str, str], str]) -> Iterator[str]:
-    sentence, shape = _sentence(section.why), _sentence(section.shape)
-    yield f"{sentence} ({shape})" if sentence else f"({shape})"
-    label = f"eq-{section.name}" if section.number is not None else ""
-    for body in displays(section.lines):
+def _blocks(blocks: Sequence[b.Block], display: Display, level: int) -> Iterator[str]:
+    """The paragraphs, lists and tables, each to stand between empty lines."""
+    heading = "#" * min(level, 6)
+    for block in blocks:
+        match block:
+            case b.Document(title, inside):
+                if title:
+                    yield f"{heading} {words(title)}"
+                yield from _blocks(inside, display, level + 1 if title else level)
+            case b.Section(title, inside):
+                yield from [f"{heading} {words(title)}"] if title else []
+                yield from _blocks(inside, display, level + 1)
+            case b.Paragraph(parts):
+                yield sentence(parts)
+            case b.Formulas():
+                yield from _formulas(block, display)
+            case b.Worked(lead, tree, inline):
+                if inline:
+                    yield f"{words(lead)} ${latex(tree)}$"
+                    continue
+                if lead:
+                    yield words(lead)
+                yield f"$${latex(tree)}$$"
+            case b.Chain():
+                yield from (display(body, "") for body in chain_displays(block))
+            case b.List(items):
+                yield from _list(items, display, level)
+            case b.Table():
+                yield from _table(block)
+            case b.Break() | b.Notebook():
+                pass
+
+
+def _formulas(block: b.Formulas, display: Display) -> Iterator[str]:
+    why, shape = sentence(block.words), sentence(block.size)
+    yield f"{why} ({shape})" if why else f"({shape})"
+    label = f"eq-{block.label}" if block.label else ""
+    for body in displays(block.lines):
         yield display(body, label)
         label = ""
-    if section.left_out:
-        yield f"{words(section.left_out)}."
+    if block.left_out:
+        yield f"{words(block.left_out)}."
 
 
-def _sentence(parts: Prose) -> str:
-    return "".join(words(part) if isinstance(part, str) else f"${latex(part)}$" for part in parts)
+def _list(items: Sequence[b.Item], display: Display, level: int) -> Iterator[str]:
+    """The items; those with nothing below them stand together."""
+    run: list[str] = []
+    for item in items:
+        name = f"**{words(item.name)}** " if item.name else ""
+        more = f". {words(item.more)}" if item.more else ""
+        run.append(f"- {name}{sentence(item.words).strip()}{more}")
+        if item.blocks:
+            *before, last = run
+            yield from ["\n".join(before)] if before else []
+            yield last
+            yield from _blocks(item.blocks, display, level)
+            run = []
+    if run:
+        yield "\n".join(run)
+
+
+def _table(table: b.Table) -> Iterator[str]:
+    if table.caption:
+        yield f"*{words(table.caption)}*"
+    rules = "".join("---:|" if side == "r" else "---|" for side in table.sides)
+    corner = f"| {words(table.corner)}" if table.corner else "|"
+    yield "\n".join(
+        [
+            f"{corner} | {' | '.join(map(words, table.columns))} |",
+            f"|---|{rules}",
+            *(f"| {' | '.join(map(_cell, (row.name, *row.cells)))} |" for row in table.rows),
+        ]
+    )
+    if table.left_out:
+        yield f"({words(table.left_out)})"
+
+
+def _cell(cell: b.Cell) -> str:
+    written = sentence(cell.words).strip()
+    return f"{cell.sign} **{written}**" if cell.sign else written
+
+
+def sentence(parts: b.Words) -> str:
+    """Words with their mathematics between dollars."""
+    strong, code = "**{}**", "<code>{}</code>"  # in which words are escaped as anywhere
+    return b.spelled(parts, words, lambda tree: f"${latex(tree)}$", strong, code)
 
 
 def _dollars(body: str, label: str) -> str:
@@ -67,7 +132,7 @@ def _math_fence(body: str, label: str) -> str:
 
 #: How a display is written, and labelled: in GitHub's and most others' Markdown, for KaTeX, in
 #: Quarto and in MyST (Sphinx).
-FLAVORS: Mapping[str, Callable[[str, str], str]] = {
+FLAVORS: Mapping[str, Display] = {
     "github": _dollars,
     "katex": _dollars,
     "quarto": _labelled_dollars,

@@ -1,64 +1,163 @@
-"""A derivation as an XHTML fragment of sentences and MathML Core."""
+"""Blocks as XHTML with MathML Core: a fragment for a page, and what the static page shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from symattn.documents.outline import Line, Outline, Section
-from symattn.notation.latex import escape_controls
+from symattn.documents import blocks as b
+from symattn.documents.page.elements import Markup, el, joined
+from symattn.notation import tree as t
 from symattn.notation.mathml import math
-from symattn.notation.prose import Prose
 from symattn.notation.text import line
-from symattn.printable import in_markup
+from symattn.notation.tree import APPROX, EQUALS, Row, Tree
 
 _XHTML = "http://www.w3.org/1999/xhtml"
 
 
-def mathml_document(*outlines: Outline) -> str:
-    """One ``div`` with a heading, sentences and a ``math`` element for each displayed line.
-
-    Several derivations stand in it in a row.
-    """
-    parts = [f'<div xmlns="{_XHTML}" class="symattn">']
-    for outline in outlines:
-        parts += _parts(outline)
-    parts.append("</div>")
-    return "\n".join(parts) + "\n"
+def write(documents: Sequence[b.Document], flavor: str = "") -> str:
+    """One ``div`` with headings, sentences and a ``math`` element for each displayed line."""
+    parts = [
+        part for document in documents for part in xhtml([document], 2 if document.title else 3)
+    ]
+    inside = Markup("".join(f"{part}\n" for part in parts))
+    return f"{el('div', Markup(chr(10)), inside, xmlns=_XHTML, class_='symattn')}\n"
 
 
-def _parts(outline: Outline) -> Iterator[str]:
-    if outline.title:
-        yield f"<h2>{_words(outline.title)}</h2>"
-    if outline.given:
-        yield "<h3>Given</h3>"
-        yield from map(_section, outline.given)
-    for section in outline.steps:
-        yield f"<h3>{section.number}. {_words(section.name)}</h3>"
-        yield _section(section)
-    for note in outline.notes:
-        yield f"<p>{_words(note)}</p>"
+def xhtml(blocks: Sequence[b.Block], level: int) -> Iterator[Markup]:
+    """The elements of blocks whose first headings are of a level."""
+    for block in blocks:
+        match block:
+            case b.Document(title, inside, anchor):
+                if title:
+                    yield el(f"h{min(level, 6)}", title, id=anchor or None)
+                yield from xhtml(inside, level + 1 if title else level)
+            case b.Section(title, inside):
+                yield from [el(f"h{min(level, 6)}", title)] if title else []
+                yield from xhtml(inside, level + 1)
+            case b.Paragraph(words, role):
+                yield el("p", sentence(words), class_=None if role in _PLAIN else role)
+            case b.Formulas():
+                yield from _formulas(block)
+            case b.Worked(lead, tree):
+                yield from _worked(lead, tree)
+            case b.Chain():
+                yield _chain(block)
+            case b.List():
+                yield from _list(block, level)
+            case b.Table():
+                yield from _table(block)
+            case b.Break() | b.Notebook():
+                pass
 
 
-def _section(section: Section) -> str:
-    sentence = _sentence(section.why)
-    shape = _sentence(section.shape)
-    lines = [f"<p>{sentence} ({shape})</p>" if sentence else f"<p>({shape})</p>"]
-    lines += [_display(formula) for formula in section.lines]
-    if section.left_out:
-        lines.append(f"<p>{_words(section.left_out)}.</p>")
-    return "\n".join(lines)
+#: Roles that are words like any others.
+_PLAIN = ("plain", "note", "heading")
 
 
-def _display(formula: Line) -> str:
-    return f'<p class="{formula.view}">{math(formula.tree, alttext=line(formula.tree))}</p>'
+def sentence(words: b.Words) -> Markup:
+    """A sentence with its formulas."""
+    parts: list[str] = []
+    for part in words:
+        match part:
+            case str():
+                parts.append(part)
+            case b.Strong(inside):
+                parts.append(el("strong", inside))
+            case b.Code(inside):
+                parts.append(el("code", inside))
+            case b.Link(inside, anchor):
+                parts.append(el("a", inside, href=f"#{anchor}"))
+            case _:
+                parts.append(formula(part, display=False))
+    return joined(*parts)
 
 
-def _sentence(parts: Prose) -> str:
-    return "".join(
-        _words(part) if isinstance(part, str) else math(part, line(part), display=False)
-        for part in parts
+def formula(tree: Tree, display: bool) -> Markup:
+    """A ``math`` element with its plain alternative."""
+    return Markup(math(tree, line(tree), display))
+
+
+def _formulas(block: b.Formulas) -> Iterator[Markup]:
+    shape = ("(", *block.size, ")")
+    yield el("p", sentence((*block.words, " ", *shape) if block.words else shape))
+    for each in block.lines:
+        yield el("p", formula(each.tree, display=True), class_=each.view)
+    if block.left_out:
+        yield el("p", f"{block.left_out}.")
+
+
+def _worked(lead: str, tree: Tree) -> Iterator[Markup]:
+    """A worked line, each of its links a formula of its own, so that a narrow page can break it."""
+    items = tree.items if isinstance(tree, Row) else (tree,)
+    starts = [k for k, item in enumerate(items) if item in (EQUALS, APPROX)]
+    links = (Row(items[start:end]) for start, end in pairwise([0, *starts, len(items)]))
+    if lead:
+        yield el("p", lead)
+    written = " ".join(formula(link, display=False) for link in links)
+    yield el("p", Markup(written), class_="worked wide", tabindex=0)
+
+
+def _chain(block: b.Chain) -> Markup:
+    """The left side, then each right side with its reason."""
+    rows = [el("li", formula(block.left, display=False))]
+    for tree, reason in block.links:
+        equation = formula(t.row(EQUALS, tree), display=False)
+        rows.append(el("li", equation, " ", el("span", reason, class_="reason")))
+    return el("ol", *rows, class_="chain")
+
+
+def _list(block: b.List, level: int) -> Iterator[Markup]:
+    """The items; where some have blocks of their own, all are headings."""
+    if any(item.blocks for item in block.items):
+        for item in block.items:
+            words = el("small", sentence(item.words))
+            yield el(f"h{min(level, 6)}", item.name, " ", words)
+            yield from xhtml(item.blocks, level + 1)
+        return
+    kind = "signed" if block.signed else None
+    yield el("ul", *(el("li", *_item(item)) for item in block.items), class_=kind)
+
+
+def _item(item: b.Item) -> Iterator[str]:
+    if item.name:
+        yield from (el("strong", item.name), " ")
+    yield sentence(item.words)
+    if item.more:
+        yield f". {item.more}"
+
+
+def _table(table: b.Table) -> Iterator[Markup]:
+    """A table that the keyboard can scroll, with names of its rows and columns."""
+    corner = el("th", table.corner, scope="col") if table.corner else el("td")
+    sides = [{"class_": "words"} if side == "l" else {} for side in table.sides]
+    labels = (
+        el("th", label, scope="col", **side)
+        for label, side in zip(table.columns, sides, strict=True)
     )
+    body = []
+    for row in table.rows:
+        kind = "words" if table.align else None
+        name = el("th", sentence(row.name.words), scope="row", class_=kind)
+        cells = (_cell(cell, **side) for cell, side in zip(row.cells, sides, strict=True))
+        body.append(el("tr", name, *cells, class_=None if row.role == "plain" else row.role))
+    inside = el(
+        "table",
+        *([el("caption", table.caption)] if table.caption else []),
+        el("thead", el("tr", corner, *labels)),
+        el("tbody", *body),
+    )
+    label = ", ".join(filter(None, (table.label, table.caption)))
+    yield el("div", inside, class_="wide", tabindex=0, role="region", aria_label=label or "table")
+    if table.left_out:
+        yield el("p", f"({table.left_out})")
 
 
-def _words(words: str) -> str:
-    return in_markup(escape_controls(words))
+def _cell(cell: b.Cell, class_: str = "") -> Markup:
+    """A cell; of a judged number with the sign of its verdict, and its name for who hears it."""
+    kinds = " ".join(filter(None, (class_, cell.tint))) or None
+    if not cell.sign:
+        return el("td", sentence(cell.words), class_=kinds)
+    sign = el("span", cell.sign, aria_hidden="true")
+    name = el("span", cell.spoken, class_="spoken")
+    return el("td", sign, name, " ", sentence(cell.words), class_=kinds)

@@ -1,11 +1,12 @@
-"""The content of every document, before any format: sections of sentences and notation trees.
+"""The content of a derivation, before any format: sections of sentences and notation trees.
 
-One outline is spelled as text, LaTeX and MathML, so that they say the same and show the same
-digits.
+`derivation_document` makes blocks of it, which every format spells, so that they say the same and
+show the same digits.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -18,10 +19,13 @@ from symattn.derivation import (
     Item,
     Place,
     Step,
+    StepCheck,
     defined_numbers,
     value_view,
     worked,
 )
+from symattn.documents import blocks as b
+from symattn.documents.blocks import Line
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -34,14 +38,6 @@ VIEWS: tuple[View, ...] = ("formula", "entry", "worked", "value")
 
 #: How many worked entries stand beside the other views; ``--view worked`` shows more.
 _FEW = 3
-
-
-@dataclass(frozen=True)
-class Line:
-    """One displayed formula of a step and which view it is; "where" defines an entry's letters."""
-
-    view: View | Literal["where"]
-    tree: Tree
 
 
 @dataclass(frozen=True)
@@ -236,3 +232,92 @@ class _Writer:
         if heads[0] is None:
             return ("each head ", size)
         return ("1 head, " if len(heads) == 1 else f"{len(heads)} heads, each ", size)
+
+
+# ---- as blocks -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The Python of a notebook: what makes the derivation, and the name of what holds its steps."""
+
+    code: str
+    holder: str
+
+
+def derivation_document(
+    outline: Outline, *, facts: bool = False, cells: Cells | None = None, prefix: str = ""
+) -> b.Document:
+    """A derivation as blocks.
+
+    `facts`: with the sizes and NumPy's check. `cells`: with the Python that a notebook runs.
+    `prefix`: what the labels of its steps begin with, where others stand beside it.
+    """
+    blocks: list[b.Block] = []
+    if facts and outline.sizes:
+        sizes = ", ".join(f"{name} = {count}" for name, count in outline.sizes)
+        blocks.append(b.Paragraph((sizes,), "note"))
+    if outline.title or outline.sizes:
+        blocks.append(b.Break())
+    if cells is not None:
+        blocks += [b.Notebook(cells.code), b.Break()] if cells.code else []
+    if outline.given:
+        given = tuple(_formulas(section, "") for section in outline.given)
+        blocks += [b.Section("Given", given), b.Break()]
+    for section in outline.steps:
+        formulas = _formulas(section, f"{prefix}{section.name}")
+        blocks.append(b.Section(f"{section.number}. {section.name}", (formulas,)))
+        if cells is not None:
+            blocks.append(b.Notebook(f'{cells.holder}["{section.name}"]'))
+        blocks.append(b.Break())
+    if facts and outline.check is not None:
+        blocks.append(_check(outline.check, outline.notation))
+    for note in outline.notes:
+        blocks.append(b.Paragraph((note,), "note"))
+        blocks += [b.Break()] if cells is not None else []
+    return b.Document(outline.title, tuple(blocks))
+
+
+def _formulas(section: Section, label: str) -> b.Formulas:
+    return b.Formulas(section.lines, section.why, section.shape, label, section.left_out)
+
+
+def _check(check: Check, notation: Notation) -> b.Section:
+    verdict = "agrees with" if check.agrees else "does NOT agree with"
+    words = f"NumPy ({check.dtype}) {verdict} the proven values"
+    if check.overflowed:
+        words = check.overflow(notation.index_base)
+    columns = ("shape", "largest error", "ulps", "at", "tolerance", "")
+    rows = tuple(_check_row(step, notation) for step in check.steps)
+    return b.Section(f"Check: {words}", (b.Table(columns, rows, corner="step", align="l" * 6),))
+
+
+def _check_row(step: StepCheck, notation: Notation) -> b.Row:
+    shape, worst = step.shape, step.worst if step.failed is None else step.failed
+    if notation.convention == "columns":
+        shape, worst = (*shape[:-2], *shape[:-3:-1]), (*worst[:-2], *worst[:-3:-1])
+    place = f"[{','.join(str(i + notation.index_base) for i in worst)}]"
+    cells = (
+        " × ".join(map(str, shape)),
+        _short(step.error),
+        f"{step.ulps:.2f}" if step.ulps < 1000 else _short(step.ulps),
+        place if step.error > 0 or step.failed else "",
+        _short(step.tolerance),
+        _verdict(step),
+    )
+    role: b.Role = "plain" if step.agrees else "bad"
+    return b.Row(b.Cell((step.name,)), tuple(b.Cell((words,)) for words in cells), role)
+
+
+def _verdict(step: StepCheck) -> str:
+    if step.agrees:
+        return "agrees"
+    if step.overflowed:
+        return "OVERFLOW"
+    return "DIFFERS" if step.tolerance < math.inf else "NO BOUND"
+
+
+def _short(number: float) -> str:
+    if number == 0 or not math.isfinite(number):
+        return "0" if number == 0 else "inf" if math.isinf(number) else "-"
+    return f"{number:.1e}"

@@ -1,12 +1,13 @@
-"""A derivation as a LaTeX file of its own: an article, a standalone picture, slides."""
+"""Blocks as a LaTeX file of its own: an article, a standalone picture, slides; and as a PDF."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from symattn.documents import blocks as b
 from symattn.documents.latex import displays, has_grid, latex_document, sentence
-from symattn.documents.outline import Outline, Section
+from symattn.documents.pdf import pdf_document
 from symattn.notation.latex import latex, prose
 from symattn.notation.text import box
 from symattn.notation.tree import Tree
@@ -14,9 +15,14 @@ from symattn.notation.tree import Tree
 _PACKAGES = r"\usepackage[T1]{fontenc}" "\n" r"\usepackage{amsmath,amssymb}"
 
 
-def tex_document(*outlines: Outline, flavor: str = "article") -> str:
+def write(documents: Sequence[b.Document], flavor: str = "article") -> str:
     """The file, for pdflatex or lualatex; `flavor` is a row of `FLAVORS`."""
-    return FLAVORS[flavor](*outlines)
+    return FLAVORS[flavor](*documents)
+
+
+def write_pdf(documents: Sequence[b.Document], flavor: str = "article") -> bytes:
+    """The PDF of the file. Raises `SymattnError` where no TeX is installed or TeX fails."""
+    return pdf_document(write(documents, flavor))
 
 
 #: A display that is made as narrow as the line where it is wider.
@@ -33,13 +39,13 @@ _FITTED = "\n".join(
 _HIGHEST = 800
 
 
-def _fragment(*outlines: Outline) -> str:
+def _fragment(*documents: b.Document) -> str:
     """What can be put into a file that has amsmath, and graphicx for what is too wide."""
-    body = latex_document(*outlines, fitted=True)
+    body = latex_document(*documents, fitted=True)
     return f"{_FITTED}\n\n{body}" if r"\symattnfit" in body else body
 
 
-def _article(*outlines: Outline) -> str:
+def _article(*documents: b.Document) -> str:
     return "\n".join(
         [
             r"\documentclass{article}",
@@ -49,18 +55,18 @@ def _article(*outlines: Outline) -> str:
             _FITTED,
             r"\setlength{\parindent}{0pt}",
             r"\begin{document}",
-            latex_document(*outlines, labels=True, fitted=True),
+            latex_document(*documents, labels=True, fitted=True),
             r"\end{document}",
             "",
         ]
     )
 
 
-def _standalone(*outlines: Outline) -> str:
+def _standalone(*documents: b.Document) -> str:
     """A page for each derivation, no larger than what is on it; several for a very long one."""
     pages = (
         "\\begin{derivation}\n" + latex_document(part, fitted=True) + "\\end{derivation}"
-        for each in outlines
+        for each in documents
         for part in _parts(each)
     )
     return "\n".join(
@@ -78,19 +84,41 @@ def _standalone(*outlines: Outline) -> str:
     )
 
 
-def _parts(outline: Outline) -> Iterator[Outline]:
-    """The derivation cut between steps where it is higher than TeX can measure (5.7 m)."""
-    part, high = replace(outline, steps=(), notes=()), 0
-    for section in outline.steps:
-        height = sum(len(box(each.tree).lines) + 2 for each in section.lines) + 4
-        if part.steps and high + height > _HIGHEST:
-            yield part
-            part, high = replace(part, title="", given=(), steps=()), 0
-        part, high = replace(part, steps=(*part.steps, section)), high + height
-    yield replace(part, notes=outline.notes)
+def _parts(document: b.Document) -> Iterator[b.Document]:
+    """The document cut between sections where it is higher than TeX can measure (5.7 m)."""
+    part: list[b.Block] = []
+    title, high = document.title, 0
+    for block in document.blocks:
+        height = _height(block)
+        if part and high + height > _HIGHEST:
+            yield replace(document, title=title, blocks=tuple(part))
+            part, title, high = [], "", 0
+        part.append(block)
+        high += height
+    yield replace(document, title=title, blocks=tuple(part))
 
 
-def _beamer(*outlines: Outline) -> str:
+def _height(block: b.Block) -> int:
+    """About how many lines a block takes."""
+    match block:
+        case b.Section(_, blocks) | b.Document(_, blocks):
+            return sum(map(_height, blocks)) + 2
+        case b.Formulas(lines):
+            return sum(len(box(each.tree).lines) + 2 for each in lines) + 2
+        case b.Table():
+            return len(block.rows) + 4
+        case b.List(items):
+            return sum(1 + sum(map(_height, item.blocks)) for item in items) + 2
+        case b.Chain():
+            return 5 * len(block.links)
+        case _:
+            return 3
+
+
+def _beamer(*documents: b.Document) -> str:
+    frames = [frame for each in documents for frame in _frames(each)]
+    used = any(r"\symattnfit" in frame for frame in frames)
+    fit = [r"\newcommand{\symattnfit}[1]{\fitted{#1}}"] if used else []
     return "\n".join(
         [
             r"\documentclass[aspectratio=169,10pt]{beamer}",
@@ -106,8 +134,9 @@ def _beamer(*outlines: Outline) -> str:
             r"  \tall=\ht\display\advance\tall by \dp\display",
             r"  \ifdim\tall>.6\textheight\resizebox*{!}{.6\textheight}{\usebox{\display}}%",
             r"  \else\usebox{\display}\fi}",
+            *fit,
             r"\begin{document}",
-            *(frame for each in outlines for frame in _frames(each)),
+            *frames,
             r"\end{document}",
             "",
         ]
@@ -118,22 +147,42 @@ def _beamer(*outlines: Outline) -> str:
 _WIDE, _HIGH, _LINES = 72, 16, 6
 
 
-def _frames(outline: Outline) -> Iterator[str]:
-    if outline.title:
-        yield rf"\begin{{frame}}\centering\Large {prose(outline.title)}\end{{frame}}"
-    given = [each.tree for section in outline.given for each in section.lines]
-    for rows in _slides(given):
-        yield _frame("Given", "", rows)
-    for section in outline.steps:
-        yield from _step(section)
+def _frames(document: b.Document) -> Iterator[str]:
+    if document.title:
+        title = prose(document.title)
+        yield rf"\begin{{frame}}\centering\Large {title}\end{{frame}}"
+    loose: list[b.Block] = []
+    for block in (*document.blocks, b.Section("", ())):
+        if not isinstance(block, b.Section | b.Document):
+            loose += [] if isinstance(block, b.Break | b.Notebook) else [block]
+            continue
+        if loose:
+            yield _flowing(document.title, loose)
+            loose = []
+        match block:
+            case b.Document():
+                yield from _frames(block)
+            case b.Section(title, (b.Formulas(label=""), *_) as given):
+                inputs = (part for part in given if isinstance(part, b.Formulas))
+                for rows in _slides([each.tree for part in inputs for each in part.lines]):
+                    yield _frame(prose(title), "", rows)
+            case b.Section(title, (b.Formulas() as step,)):
+                yield from _step(prose(title), step)
+            case b.Section(title, blocks) if blocks:
+                yield _flowing(title, blocks)
 
 
-def _step(section: Section) -> Iterator[str]:
+def _flowing(title: str, blocks: Sequence[b.Block]) -> str:
+    """Words, lists and tables on as many slides as they take."""
+    body = latex_document(b.Document("", tuple(blocks)), fitted=True)
+    return rf"\begin{{frame}}[allowframebreaks]{{{prose(title)}}}" f"\n{body}\\end{{frame}}"
+
+
+def _step(title: str, step: b.Formulas) -> Iterator[str]:
     """A slide with the sentence and the formulas, then the values, several on a slide."""
-    title = f"{section.number}. {prose(section.name)}"
-    words = f"{sentence(section.why)} ({sentence(section.shape)})"
-    formulas = tuple(each for each in section.lines if not has_grid(each.tree))
-    values = [each.tree for each in section.lines if has_grid(each.tree)]
+    words = f"{sentence(step.words)} ({sentence(step.size)})"
+    formulas = tuple(each for each in step.lines if not has_grid(each.tree))
+    values = [each.tree for each in step.lines if has_grid(each.tree)]
     for rows in (*([[body]] for body in displays(formulas, most=_LINES)), *_slides(values)):
         yield _frame(title, words, rows)
         words = ""
@@ -178,10 +227,10 @@ def _frame(title: str, words: str, rows: list[list[str]]) -> str:
     )
 
 
-#: The kinds of LaTeX: a fragment to \input, files of their own, slides.
+#: The kinds of LaTeX: files of their own, a fragment to \input, slides.
 FLAVORS: Mapping[str, Callable[..., str]] = {
-    "fragment": _fragment,
     "article": _article,
+    "fragment": _fragment,
     "standalone": _standalone,
     "beamer": _beamer,
 }

@@ -1,141 +1,249 @@
-"""A derivation as text for the terminal: formulas, worked lines and aligned matrices."""
+"""Blocks as text for the terminal: formulas, worked lines, aligned tables and matrices."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from typing import Literal, TypeAlias
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TypeAlias
 
-from symattn.derivation import Check, StepCheck
-from symattn.documents.outline import Outline, Section
+from symattn.documents import blocks as b
 from symattn.notation.latex import escape_controls
-from symattn.notation.options import Notation
-from symattn.notation.prose import Prose
-from symattn.notation.text import Charset, box, line, width
+from symattn.notation.text import Charset, box, in_ascii, line, width
+from symattn.printable import as_line
 
-#: What a line is, so that a terminal can colour it.
-Style: TypeAlias = Literal["title", "heading", "note", "formula", "good", "bad", "plain"]
+#: A line and what it is, so that a terminal can colour it.
+Styled: TypeAlias = tuple[b.Role, str]
 
 _INDENT = "   "
 
+#: How many characters a worked line, or a table of numbers, takes before it is broken.
+_WIDTH = 80
 
-def text_document(outline: Outline) -> str:
-    """The whole document as plain text."""
-    return "\n".join(words for _, words in styled_lines(outline)) + "\n"
+#: The longest formula beside whose reason another one's reason is aligned.
+_REASONS = 60
+
+#: Signs of verdicts and of what is left out.
+_SIGNS = {"⌊": "_", "≈": "~", "±": "+", "→": ">", "✗": "x", "✓": "v", "⋯": "..", "·": ".", "─": "-"}
 
 
-def styled_lines(outline: Outline, charset: Charset = "unicode") -> Iterator[tuple[Style, str]]:
-    """The document line by line, each with its style."""
-    if outline.title:
-        title = escape_controls(outline.title)
+def write(documents: Sequence[b.Document], flavor: str = "") -> str:
+    """The documents as plain text, an empty line between them."""
+    return "\n".join(words for _, words in styled_lines(documents)) + "\n"
+
+
+def styled_lines(documents: Sequence[b.Document], charset: Charset = "unicode") -> Iterator[Styled]:
+    """The documents line by line, each with its style."""
+    for number, document in enumerate(documents):
+        if number:
+            yield "plain", ""
+        for style, words in _document(document, charset, top=True):
+            yield style, as_line(words if charset == "unicode" else _ascii(words))
+
+
+def _ascii(words: str) -> str:
+    return in_ascii("".join(_SIGNS.get(sign, sign) for sign in words))
+
+
+def _document(document: b.Document, charset: Charset, top: bool) -> Iterator[Styled]:
+    if document.title:
+        title = escape_controls(document.title)
         yield "title", title
-        yield "title", ("─" if charset == "unicode" else "-") * width(title)
-    if outline.sizes:
-        yield "note", ", ".join(f"{name} = {count}" for name, count in outline.sizes)
-    if outline.title or outline.sizes:
-        yield "plain", ""
-    if outline.given:
-        yield "heading", "Given"
-        yield from _given(outline.given, charset)
-        yield "plain", ""
-    for section in outline.steps:
-        yield from _step(section, charset)
-        yield "plain", ""
-    if outline.check is not None:
-        yield from _check(outline.check, outline.notation, charset)
-    for note in outline.notes:
-        yield "note", note
+        if top:
+            yield "title", "─" * width(title)
+    yield from _blocks(document.blocks, charset, document.width)
 
 
-def _given(given: tuple[Section, ...], charset: Charset) -> Iterator[tuple[Style, str]]:
-    """Matrices that are given; without their values a table of names."""
-    table = [
-        (line(section.lines[0].tree, charset), _sentence(section.shape, charset))
-        for section in given
-        if section.lines and section.lines[0].view == "formula"
+def _blocks(blocks: Sequence[b.Block], charset: Charset, room: int | None) -> Iterator[Styled]:
+    for block in blocks:
+        match block:
+            case b.Document():
+                yield from _document(block, charset, top=False)
+            case b.Section(title, inside):
+                if title:
+                    yield "heading", title + _size(inside, charset)
+                narrower = None if room is None else room - len(_INDENT)
+                yield from _indented(_section(inside, charset, narrower))
+            case b.Break():
+                yield "plain", ""
+            case b.Paragraph(words, role, whole):
+                yield from _wrapped(role, sentence(words, charset), None if whole else room)
+            case b.List():
+                yield from _list(block, charset, room)
+            case b.Table():
+                yield from _table(block, room)
+            case b.Formulas():
+                yield from _formulas(block, charset)
+            case b.Worked(lead, tree):
+                yield from _worked(lead, line(tree, charset), _WIDTH if room is None else room)
+            case b.Chain():
+                yield from _chain(block, charset)
+            case b.Notebook():
+                pass
+
+
+def _size(blocks: Sequence[b.Block], charset: Charset) -> str:
+    """The shape of a step's matrix, beside its heading."""
+    if blocks and isinstance(blocks[0], b.Formulas) and blocks[0].label:
+        return f"  ({sentence(blocks[0].size, charset)})"
+    return ""
+
+
+def _section(blocks: Sequence[b.Block], charset: Charset, room: int | None) -> Iterator[Styled]:
+    """The blocks of a section; matrices that are given in symbols stand in a table."""
+    given = [block for block in blocks if isinstance(block, b.Formulas) and not block.label]
+    in_symbols = [one for one in given if one.lines and one.lines[0].view == "formula"]
+    cells = [(line(one.lines[0].tree, charset), sentence(one.size, charset)) for one in in_symbols]
+    sizes = [max(map(width, column)) for column in zip(*cells, strict=True)]
+    for block in blocks:
+        if block in in_symbols:
+            row = (*cells[in_symbols.index(block)], sentence(block.words, charset))
+            yield "plain", "  ".join(map(_left, row, [*sizes, 0])).rstrip()
+        else:
+            yield from _blocks((block,), charset, room)
+
+
+def _indented(lines: Iterator[Styled], indent: str = _INDENT) -> Iterator[Styled]:
+    return ((style, f"{indent}{words}".rstrip()) for style, words in lines)
+
+
+def _left(words: str, size: int) -> str:
+    return words + " " * (size - width(words))
+
+
+def _right(words: str, size: int) -> str:
+    return " " * (size - width(words)) + words
+
+
+def sentence(words: b.Words, charset: Charset) -> str:
+    """A sentence on one line."""
+    return b.spelled(words, str, lambda tree: line(tree, charset))
+
+
+def _wrapped(role: b.Role, words: str, room: int | None, hanging: str = "") -> Iterator[Styled]:
+    """Words broken between them, where a line ends; "follows from" keeps its entry."""
+    if room is None:
+        yield role, words
+        return
+    kept = words.replace("follows from ", "follows\u00a0from\u00a0")
+    lines = textwrap.wrap(
+        kept,
+        room,
+        subsequent_indent=hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    yield from ((role, each.replace("\u00a0", " ")) for each in lines)
+
+
+def _list(block: b.List, charset: Charset, room: int | None) -> Iterator[Styled]:
+    longest = max((width(item.name) for item in block.items), default=0)
+    for item in block.items:
+        words = sentence(item.words, charset)
+        if item.name:
+            yield item.role, f"{_left(item.name, longest)}  {words}".rstrip()
+        else:
+            yield from _wrapped(item.role, words, room, "  " if block.signed else "")
+        deeper = " " * (longest + 2) if item.name else _INDENT
+        narrower = None if room is None else room - len(deeper)
+        if item.more:
+            yield from _indented(_wrapped("note", item.more, narrower), deeper)
+        narrower = None if room is None else room - len(_INDENT)
+        yield from _indented(_blocks(item.blocks, charset, narrower))
+
+
+def _formulas(block: b.Formulas, charset: Charset) -> Iterator[Styled]:
+    words = sentence(block.words, charset)
+    if len(block.lines) != 1 if block.label else words and block.lines:
+        yield "note", words
+    for formula in block.lines:
+        style: b.Role = "formula" if formula.view == "formula" else "plain"
+        yield from ((style, words.rstrip()) for words in box(formula.tree, charset).lines)
+    if block.left_out:
+        yield "note", f"({block.left_out}; --full shows them)"
+
+
+def _chain(block: b.Chain, charset: Charset) -> Iterator[Styled]:
+    """The left side, then each right side with its reason; the reasons stand below each other."""
+    rows = [(block.left, ""), *block.links]
+    written = [line(tree, charset) for tree, _ in rows]
+    longest = min(max(map(len, written)), _REASONS)
+    for number, (words, (_, reason)) in enumerate(zip(written, rows, strict=True)):
+        yield "plain", f"{'= ' if number else '  '}{words:<{longest}}   {reason}".rstrip()
+
+
+# ---- worked lines --------------------------------------------------------------------------
+
+
+def _worked(lead: str, words: str, room: int) -> Iterator[Styled]:
+    """A worked line and what it is made from, broken before = and ≈ where it is long."""
+    whole = f"{lead} {words}".strip()
+    if width(whole) <= room:
+        yield "formula", whole
+        return
+    if lead:
+        yield "formula", lead
+    left, *links = re.split(r" (?=[=≈] )", words)
+    row = f"{_INDENT}{left}"
+    behind = " " * width(row)
+    begun = True  # the first link stands behind the left side, however long it is
+    for link in links:
+        wide = width(f"{behind} {link}") > room
+        for number, piece in enumerate(re.split(r" (?=\+ )", link) if wide else [link]):
+            new = wide and number == 0
+            if not begun and (new or width(f"{row} {piece}") > room):
+                yield "formula", row
+                row = behind
+            row, begun = f"{row} {piece}", False
+    yield "formula", row
+
+
+# ---- tables --------------------------------------------------------------------------------
+
+
+def _table(table: b.Table, room: int | None) -> Iterator[Styled]:
+    """A table; one of numbers with the sign of its verdict before each, in blocks that fit."""
+    if table.caption:
+        yield "plain", table.caption
+    names = [table.corner, *(row.name.text for row in table.rows)]
+    roles: list[b.Role] = ["note" if table.align else "plain", *(row.role for row in table.rows)]
+    columns = [
+        [label, *(_cell(row.cells[k], table) for row in table.rows)]
+        for k, label in enumerate(table.columns)
     ]
-    widths = [max((width(row[k]) for row in table), default=0) for k in (0, 1)]
-    for section in given:
-        why = _sentence(section.why, charset)
-        for index, formula in enumerate(section.lines):
-            body = box(formula.tree, charset)
-            if formula.view == "formula":
-                cells = (str(body), _sentence(section.shape, charset))
-                padded = [
-                    cell + " " * (w - width(cell)) for cell, w in zip(cells, widths, strict=True)
-                ]
-                yield "plain", f"{_INDENT}{'  '.join([*padded, why])}".rstrip()
-                continue
-            if index == 0 and why:
-                yield "note", f"{_INDENT}{why}"
-            for words in body.lines:
-                yield "plain", f"{_INDENT}{words.rstrip()}"
+    first = _padded(names, "l")
+    padded = list(map(_padded, columns, table.sides))
+    fits = None if room is None or table.align else room - max(map(width, names))
+    headless = not any((table.corner, *table.columns))
+    for block in _fitting(padded, fits):
+        rows = zip(roles, first, *block, strict=True)
+        for role, *cells in islice(rows, headless, None):
+            yield role, "  ".join(cells).rstrip()
+    if table.left_out:
+        yield "plain", f"({table.left_out})"
 
 
-def _step(section: Section, charset: Charset) -> Iterator[tuple[Style, str]]:
-    yield "heading", f"{section.number}. {section.name}  ({_sentence(section.shape, charset)})"
-    if len(section.lines) > 1 or not section.lines:
-        yield "note", f"{_INDENT}{_sentence(section.why, charset)}"
-    for formula in section.lines:
-        for words in box(formula.tree, charset).lines:
-            yield (
-                ("formula" if formula.view == "formula" else "plain"),
-                f"{_INDENT}{words.rstrip()}",
-            )
-    if section.left_out:
-        yield "note", f"{_INDENT}({section.left_out}; --full shows them)"
+def _cell(cell: b.Cell, table: b.Table) -> str:
+    if table.align or cell.tint == "gap":
+        return cell.text
+    return f"{cell.sign or ' '} {cell.text or '·'}"
 
 
-def _sentence(parts: Prose, charset: Charset) -> str:
-    return "".join(part if isinstance(part, str) else line(part, charset) for part in parts)
+def _padded(cells: Sequence[str], side: str) -> list[str]:
+    most = max(map(width, cells))
+    return [(_left if side == "l" else _right)(cell, most) for cell in cells]
 
 
-def _check(check: Check, notation: Notation, charset: Charset) -> Iterator[tuple[Style, str]]:
-    verdict = "agrees with" if check.agrees else "does NOT agree with"
-    if check.overflowed:
-        yield "heading", f"Check: {check.overflow(notation.index_base)}"
-    else:
-        yield "heading", f"Check: NumPy ({check.dtype}) {verdict} the proven values"
-    header = ("step", "shape", "largest error", "ulps", "at", "tolerance", "")
-    rows = [header] + [_check_row(step, notation, charset) for step in check.steps]
-    widths = [max(width(row[k]) for row in rows) for k in range(len(header))]
-    for index, row in enumerate(rows):
-        words = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True))
-        style: Style = "note" if index == 0 else "plain"
-        if index and not check.steps[index - 1].agrees:
-            style = "bad"
-        yield style, f"{_INDENT}{words.rstrip()}"
-
-
-def _check_row(step: StepCheck, notation: Notation, charset: Charset) -> tuple[str, ...]:
-    shape, worst = step.shape, step.worst if step.failed is None else step.failed
-    if notation.convention == "columns":
-        shape, worst = (*shape[:-2], *shape[:-3:-1]), (*worst[:-2], *worst[:-3:-1])
-    place = (
-        f"[{','.join(str(i + notation.index_base) for i in worst)}]"
-        if step.error > 0 or step.failed
-        else ""
-    )
-    return (
-        step.name,
-        (" × " if charset == "unicode" else " x ").join(map(str, shape)),
-        _short(step.error),
-        f"{step.ulps:.2f}" if step.ulps < 1000 else _short(step.ulps),
-        place,
-        _short(step.tolerance),
-        _verdict(step),
-    )
-
-
-def _verdict(step: StepCheck) -> str:
-    if step.agrees:
-        return "agrees"
-    if step.overflowed:
-        return "OVERFLOW"
-    return "DIFFERS" if step.tolerance < math.inf else "NO BOUND"
-
-
-def _short(number: float) -> str:
-    if number == 0 or not math.isfinite(number):
-        return "0" if number == 0 else "inf" if math.isinf(number) else "-"
-    return f"{number:.1e}"
+def _fitting(columns: list[list[str]], room: int | None) -> Iterator[list[list[str]]]:
+    """The columns in as many blocks as it takes for each to fit."""
+    block: list[list[str]] = []
+    taken = 0
+    for column in columns:
+        size = width(column[0]) + 2
+        if block and room is not None and taken + size > room:
+            yield block
+            block, taken = [], 0
+        block.append(column)
+        taken += size
+    yield block

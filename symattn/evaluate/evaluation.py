@@ -218,16 +218,6 @@ class StepValue:
         notation = notation_of(notation, self.evaluation.notation)
         return value_view(self.evaluation, self.step, self._head(head, notation), notation)
 
-    def plot(self, ax: Any = None, head: int | None = None, digits: int = 4) -> Any:
-        """A heat map with the proven digits in its cells; the matplotlib Axes it is drawn into.
-
-        `head` as the reader counts. Raises `SymattnError` where matplotlib is not installed.
-        """
-        from symattn.evaluate.plotted import plotted
-
-        notation = Notation(digits=digits)
-        return plotted(self.evaluation, self.step, self._head(head, notation), ax, notation)
-
     def _trees(self) -> list[Tree]:
         heads = range(self.shape[-3]) if self.step.per_head else (None,)
         notation = self.evaluation.notation

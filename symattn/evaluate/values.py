@@ -256,9 +256,10 @@ class Values:
         """The program of a step, made once."""
         key = ("program", step)
         if key not in self._known:
+            heads = set() if step.count is None else step.count.free_symbols
             missing = sorted(
                 str(s)
-                for s in step.expr.free_symbols
+                for s in step.expr.free_symbols | heads
                 if isinstance(s, sympy.Symbol) and s.is_positive and s not in self.sizes
             )
             if missing:
@@ -433,18 +434,10 @@ def program_of_step(step: Step, sizes: Mapping[sympy.Symbol, int]) -> Program:
     """The program that computes a step, for all heads, from the values of its operands."""
     headed = HEAD in step.expr.atoms(sympy.Symbol)
     run = program_of(step.expr, sizes, step.count if step.per_head and headed else None)
-    if not step.per_head or headed:
+    if step.count is None or headed:
         return run
-    heads = step.heads(sizes)
-    if not heads:
-        raise size_error(step.name, [str(step.count)])
-
-    def shared(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-        value = run(values, arithmetic)  # the same for every head
-        shape = (*value.shape[:-2], heads, *value.shape[-2:])
-        return np.broadcast_to(value[..., None, :, :], shape)
-
-    return shared
+    count = step.count.subs(sizes)
+    return lambda values, arithmetic: arithmetic.shared(run(values, arithmetic), count)
 
 
 def _read(

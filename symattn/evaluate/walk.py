@@ -64,8 +64,13 @@ def program_of(
             case sympy.Inverse():
                 turned = program(part.arg, heads)
                 return lambda values, arithmetic: arithmetic.inverse(turned(values, arithmetic))
-            case sympy.Identity() | sympy.OneMatrix() | sympy.ZeroMatrix():
-                return program(part.subs(sizes).as_explicit(), heads)
+            case sympy.Identity():
+                size = at_size(part.shape[0])
+                return lambda values, arithmetic: arithmetic.identity(size)
+            case sympy.OneMatrix() | sympy.ZeroMatrix():
+                number = sympy.Integer(isinstance(part, sympy.OneMatrix))
+                shape = [*map(at_size, part.shape)]
+                return lambda values, arithmetic: arithmetic.filled(number, *shape)
             case sympy.MatrixBase():
                 entries = filled(part.shape, list(part))
                 return lambda values, arithmetic: arithmetic.array(entries)
@@ -94,7 +99,7 @@ def _binds_heads(node: Node) -> bool:
 def _symbol(letter: str, per_head: bool) -> Program:
     def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         value = values(letter)
-        return value[..., None, :, :] if per_head and value.ndim > 2 else value
+        return arithmetic.beneath(value) if per_head else value
 
     return run
 
@@ -109,9 +114,9 @@ def _of_heads(
     if isinstance(index, sympy.Symbol):
         return lambda values, arithmetic: values(letter)
     (symbol,) = (s for s in index.free_symbols if s.is_positive is not True)
-    heads = range(int(sympy.S.Zero if count is None else count.subs(sizes)))
-    used = [int(index.subs(symbol, head).subs(sizes)) for head in heads]
-    return lambda values, arithmetic: np.take(values(letter), used, axis=-3)
+    number = sympy.S.Zero if count is None else count.subs(sizes)
+    used = index.subs(sizes)
+    return lambda values, arithmetic: arithmetic.by_head(values(letter), used, symbol, number)
 
 
 def _folded(

@@ -25,7 +25,6 @@ from symattn.nodes.positions import (
     index_of,
     number,
     power_of,
-    row,
     whole,
 )
 from symattn.nodes.rule import (
@@ -150,15 +149,13 @@ class ALiBi(Placed):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         rows, columns, heads, head, symmetric, start = args
-        slopes = list(alibi_slopes(int(heads)))
-        found, place = distances(rows, columns, start)
-        steps = [-abs(x) if symmetric else x for x in found]
-        products = arithmetic.multiply(
-            arithmetic.array(row(slopes)).reshape(-1, 1), arithmetic.array(row(steps))
-        )
-        biases = products[:, place]
-        one = isinstance(head, sympy.Integer) and head >= 0
-        return np.asarray(biases[int(head)] if one else biases)
+        slopes = arithmetic.table(alibi_slopes, heads)
+        if isinstance(head, sympy.Integer) and head >= 0:
+            slopes = arithmetic.pick(slopes, head, -1)
+        else:
+            slopes = arithmetic.expand(arithmetic.expand(slopes, -1), -1)
+        apart = _distances(arithmetic, rows, columns, start)
+        return arithmetic.multiply(slopes, arithmetic.numbers(-abs(apart) if symmetric else apart))
 
 
 def alibi_slopes(heads: int) -> tuple[sympy.Expr, ...]:
@@ -316,24 +313,23 @@ class RelativeBias(Placed):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        rows, columns, table, *layout, clip, start = args
-        settled, (between, place) = [*map(int, layout), int(clip)], distances(rows, columns, start)
-        buckets = [bucket_of(distance, *settled) for distance in between]
-        return np.asarray(table[..., np.array(buckets)[place], 0])
+        rows, columns, table, *layout = args
+        return arithmetic.entries(table, _buckets(arithmetic, rows, columns, *layout), 0)
 
 
-def distances(rows: Any, columns: Any, start: Any) -> tuple[range, Array]:
-    """The range of the distances j − i − start, and the n × m matrix of their places in it."""
-    n, m, p = int(rows), int(columns), int(start)
-    return range(1 - n - p, m - p), np.arange(m)[None, :] - np.arange(n)[:, None] + n - 1
+def _distances(arithmetic: Arithmetic, rows: Any, columns: Any, start: Any) -> Array:
+    """The distances j − i of n queries, the first at position `start`, and m keys."""
+    return arithmetic.columns(columns) - arithmetic.rows(rows, start)
 
 
-def bucket_of(distance: int, *layout: int) -> int:
-    """The bucket (from 0) of a distance: clipped where the last number of the layout is not −1."""
-    *spaced, clip = layout
+def _buckets(arithmetic: Arithmetic, rows: Any, columns: Any, *layout: Any) -> Array:
+    """The bucket (from 0) of each distance: clipped where the layout says so by a clip from 0."""
+    *spaced, clip, start = layout
+    apart = _distances(arithmetic, rows, columns, start)
     if clip >= 0:
-        return min(max(distance, -clip), clip) + clip
-    return relative_bucket(distance, *spaced)
+        return np.clip(apart, -int(clip), int(clip)) + int(clip)
+    buckets, furthest, bidirectional = spaced
+    return arithmetic.places(relative_bucket, apart, buckets, furthest, bool(bidirectional))
 
 
 def relative_bucket(
@@ -446,16 +442,12 @@ class BucketSum(Placed):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, *layout, start = args
-        n, m = matrix.shape[-2:]
-        between, places = distances(n, m, start)
-        known = [bucket_of(distance, *map(int, layout)) for distance in between]
-        place = np.array(known)[places]
-        out = []
-        for bucket in range(int(layout[0])):
-            inside = arithmetic.where(place == bucket, matrix, arithmetic.zero)
-            out.append(arithmetic.row_sum(inside.reshape(*inside.shape[:-2], 1, n * m)))
-        return np.concatenate(out, axis=-2)
+        matrix, *layout = args
+        buckets = _buckets(arithmetic, *matrix.shape[-2:], *layout)
+        sums = arithmetic.sums_at(
+            arithmetic.flattened(matrix), arithmetic.flattened(buckets), layout[0]
+        )
+        return arithmetic.transpose(sums)
 
 
 def _bucket(distance: sympy.Expr, *layout: sympy.Expr) -> sympy.Expr:

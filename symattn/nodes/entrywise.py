@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
@@ -250,9 +249,11 @@ class Diagonal(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        vector = np.asarray(args[0])
-        column = vector if vector.shape[-1] == 1 else np.swapaxes(vector, -1, -2)
-        return arithmetic.where(np.eye(column.shape[-2], dtype=bool), column, arithmetic.zero)
+        (vector,) = args
+        column = vector if vector.shape[-1] == 1 else arithmetic.transpose(vector)
+        size = column.shape[-2]
+        diagonal = arithmetic.rows(size) == arithmetic.columns(size)
+        return arithmetic.where(diagonal, column, arithmetic.zero)
 
 
 class SoftCap(Node):

@@ -12,6 +12,7 @@ import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
+from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Axis, Bound, Matrix, Scalar
@@ -130,7 +131,9 @@ class Concat(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         heads, _, _, axis = args
-        return side_by_side(heads) if axis == 1 else stacked_up(heads)
+        if axis == 1:
+            return arithmetic.heads_beside(heads)
+        return arithmetic.transpose(arithmetic.heads_beside(arithmetic.transpose(heads)))
 
     def _numpycode(self, printer: Any) -> str:
         body, _, _, axis = self.args
@@ -142,8 +145,7 @@ class Concat(Node):
 
 def side_by_side(heads: Array) -> Array:
     """(…, heads, rows, columns) as (…, rows, heads · columns)."""
-    moved = np.moveaxis(np.asarray(heads), -3, -2)  # (…, rows, heads, columns)
-    return moved.reshape(*moved.shape[:-2], moved.shape[-2] * moved.shape[-1])
+    return FLOAT64.heads_beside(np.asarray(heads))
 
 
 def stacked_up(heads: Array) -> Array:
@@ -198,8 +200,12 @@ class Split(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         matrix, index, count, axis = args
-        parts = split_apart(matrix, int(count), int(axis))
-        return np.asarray(parts[..., int(index), :, :] if index.is_Integer else parts)
+        if axis == 1:
+            parts = arithmetic.heads_apart(matrix, count)
+        else:
+            turned = arithmetic.heads_apart(arithmetic.transpose(matrix), count)
+            parts = arithmetic.transpose(turned)
+        return arithmetic.pick(parts, index, -3) if index.is_Integer else parts
 
     def doit(self, **hints: object) -> MatrixExpr:
         """The columns once the head is a number."""
@@ -219,8 +225,7 @@ def split_apart(matrix: Array, count: int, axis: int) -> Array:
     array = np.asarray(matrix)
     if axis == 0:
         return np.swapaxes(split_apart(np.swapaxes(array, -1, -2), count, 1), -1, -2)
-    apart = array.reshape(*array.shape[:-1], count, array.shape[-1] // count)
-    return np.moveaxis(apart, -2, -3)
+    return FLOAT64.heads_apart(array, count)
 
 
 class Slice(Node):
@@ -283,8 +288,7 @@ class Slice(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         matrix, first, count, axis = args
-        places = slice(int(first), int(first) + int(count))
-        return np.asarray(matrix[..., places, :] if axis == 0 else matrix[..., places])
+        return arithmetic.part(matrix, first, count, -2 if axis == 0 else -1)
 
 
 class GroupSum(Node):
@@ -323,11 +327,9 @@ class GroupSum(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        body, _, heads, groups, group = args
-        count = int(groups)
-        apart = body.reshape(*body.shape[:-3], count, int(heads) // count, *body.shape[-2:])
-        summed = arithmetic.row_sum(np.moveaxis(apart, -3, -1))[..., 0]
-        return np.asarray(summed[..., int(group), :, :] if group.is_Integer else summed)
+        body, _, _, groups, group = args
+        summed = arithmetic.total(arithmetic.groups(body, groups), -3)
+        return arithmetic.pick(summed, group, -3) if group.is_Integer else summed
 
 
 def _plain(index: sympy.Expr) -> Index:
@@ -379,9 +381,7 @@ class Stacked(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         first, second, axis = args
-        lead = np.broadcast_shapes(first.shape[:-2], second.shape[:-2])
-        parts = [np.broadcast_to(x, lead + x.shape[-2:]) for x in (first, second)]
-        return np.concatenate(parts, axis=-2 if axis == 0 else -1)
+        return arithmetic.join([first, second], axis=-2 if axis == 0 else -1)
 
 
 class HeadSum(Node):
@@ -414,5 +414,4 @@ class HeadSum(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        heads = np.moveaxis(args[0], -3, -1)  # (…, rows, columns, heads)
-        return np.asarray(arithmetic.row_sum(heads)[..., 0])
+        return arithmetic.total(args[0], -3)

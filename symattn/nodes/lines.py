@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Axis, Matrix, Scalar, Size
 from symattn.nodes.base import Node, check_shape, shape_of
@@ -107,7 +105,7 @@ class Filled(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         rows, columns, number = args
-        return arithmetic.array(filled((int(rows), int(columns)), [number] * int(rows * columns)))
+        return arithmetic.filled(number, rows, columns)
 
 
 class Spread(Node):
@@ -152,7 +150,7 @@ class Spread(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         vector, size, axis = args
-        return np.repeat(vector, int(size), axis=-1 if axis == 1 else -2)
+        return arithmetic.repeat(vector, size, -1 if axis == 1 else -2)
 
 
 class LineProduct(Node):
@@ -312,7 +310,7 @@ class UnitVectors(OfLines):
     def _rows(cls, arithmetic: Arithmetic, matrix: Array, *more: Array) -> Array:
         scaled, _ = arithmetic.in_range(matrix)  # a direction does not depend on the length
         squares = arithmetic.row_sum(arithmetic.multiply(scaled, scaled))
-        if arithmetic.vanishing(squares).any():
+        if arithmetic.anywhere(arithmetic.vanishing(squares)):
             raise SymattnError(_no_direction(arithmetic))
         return arithmetic.divide(scaled, arithmetic.apply("√", squares))
 
@@ -373,7 +371,7 @@ class LineDifference(Node):
         matrix, numbers, _ = args
         none = arithmetic.hidden(numbers)
         safe = arithmetic.where(none, arithmetic.zero, numbers)
-        return arithmetic.add(matrix, np.asarray(-safe))
+        return arithmetic.subtract(matrix, safe)
 
 
 class LineSum(NumberOfLines):

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
@@ -153,17 +152,18 @@ class Mask(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        rows, columns, start = int(args[0]), int(args[1]), int(args[-1])
-        queries, keys = np.arange(start, start + rows)[:, None], np.arange(columns)[None, :]
-        seen = cls._seen(queries, keys, *map(_plain, args[2:-1]))
-        everywhere = np.broadcast_to(seen, (rows, columns))
+        rows, columns, *parameters, start = args
+        queries, keys = arithmetic.rows(rows, start), arithmetic.columns(columns)
+        seen = cls._seen(queries, keys, *(_plain(arithmetic, one) for one in parameters))
+        everywhere = arithmetic.broadcast(seen, rows, columns)
         return arithmetic.where(everywhere, arithmetic.zero, arithmetic.minus_infinity)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         """Whether the query at a position (from 0) may see the key at a position.
 
-        A parameter is a whole number, ∞ (no limit) or a list of whole numbers.
+        A parameter is a whole number, ∞ (no limit) or an array of whole numbers. What is made of
+        positions by operators, `np.abs` and `np.isin` is written in programs, too.
         """
         raise NotImplementedError
 
@@ -201,8 +201,8 @@ class Causal(Mask):
         return when((Ordinal(j), "≤", Ordinal(i)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray(keys <= queries)
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+        return keys <= queries
 
 
 class Padding(Mask):
@@ -230,8 +230,8 @@ class Padding(Mask):
         return when((Ordinal(j), "≤", Ordinal(self.length - 1)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray((keys < parameters[0]) | (queries < 0))
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+        return keys < parameters[0]
 
 
 class Prefix(Mask):
@@ -259,8 +259,8 @@ class Prefix(Mask):
         return when((Ordinal(j), "≤", Ordinal(self.length - 1)), otherwise=causal)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        return np.asarray((keys < parameters[0]) | (keys <= queries))
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+        return (keys < parameters[0]) | (keys <= queries)
 
 
 class Documents(Mask):
@@ -287,13 +287,7 @@ class Documents(Mask):
     numbers = Counts()
 
     def _check(self) -> None:
-        found = len(self.numbers)
-        for size, what in ((self.rows + self.start, "queries"), (self.columns, "keys")):
-            if isinstance(size, sympy.Integer) and size != found:
-                raise SymattnError(
-                    f'mask "documents": {found} numbers for {size} {what}; '
-                    "give each token the number of its document"
-                )
+        _check_documents(*self.args)
 
     @classmethod
     def part(cls, parameter: Any, before: int, keys: int) -> Any:
@@ -313,15 +307,24 @@ class Documents(Mask):
         yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        numbers = np.array(parameters[0])
-        last = int(queries.max()) + 1
-        if last != numbers.size or keys.size != numbers.size:
+    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+        _check_documents(*args)
+        return super()._compute(arithmetic, *args)
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+        (numbers,) = parameters
+        return numbers[queries] == numbers[keys]
+
+
+def _check_documents(rows: Any, columns: Any, numbers: sympy.Tuple, start: Any) -> None:
+    """Raise `SymattnError` where queries or keys are more or fewer than there are numbers."""
+    for size, what in ((rows + start, "queries"), (columns, "keys")):
+        if isinstance(size, sympy.Integer) and size != len(numbers):
             raise SymattnError(
-                f'mask "documents": {numbers.size} numbers for {last} queries and '
-                f"{keys.size} keys; give one for each token"
+                f'mask "documents": {len(numbers)} numbers for {size} {what}; '
+                "give each token the number of its document"
             )
-        return np.asarray(numbers[queries] == numbers[keys])
 
 
 def when(*conditions: Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) -> Rule:
@@ -380,11 +383,11 @@ def _may_count(number: sympy.Expr, least: int) -> bool:
     return number.is_integer is not False and not number.is_negative
 
 
-def _plain(value: Any) -> Any:
-    """A parameter as Python numbers: whole, ∞ or a list."""
+def _plain(arithmetic: Arithmetic, value: Any) -> Any:
+    """A parameter as a whole number, ∞ or an array of whole numbers."""
     if isinstance(value, Iterable):
-        return [int(number) for number in value]
-    return float("inf") if value == sympy.oo else int(value)
+        return arithmetic.listed(value)
+    return float("inf") if value == sympy.oo else int(value) if value.is_Integer else value
 
 
 _LONGFORMER = "Beltagy et al. 2020, section 3.1"
@@ -433,9 +436,11 @@ class Window(Mask):
         return when(*conditions)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         left, right = parameters
-        return np.asarray((keys - queries <= right) & (queries - keys <= left))
+        if left == right:
+            return abs(queries - keys) <= left
+        return (keys - queries <= right) & (queries - keys <= left)
 
 
 class Dilated(Mask):
@@ -464,10 +469,10 @@ class Dilated(Mask):
         return when(near, *_on_step(i, j, self.step))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         width, step = parameters
         apart = abs(queries - keys)
-        return np.asarray((apart <= width * step) & (apart % step == 0))
+        return (apart <= width * step) & (apart % step == 0)
 
 
 class Strided(Mask):
@@ -498,10 +503,10 @@ class Strided(Mask):
         return when(causal, then=either)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
         (stride,) = parameters
         back = queries - keys
-        return np.asarray((back >= 0) & ((back <= stride) | (back % stride == 0)))
+        return (back >= 0) & ((back <= stride) | (back % stride == 0))
 
 
 class Global(Mask):
@@ -537,9 +542,9 @@ class Global(Mask):
         return when((Ordinal(i), "∈", places), otherwise=when((Ordinal(j), "∈", places)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> NDArray[np.bool_]:
-        places = np.array(parameters[0]) - 1
-        return np.asarray(np.isin(queries, places) | np.isin(keys, places))
+    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+        places = parameters[0] - 1
+        return np.isin(queries, places) | np.isin(keys, places)
 
 
 def _on_step(i: Index, j: Index, step: sympy.Expr) -> list[Condition]:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
-import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.exact import filled
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Learned
 from symattn.nodes.base import Definition, shape_of
@@ -73,12 +71,41 @@ class Normaliser(OfLines):
 
 
 def unless_all_hidden(
-    arithmetic: Arithmetic, scores: Array, weigh: Callable[[Array], Array]
+    arithmetic: Arithmetic, scores: Array, weigh: Callable[[Arithmetic, Array], Array]
 ) -> Array:
-    """``weigh(scores)``, and 0 in every row that has nothing to attend to (−∞ alone)."""
-    nothing = np.asarray(arithmetic.hidden(scores).all(axis=-1, keepdims=True))
-    weights = weigh(arithmetic.where(nothing, arithmetic.zero, scores))
+    """The weights of scores, and 0 in every row that has nothing to attend to (−∞ alone)."""
+    nothing = arithmetic.every(arithmetic.hidden(scores))
+    weights = arithmetic.call(weigh, arithmetic.where(nothing, arithmetic.zero, scores))
     return arithmetic.where(nothing, arithmetic.zero, weights)
+
+
+def softmax(arithmetic: Arithmetic, scores: Array) -> Array:
+    """e^{z_ij} / Σ_l e^{z_il} for rows with a finite score each."""
+    powers = arithmetic.exp(arithmetic.shift(scores))
+    return arithmetic.share(powers, arithmetic.row_sum(powers))
+
+
+def softmax_with_sink(arithmetic: Arithmetic, scores: Array, sink: Array) -> Array:
+    """e^{z_ij} / (e^s + Σ_l e^{z_il}), the weights of the scores beside one more, s."""
+    weights = Softmax._rows(arithmetic, arithmetic.join([scores, sink], axis=-1))
+    return arithmetic.part(weights, 0, scores.shape[-1], -1)
+
+
+def softmax_off_by_one(arithmetic: Arithmetic, scores: Array) -> Array:
+    """e^{z_ij} / (1 + Σ_l e^{z_il}): the sink is 0."""
+    return softmax_with_sink(arithmetic, scores, arithmetic.filled(sympy.S.Zero, 1, 1))
+
+
+def sparsemax(arithmetic: Arithmetic, scores: Array) -> Array:
+    """max(0, z_ij − τ_i) for rows with a finite score each."""
+    low = arithmetic.lowered(scores)
+    left = arithmetic.subtract(low, arithmetic.threshold(low))
+    return arithmetic.share(arithmetic.apply("max0", left), arithmetic.scalar(sympy.S.One))
+
+
+def hardmax(arithmetic: Arithmetic, scores: Array) -> Array:
+    """1 at the first largest entry of each row, 0 elsewhere."""
+    return arithmetic.first_largest(scores)
 
 
 class RowMax(NumberOfLines):
@@ -177,7 +204,7 @@ class Hardmax(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        return unless_all_hidden(arithmetic, scores, arithmetic.first_largest)
+        return unless_all_hidden(arithmetic, scores, hardmax)
 
 
 class Sparsemax(Normaliser):
@@ -237,12 +264,7 @@ class Sparsemax(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        def weigh(seen: Array) -> Array:
-            low = arithmetic.lowered(seen)
-            left = arithmetic.add(low, np.asarray(-arithmetic.threshold(low)))
-            return arithmetic.share(arithmetic.apply("max0", left), arithmetic.scalar(sympy.S.One))
-
-        return unless_all_hidden(arithmetic, scores, weigh)
+        return unless_all_hidden(arithmetic, scores, sparsemax)
 
 
 #: Why the gradient of the scores is what it is wherever the weights of a row share a sum.
@@ -286,11 +308,7 @@ class Softmax(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        def weigh(seen: Array) -> Array:
-            powers = arithmetic.exp(arithmetic.shift(seen))
-            return arithmetic.share(powers, arithmetic.row_sum(powers))
-
-        return unless_all_hidden(arithmetic, scores, weigh)
+        return unless_all_hidden(arithmetic, scores, softmax)
 
 
 class RowRatio(Normaliser):
@@ -331,12 +349,12 @@ class RowRatio(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        if arithmetic.hidden(scores).any():
+        if arithmetic.anywhere(arithmetic.hidden(scores)):
             raise SymattnError(
                 "weights: a score of −∞ has no ratio; mask before a softmax, or leave the mask out"
             )
         total = arithmetic.row_sum(scores)
-        if arithmetic.vanishing(total).any():
+        if arithmetic.anywhere(arithmetic.vanishing(total)):
             raise SymattnError(
                 "weights: a row of scores sums to 0 (or too near 0 to tell), so it has no ratio; "
                 'normalise with "softmax" instead'
@@ -360,10 +378,9 @@ class _OneMore(Normaliser):
 
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
-        extra = more[0] if more else arithmetic.array(filled((1, 1), [sympy.S.Zero]))
-        lines = np.broadcast_shapes(scores.shape[:-1], extra.shape[:-1])
-        parts = [np.broadcast_to(part, (*lines, part.shape[-1])) for part in (scores, extra)]
-        return Softmax._rows(arithmetic, np.concatenate(parts, axis=-1))[..., :-1]
+        if more:
+            return arithmetic.call(softmax_with_sink, scores, *more)
+        return arithmetic.call(softmax_off_by_one, scores)
 
 
 class OffByOneSoftmax(_OneMore):

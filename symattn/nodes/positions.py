@@ -6,16 +6,14 @@ that is written i is at position i − 1 where indices start at 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
-import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.exact import filled
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, quote
 from symattn.nodes.arguments import NEEDED, Argument, Matrix, Size, as_scalar
@@ -136,17 +134,6 @@ def power_of(
     return t.power(base_tree, t.row(t.MINUS, exponent) if negative else exponent)
 
 
-def _positions(arithmetic: Arithmetic, rows: int, start: sympy.Expr) -> Array:
-    """The positions of the rows as a column."""
-    return arithmetic.array(row(range(int(start), int(start) + rows)).reshape(-1, 1))
-
-
-def row(numbers: Iterable[Any]) -> Array:
-    """Exact numbers as a row."""
-    entries = [sympy.sympify(entry, strict=True) for entry in numbers]
-    return filled((len(entries),), entries)
-
-
 def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
     """Refuse widths that do not divide into pairs, as soon as they are known."""
     odd = dims.is_Integer and (dims % 2 or dims < 2)
@@ -256,16 +243,13 @@ class Sinusoidal(Placed):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         rows, columns, base, start = args
-        count, width = int(rows), int(columns)
-        powers = [base ** sympy.Rational(2 * pair, width) for pair in range((width + 1) // 2)]
-        angles = arithmetic.divide(
-            _positions(arithmetic, count, start), arithmetic.array(row(powers))
-        )
-        out = np.empty((count, width), dtype=angles.dtype)
-        out[:, 0::2] = arithmetic.apply("sin", angles)
-        if width > 1:  # otherwise there are no cosines
-            out[:, 1::2] = arithmetic.apply("cos", angles[:, : width // 2])
-        return out
+        positions = arithmetic.numbers(arithmetic.rows(rows, start))
+        angles = arithmetic.divide(positions, arithmetic.powers(base, 2, columns))
+        sines = arithmetic.apply("sin", angles)
+        if columns == 1:  # then there are no cosines
+            return sines
+        cosines = arithmetic.part(angles, 0, sympy.floor(columns / 2), -1)
+        return arithmetic.interleave(sines, arithmetic.apply("cos", cosines))
 
 
 class Rotary(Placed):
@@ -359,14 +343,11 @@ class Rotary(Placed):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         matrix, base, dims, interleaved, start = args
-        _check_dims(dims, sympy.Integer(matrix.shape[-1]))
-        count = int(dims)
-        thetas = [base ** sympy.Rational(-2 * pair, count) for pair in range(count // 2)]
-        angles = arithmetic.multiply(
-            _positions(arithmetic, matrix.shape[-2], start), arithmetic.array(row(thetas))
-        )
+        _check_dims(dims, sympy.sympify(matrix.shape[-1], strict=True))
+        positions = arithmetic.numbers(arithmetic.rows(matrix.shape[-2], start))
+        angles = arithmetic.multiply(positions, arithmetic.powers(base, -2, dims))
         cos, sin = arithmetic.apply("cos", angles), arithmetic.apply("sin", angles)
-        sin = sin if cls.forwards else -sin
+        sin = sin if cls.forwards else arithmetic.negative(sin)
         return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)])
 
 
@@ -376,20 +357,36 @@ def rotated(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array, pairing: s
     Shapes: x (…, n, d), cos and sin (…, n, r/2) with r ≤ d; columns from r on stay. This is ONNX's
     operator RotaryEmbedding, with its caches at hand.
     """
+    turn = rotate_pairs if pairing == "interleaved" else rotate_half
+    turning, width = 2 * cos.shape[-1], x.shape[-1]
+    if turning == width:
+        return arithmetic.call(turn, x, cos, sin)
+    turned = arithmetic.call(turn, arithmetic.part(x, 0, turning, -1), cos, sin)
+    return arithmetic.join([turned, arithmetic.part(x, turning, width - turning, -1)], axis=-1)
+
+
+def rotate_half(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array) -> Array:
+    """Columns t and t + d/2 turned by the angle of t."""
     half = cos.shape[-1]
-    if pairing == "interleaved":
-        one, other = slice(0, 2 * half, 2), slice(1, 2 * half, 2)
-    else:
-        one, other = slice(0, half), slice(half, 2 * half)
-    first, second = x[..., one], x[..., other]
-    out = np.array(x)
-    out[..., one] = arithmetic.add(
-        arithmetic.multiply(first, cos), arithmetic.multiply(second, -sin)
+    first, second = (arithmetic.part(x, start, half, -1) for start in (0, half))
+    return arithmetic.join(_turned(arithmetic, first, second, cos, sin), axis=-1)
+
+
+def rotate_pairs(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array) -> Array:
+    """Neighbouring columns 2t and 2t + 1 turned by the angle of t."""
+    first, second = (arithmetic.part(x, start, cos.shape[-1], -1, 2) for start in (0, 1))
+    return arithmetic.interleave(*_turned(arithmetic, first, second, cos, sin))
+
+
+def _turned(
+    arithmetic: Arithmetic, first: Array, second: Array, cos: Array, sin: Array
+) -> tuple[Array, Array]:
+    """Both columns of pairs turned: x cos − x′ sin and x′ cos + x sin."""
+    multiply = arithmetic.multiply
+    return (
+        arithmetic.add(multiply(first, cos), multiply(second, arithmetic.negative(sin))),
+        arithmetic.add(multiply(second, cos), multiply(first, sin)),
     )
-    out[..., other] = arithmetic.add(
-        arithmetic.multiply(second, cos), arithmetic.multiply(first, sin)
-    )
-    return out
 
 
 class RotaryBack(Rotary):

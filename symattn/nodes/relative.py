@@ -74,10 +74,20 @@ class RelativeShift(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, m = args[0], int(args[1])
-        n = matrix.shape[-2]
-        rows, keys = np.arange(n)[:, None], np.arange(m)[None, :]
-        return np.asarray(matrix[..., rows, rows - keys + m - 1])
+        matrix, count = args
+        rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
+        return arithmetic.entries(matrix, rows, rows - keys + _plain(count - 1))
+
+
+def _plain(size: Any) -> Any:
+    """A size as NumPy takes it: a number where it is known."""
+    return int(size) if isinstance(size, int) or size.is_Integer else size
+
+
+def _clipped(distances: Array, columns: Any) -> Any:
+    """The column, of 2k + 1, of each distance, clipped to −k … k."""
+    far = _plain((sympy.sympify(columns, strict=True) - 1) / 2)
+    return np.clip(distances, -far, far) + far
 
 
 class ClippedShift(Node):
@@ -136,10 +146,10 @@ class ClippedShift(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, m, start = args[0], int(args[1]), int(args[2])
-        far = matrix.shape[-1] // 2
-        rows, keys = np.arange(matrix.shape[-2])[:, None], np.arange(m)[None, :]
-        return np.asarray(matrix[..., rows, np.clip(keys - rows - start, -far, far) + far])
+        matrix, count, start = args
+        rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
+        places = _clipped(keys - rows - _plain(start), matrix.shape[-1])
+        return arithmetic.entries(matrix, rows, places)
 
 
 class ShiftSum(Placed):
@@ -198,15 +208,10 @@ class ShiftSum(Placed):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        matrix, columns, start = args[0], int(args[1]), int(args[2])
-        n, m = matrix.shape[-2:]
-        rows, keys = np.arange(n)[:, None], np.arange(m)[None, :]
-        places = rows - keys + m - 1
-        if start >= 0:
-            far = columns // 2
-            places = np.clip(keys - rows - start, -far, far) + far
-        out = [
-            arithmetic.row_sum(arithmetic.where(places == column, matrix, arithmetic.zero))
-            for column in range(columns)
-        ]
-        return np.concatenate(out, axis=-1)
+        matrix, columns, start = args
+        count = matrix.shape[-1]
+        rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
+        places = rows - keys + _plain(count - 1)
+        if start != -1:
+            places = _clipped(keys - rows - _plain(start), columns)
+        return arithmetic.sums_at(matrix, places, columns)

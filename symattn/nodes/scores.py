@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
@@ -80,10 +79,9 @@ class Distance(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        queries, keys = (np.asarray(arg) for arg in args)
-        apart = arithmetic.add(queries[..., :, None, :], -keys[..., None, :, :])
-        squares = arithmetic.row_sum(arithmetic.multiply(apart, apart))
-        return np.asarray(-squares[..., 0])
+        queries, keys = args
+        apart = arithmetic.subtract(arithmetic.expand(queries, -2), arithmetic.expand(keys, -3))
+        return arithmetic.negative(arithmetic.total(arithmetic.multiply(apart, apart), -1))
 
 
 class Additive(Node):
@@ -134,11 +132,15 @@ class Additive(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
-        queries, keys, vector = (np.asarray(arg) for arg in args)
-        added = arithmetic.add(queries[..., :, None, :], keys[..., None, :, :])
-        hidden = arithmetic.apply("tanh", added)  # (…, n, m, d)
-        column = vector if vector.ndim == 2 else vector[..., None, :, :]
-        return np.asarray(arithmetic.matmul(hidden, column)[..., 0])
+        queries, keys, vector = args
+        hidden = _hidden(arithmetic, queries, keys)
+        return arithmetic.pick(arithmetic.matmul(hidden, arithmetic.beneath(vector)), 0, -1)
+
+
+def _hidden(arithmetic: Arithmetic, queries: Array, keys: Array) -> Array:
+    """The hidden units of each pair of query and key, tanh(q + k): (…, n, m, d)."""
+    added = arithmetic.add(arithmetic.expand(queries, -2), arithmetic.expand(keys, -3))
+    return arithmetic.apply("tanh", added)
 
 
 def _same_width(left: MatrixExpr, right: MatrixExpr, owner: str) -> None:
@@ -234,18 +236,16 @@ class PairSum(Node):
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
         left, one, other, queries, keys, order = args
-        added = arithmetic.add(queries[..., :, None, :], keys[..., None, :, :])
-        bent = _bent(arithmetic, arithmetic.apply("tanh", added), int(order))  # (…, n, m, d)
-        if str(left) == "pairs":
-            first, second, along = one[..., :, None, :], other[..., None, :, :], -1
-        elif str(left) == "queries":
-            first, second, along = one[..., None], other[..., None, :, :], -2
-        else:
-            first, second, along = one[..., None], other[..., :, None, :], -3
-        terms = arithmetic.multiply(arithmetic.multiply(first, second), bent)
-        return np.asarray(arithmetic.row_sum(np.moveaxis(terms, along, -1))[..., 0])
+        bent = _bent(arithmetic, _hidden(arithmetic, queries, keys), int(order))
+        first, second, along = _AXES[str(left)]
+        factors = arithmetic.multiply(
+            arithmetic.expand(one, first), arithmetic.expand(other, second)
+        )
+        return arithmetic.total(arithmetic.multiply(factors, bent), along)
 
 
+#: The new axes of both factors of a sum, and the axis that it runs along, of n × m × d.
+_AXES = {"pairs": (-2, -3, -1), "queries": (-1, -3, -2), "keys": (-1, -2, -3)}
 _OF = {"pairs": "WY", "queries": "UY", "keys": "UW"}
 _MISSING = {"pairs": "U", "queries": "W", "keys": "Y"}
 _SUMS = {missing: left for left, missing in _MISSING.items()}
@@ -266,14 +266,14 @@ def _bent(arithmetic: Arithmetic, tanh: Array, order: int) -> Array:
         return tanh
     one = arithmetic.scalar(sympy.S.One)
     square = arithmetic.multiply(tanh, tanh)
-    slope = arithmetic.add(one, -square)
+    slope = arithmetic.subtract(one, square)
     if order == 1:
         return slope
     if order == 2:
         twice = arithmetic.multiply(tanh, arithmetic.scalar(sympy.Integer(-2)))
         return arithmetic.multiply(twice, slope)
     three = arithmetic.multiply(square, arithmetic.scalar(sympy.Integer(3)))
-    inner = arithmetic.add(three, -np.asarray(one))
+    inner = arithmetic.subtract(three, one)
     return arithmetic.multiply(
         arithmetic.multiply(inner, arithmetic.scalar(sympy.Integer(2))), slope
     )

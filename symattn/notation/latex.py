@@ -12,6 +12,7 @@ import unicodedata
 from symattn.errors import CannotSpell
 from symattn.notation.tree import (
     APPLY,
+    GREEK,
     SUM,
     TIMES,
     Custom,
@@ -73,14 +74,11 @@ _COMMAND, _LONGEST = re.compile(r"\\[a-zA-Z]+\Z"), 20
 #: Functions that have a command of their own, which keeps them off what stands before.
 _FUNCTIONS = ("cos", "sin", "tanh", "ln", "log", "max", "min")
 
-_GREEK_COMMANDS = {
-    letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].lower()
-    for letter in "αβγδεζηθικμνξπρστυφχψω"
-} | {"λ": r"\lambda", "∂": r"\partial", "φ": r"\varphi", "ε": r"\varepsilon"}
-_GREEK_COMMANDS |= {
-    letter: "\\" + unicodedata.name(letter).rsplit(" ", 1)[-1].capitalize()
-    for letter in "ΓΔΘΞΠΣΦΨΩ"
-} | {"Λ": r"\Lambda"}
+_GREEK_COMMANDS = {letter: f"\\{name}" for name, letter in GREEK.items()} | {
+    "∂": r"\partial",
+    "φ": r"\varphi",
+    "ε": r"\varepsilon",
+}
 
 #: Characters that stand for themselves in words only when written another way.
 _TEXT_ESCAPES = {"{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_"}
@@ -110,6 +108,13 @@ _MATH_ESCAPES = {
         if not symbol.isascii() and symbol not in "\u2061\u2062"
     },
     **_GREEK_COMMANDS,
+    **{sign: f"^{{{plain}}}" for sign, plain in zip("ᵀ⁰⁴⁵⁶⁷⁸⁹⁺⁻", "T0456789+-", strict=True)},
+    **{sign: f"_{{{plain}}}" for sign, plain in zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)},
+    "→": r"\to",
+    "⌊": r"\lfloor",
+    "⌋": r"\rfloor",
+    "✓": r"\surd",
+    "✗": r"\times",
 }
 
 

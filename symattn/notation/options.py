@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 from symattn.arguments import flag, instance, table, whole, word
 from symattn.errors import SymattnError, nearest, quote
 from symattn.notation.tree import (
+    GREEK,
     Custom,
     Fenced,
     Frac,
@@ -33,46 +34,10 @@ GRADIENT, CHANGE = "d", "δ"
 #: A name that d stands right before: a letter, with a subscript or without, or such a gradient.
 _SHORT = re.compile(r"d*(?:[A-Za-z]?|delta)(?:_.*)?\Z")
 
-_GREEK = {
-    "alpha": "α",
-    "beta": "β",
-    "gamma": "γ",
-    "delta": "δ",
-    "epsilon": "ε",
-    "zeta": "ζ",
-    "eta": "η",
-    "theta": "θ",
-    "iota": "ι",
-    "kappa": "κ",
-    "mu": "μ",
-    "nu": "ν",
-    "xi": "ξ",
-    "pi": "π",
-    "rho": "ρ",
-    "sigma": "σ",
-    "tau": "τ",
-    "upsilon": "υ",
-    "phi": "φ",
-    "chi": "χ",
-    "psi": "ψ",
-    "omega": "ω",
-    "Gamma": "Γ",
-    "Delta": "Δ",
-    "Theta": "Θ",
-    "Lambda": "Λ",
-    "Xi": "Ξ",
-    "Pi": "Π",
-    "Sigma": "Σ",
-    "Phi": "Φ",
-    "Psi": "Ψ",
-    "Omega": "Ω",
-    "lambda": "λ",
-}
-
 _PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}(_[A-Za-z0-9]{1,20})?\Z")
 _LATEX_TOKEN = re.compile(
     r"\\(?:mathbf|mathrm|mathcal|mathbb|mathsf|tilde|hat|bar|vec|boldsymbol|top|prime|ell|"
-    + "|".join(_GREEK)
+    + "|".join(GREEK)
     + r")(?![A-Za-z])|[A-Za-z0-9^_{}() ,'*+-]"
 )
 
@@ -228,7 +193,7 @@ def derived_from(letter: str) -> tuple[str, str] | None:
     if prefix not in (GRADIENT, CHANGE):
         return None
     base = rest.partition("_")[0]
-    whole = len(base) == 1 or base in _GREEK or derived_from(rest) is not None
+    whole = len(base) == 1 or base in GREEK or derived_from(rest) is not None
     return (prefix, rest) if whole else None
 
 
@@ -253,8 +218,8 @@ def name_tree(name: str) -> Tree:
 def _word(word: str) -> Tree:
     if word.isdigit():
         return Num(word)
-    if word in _GREEK:
-        return Ident(_GREEK[word])
+    if word in GREEK:
+        return Ident(GREEK[word])
     return Ident(word, roman=len(word) > 1)
 
 
@@ -268,10 +233,10 @@ def custom_symbol(letter: str) -> Tree:
     """
     if _PLAIN_NAME.match(letter):
         return name_tree(letter)
-    if len(letter) == 1 and letter in _GREEK.values():
+    if len(letter) == 1 and letter in GREEK.values():
         return Ident(letter)
-    if letter[:1] == "\\" and letter[1:] in _GREEK:
-        return Ident(_GREEK[letter[1:]])
+    if letter[:1] == "\\" and letter[1:] in GREEK:
+        return Ident(GREEK[letter[1:]])
     position = 0
     while position < len(letter):
         token = _LATEX_TOKEN.match(letter, position)

@@ -11,6 +11,8 @@ from typing import overload
 
 from symattn.arguments import flag, instance, whole
 from symattn.arithmetic.written import read_written
+from symattn.documents import markdown, text
+from symattn.documents.page import static
 from symattn.errors import NoSuchPlace, ReadError, counted, quote
 from symattn.printable import as_line
 from symattn.worksheet.check import check_worksheet
@@ -18,17 +20,10 @@ from symattn.worksheet.marking.verdicts import EntryMark, StepMark
 from symattn.worksheet.misconceptions.explanations import Explanation
 from symattn.worksheet.pages import check_file
 from symattn.worksheet.reading.worksheet import worksheet_of
+from symattn.worksheet.reports.documents import overview_document, report_document
 from symattn.worksheet.reports.overview import Overview, file_report
 from symattn.worksheet.reports.results import CheckedFile, Finding, Marking
 from symattn.worksheet.reports.single import report_of
-from symattn.worksheet.reports.writers import (
-    html_overview,
-    html_report,
-    markdown_overview,
-    markdown_report,
-    text_overview,
-    text_report,
-)
 from symattn.worksheet.syntaxes import SYNTAXES
 
 #: What the name of a file ends with.
@@ -39,15 +34,15 @@ class Marks(Marking):
     """A worksheet's marks, which show themselves as their report: in a notebook, by `print`."""
 
     def __str__(self) -> str:
-        return text_report(report_of(self)).rstrip("\n")
+        return text.write([report_document(report_of(self), brief=True)]).rstrip("\n")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_report(report_of(self))
+        return static.fragment([report_document(report_of(self))])
 
     def _repr_markdown_(self) -> str:
-        return markdown_report(report_of(self))
+        return markdown.write([report_document(report_of(self))])
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,15 +144,16 @@ class PageMarks(Sequence[Marks]):
         return Overview((file_report(self.checked),))
 
     def __str__(self) -> str:
-        return "\n".join([text_overview(self._overview).rstrip("\n"), *map(as_line, self.problems)])
+        words = text.write([overview_document(self._overview, brief=True)]).rstrip("\n")
+        return "\n".join([words, *map(as_line, self.problems)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_overview(self._overview, page=False)
+        return static.fragment([overview_document(self._overview)])
 
     def _repr_markdown_(self) -> str:
-        return markdown_overview(self._overview)
+        return markdown.write([overview_document(self._overview)])
 
 
 def check(text_or_path: str | os.PathLike[str], explain: bool = True) -> Marks | PageMarks:

@@ -15,13 +15,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
+from symattn.documents import markdown
 from symattn.documents.cost import admit_document
 from symattn.documents.job import Job
-from symattn.documents.markdown import markdown_document
-from symattn.documents.outline import VIEWS, outline
+from symattn.documents.outline import VIEWS, derivation_document
 from symattn.errors import ReadError, located, nearest, quote
 from symattn.worksheet.pages import sheet_of_block
 from symattn.worksheet.quotation import quotation
@@ -147,8 +148,6 @@ def _derivation(sheet: Worksheet, options: str, flavor: str) -> str:
     job = Job(derivation, evaluation, notation, views, only, entries=entries)
     with sheet.in_file():
         admit_document("md", [job])
-    page = outline(
-        derivation, evaluation, notation=notation, views=views, only=only, entries=entries
-    )
-    body = markdown_document(page, flavor, level=max(1, min(int(chosen.get("level", 3)), 6)))
-    return f"\n\n{body}\n"
+    level = max(1, min(int(chosen.get("level", 3)), 6))
+    page = replace(derivation_document(job.outline()), level=level)
+    return f"\n\n{markdown.write([page], flavor)}\n"

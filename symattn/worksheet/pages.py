@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -122,8 +122,7 @@ def files_in(path: str | Path, problems: list[str] | None = None) -> Iterator[Pa
     def refused(error: OSError) -> None:
         unread(error.filename, f"cannot be read: {reason(error)}")
 
-    for folder, inside, names in os.walk(path, onerror=refused):
-        inside[:] = sorted(name for name in inside if not _left_out(name))
+    for folder, inside, names in _walked(path, refused):
         for name in inside:
             if (link := Path(folder) / name).is_symlink() and (
                 why := why_not_searched(link, Path(path))
@@ -136,6 +135,20 @@ def files_in(path: str | Path, problems: list[str] | None = None) -> Iterator[Pa
                 unread(Path(folder) / name, why)
             else:
                 yield Path(folder) / name
+
+
+def folders_in(path: str | Path) -> Iterator[Path]:
+    """The folders that `files_in` searches, the folder itself first."""
+    return (Path(folder) for folder, _, _ in _walked(path))
+
+
+def _walked(
+    path: str | Path, refused: Callable[[OSError], object] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """As `os.walk`, in order, without hidden and built folders."""
+    for folder, inside, names in os.walk(path, onerror=refused):
+        inside[:] = sorted(name for name in inside if not _left_out(name))
+        yield folder, inside, names
 
 
 def _left_out(name: str) -> bool:
@@ -205,7 +218,8 @@ def _checked(
         if marking is not None:
             markings.append(marking)
             sheets.append(sheet)
-            findings.extend(one.findings(marking))
+            number = len(markings) - 1
+            findings.extend(replace(each, worksheet=number) for each in one.findings(marking))
     lines = tuple(lines for _, lines in sorted(problems))
     if len(lines) == 1 and not markings:
         raise ReadError(lines[0])

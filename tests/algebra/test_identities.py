@@ -21,6 +21,7 @@ from symattn.algebra.identities.proofs import Identity
 from symattn.algebra.rules import RULES, Rule, follows, rule
 from symattn.algebra.statement import readings
 from symattn.cli import main
+from symattn.documents.job import written
 from tests import TRACED
 
 BY_NAME = {row.name: row for row in IDENTITIES}
@@ -146,11 +147,15 @@ def test_text_latex_mathml_and_json_say_the_same() -> None:
 
     for name in ("shift", "mask-zero", "rotary-relative", "gaussian-kernel"):
         proof = prove(identity(name))
-        text = "\n".join(words for _, words in reports.text_lines(proof))
+        documents = [reports.proof_document(proof, brief=True)]
+        text = str(written("text", documents))
         assert BY_NAME[name].statement in text
         assert proof.equality.verdict in text
-        ElementTree.fromstring(reports.mathml_lines(proof))
-        latex = reports.latex_lines(proof)
+        whole = [reports.proof_document(proof)]
+        for form in ("latex", "mathml", "md", "html"):
+            assert proof.equality.verdict in str(written(form, whole))
+        ElementTree.fromstring(str(written("mathml", whole)))
+        latex = str(written("latex", whole))
         assert latex.count("{") == latex.count("}")
         assert "ᵀ" not in latex
         found = json.loads(json.dumps(reports.data(proof)))

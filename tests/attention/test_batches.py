@@ -20,9 +20,9 @@ from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.single import report_data, report_of
-from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
 from tests.checking import toml, verdicts
 from tests.shares import share
+from tests.written import html_report, markdown_report, text_report
 
 X: Any = [[[1, 0], [0, 1], [2, 1]], [[1, 1], [2, 0], [0, "0.5"]]]
 W: dict[str, Any] = {"W_Q": [[1, 0], [1, 1]], "W_K": [[0, 1], [1, 0]], "W_V": [[1, 2], [0, 1]]}

@@ -22,10 +22,7 @@ from symattn.attention.scoring import BIASES, SCORES
 from symattn.attention.sources import POSITIONS
 from symattn.derivation import worked
 from symattn.documents.data import json_document
-from symattn.documents.latex import latex_document
-from symattn.documents.mathml import mathml_document
 from symattn.documents.outline import outline
-from symattn.documents.text import text_document
 from tests.combinations import (
     AXES,
     CRASH,
@@ -43,6 +40,7 @@ from tests.combinations import (
 from tests.gates import mathml_faults
 from tests.rows import every_one_has_a_row
 from tests.worked_lines import faults
+from tests.written import latex_document, mathml_document, text_document
 
 SPECS = {name_of(spec): spec for spec in cover().specs}
 REFUSED = {name_of(spec): spec for spec in cover().refused}

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,7 @@ from symattn.errors import ShapeError
 from symattn.nodes import PowerTimes
 from symattn.notation.mathml import mathml
 from symattn.worksheet import Worksheet, read_worksheet
-from tests import ROOT
+from tests.processes import python
 
 RNG = np.random.default_rng(3)
 
@@ -465,15 +462,7 @@ print(sheet.evaluate()["scores"].exact)
 
 def test_a_new_score_is_one_row_with_its_weights() -> None:
     """Its letter can be chosen, its weights are given in worksheets, shared by all of a batch."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    found = subprocess.run(
-        [sys.executable, "-c", NEW_SCORE],
-        capture_output=True,
-        text=True,
-        env=env,
-        check=False,
-        timeout=60,
-    )
+    found = python("-c", NEW_SCORE, seconds=60)
     assert found.stderr == ""
     assert found.stdout.splitlines() == [
         "Q_n⁽ⁱ⁾ = Q⁽ⁱ⁾ L⁽ⁱ⁾",

@@ -22,14 +22,14 @@ import sys
 from symattn.cli import main
 from symattn.derivation import Derivation
 from symattn.worksheet import read_worksheet
-from symattn.documents.outline import outline
-from symattn.documents.latex import latex_document
-from symattn.documents.mathml import mathml_document
+from symattn.documents import latex, mathml
+from symattn.documents.outline import derivation_document, outline
 sheet = read_worksheet(sys.argv[1])
 derivation = sheet.derivation()
 values = sheet.evaluate(derivation)
 page = outline(derivation, values, check=values.check())
-assert latex_document(page) and mathml_document(page) and page.check.agrees
+document = derivation_document(page)
+assert latex.write([document]) and mathml.write([document]) and page.check.agrees
 """
 PAGE = """
 import sys
@@ -59,8 +59,8 @@ def grow() -> None:
     """Seconds and characters of the full text for growing sequences."""
     from symattn import Attention
     from symattn.attention.vocabulary import Notation
-    from symattn.documents.outline import outline
-    from symattn.documents.text import text_document
+    from symattn.documents import text
+    from symattn.documents.outline import derivation_document, outline
 
     print(
         f"{'tokens':>8} {'characters':>12} {'evaluate s':>12} {'print s':>10} {'µs/character':>14}"
@@ -73,7 +73,7 @@ def grow() -> None:
         check = values.check()
         middle = time.perf_counter()
         page = outline(derivation, values, notation=Notation(limit=0), check=check)
-        document = text_document(page)
+        document = text.write([derivation_document(page, facts=True)])
         end = time.perf_counter()
         each = 1e6 * (end - start) / len(document)
         print(

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.extras import package
+from tests.processes import python
 
 package("torch")  # or this file is skipped
 
@@ -475,7 +474,7 @@ def test_dropout_in_a_call_and_a_batch_that_is_not_there_are_refused() -> None:
 
 def test_torch_is_imported_when_it_is_used() -> None:
     code = "import sys, symattn; symattn.capture; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert python("-c", code).returncode == 0
 
 
 @pytest.mark.parametrize("weights", [False, True])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from itertools import cycle, product
@@ -15,9 +14,10 @@ from click.testing import CliRunner, Result
 
 from symattn import VARIANTS, Attention, SymattnError, document
 from symattn.cli import main
-from symattn.documents.job import CODE, FORMATS
+from symattn.documents.job import FORMATS
 from symattn.worksheet import read_worksheet
 from tests import ROOT
+from tests.processes import environment, python
 from tests.shares import share
 from tests.terminal import shown_at_a_terminal
 
@@ -73,11 +73,11 @@ def test_the_same_digits_everywhere() -> None:
 def test_python_writes_what_the_command_line_writes(form: str) -> None:
     path = ROOT / "examples/two_heads.toml"
     sheet = read_worksheet(path)
-    steps = ["weights"] if form not in CODE else []
+    steps = ["weights"] if FORMATS[form].kind != "program" else []
     made = document(sheet.evaluate(), form, title=sheet.title, steps=steps, notation=sheet.notation)
     wanted = run("derive", str(path), "--format", form, *(f"--step={step}" for step in steps))
     assert made == (wanted.stdout_bytes if isinstance(made, bytes) else wanted.stdout)
-    if form not in (*CODE, "html", "svg", "png", "tikz"):
+    if not FORMATS[form].single:
         formulas = document(sheet.derivation(), form, views=["formula"])
         told = ("--symbolic", "--view", "formula", "--format", form)
         assert formulas == run("derive", str(path), *told).stdout
@@ -153,22 +153,10 @@ def test_unknown_names_get_the_nearest() -> None:
     assert step.exit_code == 2 and 'did you mean "scores"' in step.stderr
 
 
-def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "symattn.cli", *words],
-        capture_output=True,
-        text=True,
-        env=env,
-        timeout=120,
-        check=False,
-        encoding="utf-8",
-    )
-
-
 def test_a_terminal_without_unicode_gets_ascii() -> None:
     example = str(ROOT / "examples/causal.toml")
-    result = process("derive", example, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    words = ("-W", "error", "-m", "symattn.cli", "derive", example)
+    result = python(*words, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert result.returncode == 0 and result.stderr == ""
     assert result.stdout.isascii() and "S/sqrt(d_k)" in result.stdout
     assert "-inf" in result.stdout
@@ -177,9 +165,14 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 def test_a_closed_pipe_is_no_error() -> None:
     example = str(ROOT / "examples/two_heads.toml")
     command = f'"{sys.executable}" -m symattn.cli derive "{example}" --view worked | head -n 1'
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
     result = subprocess.run(
-        command, shell=True, capture_output=True, text=True, env=env, check=False, timeout=120
+        command,
+        shell=True,
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+        timeout=120,
     )
     assert result.stderr == ""
 
@@ -203,15 +196,7 @@ HEAVY = (
 
 def test_importing_loads_nothing_heavy() -> None:
     code = f"import symattn, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=env,
-        check=True,
-        timeout=60,
-    )
+    result = python("-c", code, check=True)
     assert result.stdout.strip() == "[]"
 
 
@@ -223,15 +208,7 @@ def test_deriving_loads_nothing_that_only_other_outputs_need() -> None:
         "wanted = ('IPython', 'matplotlib', 'torch', 'rich', 'latex2mathml', 'scipy', 'lark')\n"
         "print([m for m in wanted if m in sys.modules], file=sys.stderr)"
     )
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=env,
-        check=True,
-        timeout=60,
-    )
+    result = python("-c", code, check=True)
     assert result.stderr.strip() == "[]"
 
 
@@ -269,9 +246,10 @@ def test_flavors_of_tex(flavor: str) -> None:
 def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
     result = run("derive", "causal", "--format", language)
     assert result.exit_code == 0, result.output
-    assert "X: token vectors, one for each token (n × d_model)" in result.stdout
-    told = run("derive", "causal", "--tokens", "5", "--d-k", "4", "--format", language)
-    assert told.stdout == result.stdout
+    assert "x: token vectors, one for each token (n × d_model)" in result.stdout
+    for sizes in (("--tokens", "5", "--d-k", "4"), ("--symbolic",)):
+        told = run("derive", "causal", *sizes, "--format", language)
+        assert told.stdout == result.stdout
 
 
 @pytest.mark.parametrize(
@@ -283,7 +261,6 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
         ("causal --format md --pdf", "--pdf: is made of tex; leave out --format md"),
         ("causal --pdf --flavor fragment", "pdf has no such flavor; known: article"),
         ("causal --format json --flavor katex", "json has no flavors"),
-        ("causal --format numpy --symbolic", "needs sizes"),
         ("causal --format torch --step weights", "a program computes all steps"),
         ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
         ("causal --tokens 3 --chunks 1 --format html", "leave out the chunks"),

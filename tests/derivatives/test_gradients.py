@@ -31,10 +31,7 @@ from symattn.arithmetic.functions import FUNCTIONS
 from symattn.attention.vocabulary import symbol_of
 from symattn.cli import main
 from symattn.derivatives import rules
-from symattn.documents.latex import latex_document
-from symattn.documents.mathml import mathml_document
 from symattn.documents.outline import outline
-from symattn.documents.text import text_document
 from symattn.evaluate.walk import program_of
 from symattn.nodes import (
     Allowed,
@@ -61,6 +58,7 @@ from tests.extras import package
 from tests.nodes.test_nodes_contract import SAMPLES
 from tests.nodes.test_nodes_contract import SIZES as CONTRACT_SIZES
 from tests.shares import share
+from tests.written import latex_document, mathml_document, text_document
 
 NAMES = tuple(row.name for row in VARIANTS)
 

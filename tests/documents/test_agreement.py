@@ -13,10 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from latex2mathml.converter import convert
 
-from symattn.documents.latex import latex_document
-from symattn.documents.mathml import mathml_document
 from symattn.documents.outline import VIEWS, View
-from symattn.documents.text import text_document
 from symattn.notation.latex import latex
 from symattn.notation.mathml import mathml
 from symattn.notation.text import line, text
@@ -34,6 +31,7 @@ from tests.gates import (
     trees,
     without_phantoms,
 )
+from tests.written import latex_document, mathml_document, text_document
 
 #: The views as documents show them: a few worked entries beside the rest, or all of them alone.
 _VIEWS: tuple[tuple[View, ...], ...] = (VIEWS, ("worked",))

@@ -20,10 +20,7 @@ from symattn import VARIANTS, Attention, Notation
 from symattn.attention.words import SIZES
 from symattn.derivation import Derivation
 from symattn.documents.data import json_document
-from symattn.documents.latex import latex_document
-from symattn.documents.mathml import mathml_document
 from symattn.documents.outline import Outline, Section, outline
-from symattn.documents.text import text_document
 from symattn.nodes.base import Definition, Node
 from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket
 from symattn.nodes.entrywise import Features
@@ -50,6 +47,7 @@ from symattn.notation.tree import (
     Tree,
 )
 from tests.gates import NOTATIONS
+from tests.written import latex_document, mathml_document, text_document
 
 n, m, d, h = sympy.symbols("n m d_k h", integer=True, positive=True)
 i, j, a, b = sympy.symbols("i j a b", integer=True)

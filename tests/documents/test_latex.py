@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from symattn import VARIANTS, Notation, SymattnError
-from symattn.documents.latex import latex_document
 from symattn.documents.outline import VIEWS, View, outline
 from symattn.notation.latex import latex
 from symattn.notation.tree import Ident, Num, Op, Row, Text
@@ -30,6 +29,7 @@ from tests.gates import (
     labelled,
     page,
 )
+from tests.written import latex_document
 
 #: Takes documents by name, gives what the log holds against each.
 Typeset = Callable[[Mapping[str, str]], dict[str, list[str]]]

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-import signal
 import subprocess
-import sys
-import threading
-import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,14 +14,12 @@ from markdown_it import MarkdownIt
 
 from symattn import SymattnError
 from symattn.cli import main
-from symattn.cli.progress import Progress
-from symattn.documents.markdown import FLAVORS, markdown_document
-from symattn.documents.mathml import mathml_document
-from symattn.isolation import here
+from symattn.documents.markdown import FLAVORS
 from symattn.worksheet.filling import fill_page
 from symattn.worksheet.pages import check_text
 from tests.conftest import Formulas
 from tests.gates import HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page, some_subjects
+from tests.written import markdown_document, mathml_document
 
 _DISPLAY = re.compile(r"^\$\$\n(.*?)\n\$\$|^```\{math\}\n(?::label: \S+\n)?(.*?)\n```", re.M | re.S)
 _INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$(?!\$)")
@@ -208,41 +202,6 @@ def test_render_says_what_is_wrong(arguments: list[str], complaint: str, tmp_pat
     assert ran.output.count("\n") == 1
 
 
-def test_a_watched_page_is_filled_in_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from symattn.cli import render
-
-    path = tmp_path / "page.md"
-    path.write_text(PAGE, "utf-8")
-    monkeypatch.setattr(render, "_PAUSE", 0.01)
-    stamps, over = render._stamps, threading.Event()
-
-    def until_over(paths: tuple[str, ...]) -> dict[Path, int]:
-        if over.is_set():
-            raise KeyboardInterrupt
-        return stamps(paths)
-
-    monkeypatch.setattr(render, "_stamps", until_over)
-    filling = render._Filling("github", True, False, here(), Progress(""))
-    watching = threading.Thread(target=render._watch, args=((str(path),), filling), daemon=True)
-    watching.start()
-
-    def appears(words: str) -> bool:
-        for _ in range(1000):
-            if words in path.read_text("utf-8"):
-                return True
-            time.sleep(0.02)
-        return False
-
-    assert appears("-->0.330<!--")
-    path.write_text(PAGE.replace("Q = [[1", "Q = [[x"), "utf-8")  # said, and watched on
-    time.sleep(0.3)
-    path.write_text(PAGE.replace("K = [[1, 0]", "K = [[3, 0]"), "utf-8")
-    assert appears("-->0.107<!--")
-    over.set()
-    watching.join(timeout=10)
-    assert not watching.is_alive()
-
-
 def test_a_folder_is_filled_in_but_for_the_page_that_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for name in ("a.md", "in/b.qmd", "in/c.md", "d.txt"):
@@ -254,52 +213,6 @@ def test_a_folder_is_filled_in_but_for_the_page_that_is_wrong(tmp_path: Path) ->
     assert ran.stderr.startswith(f"symattn: {tmp_path}/in/b.qmd:")
     assert ran.stdout == f"{tmp_path}/a.md: filled in\n{tmp_path}/in/c.md: filled in\n"
     assert (tmp_path / "d.txt").read_text("utf-8") == PAGE
-
-
-def test_watching_a_folder_in_a_process_of_its_own(tmp_path: Path) -> None:
-    """An editor that saves by renaming; an error at the beginning and once said; ^C."""
-    named, other = tmp_path / "page.md", tmp_path / "other.md"
-    (tmp_path / "in").mkdir()
-    sheet = tmp_path / "in" / "sheet.toml"
-    sheet.write_text(SHEET.replace("K = [[1", "K = [[x"), "utf-8")
-    text = PAGE.replace(SHEET, "").replace("```symattn", "```symattn in/sheet.toml")
-    named.write_text(text, "utf-8")
-    other.write_text(PAGE, "utf-8")
-    code = "import sys; from symattn.cli import main; sys.exit(main())"
-    watching = subprocess.Popen(
-        [sys.executable, "-c", code, "render", "--watch", str(tmp_path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
-
-    def appears(words: str, where: Path) -> bool:
-        for _ in range(600):
-            if words in where.read_text("utf-8"):
-                return True
-            time.sleep(0.05)
-        return False
-
-    def renamed(text: str, path: Path) -> None:
-        (tmp_path / ".swap").write_text(text, "utf-8")
-        (tmp_path / ".swap").replace(path)
-
-    try:
-        assert appears("-->0.330<!--", other)
-        renamed(SHEET, sheet)
-        assert appears("-->0.330<!--", named)
-        renamed(SHEET.replace("K = [[1, 0]", "K = [[3, 0]"), sheet)
-        assert appears("-->0.107<!--", named)
-        renamed(PAGE.replace("K = [[1, 0]", "K = [[3, 0]"), other)
-        assert appears("-->0.107<!--", other)
-    finally:
-        watching.send_signal(signal.SIGINT)
-    stdout, stderr = watching.communicate(timeout=60)
-    assert watching.returncode == 0
-    assert stdout.count("page.md: filled in") == 2
-    assert stdout.count("other.md: filled in") >= 1  # ^C may come before it says so again
-    assert stderr.count("\n") == 1
-    assert "sheet.toml:" in stderr and "Traceback" not in stderr
 
 
 def office(source: str, kind: str, tool: Callable[[str], str], folder: Path) -> str:

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn import VARIANTS, Notation, SymattnError
-from symattn.documents.mathml import mathml_document
 from symattn.documents.outline import VIEWS, View, outline
 from symattn.notation.mathml import math
 from symattn.notation.tree import Text
@@ -28,6 +27,7 @@ from tests.gates import (
     page,
     trees,
 )
+from tests.written import mathml_document
 
 _MATH = "{http://www.w3.org/1998/Math/MathML}"
 

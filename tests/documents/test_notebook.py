@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from symattn.worksheet import read_worksheet
 from tests import ROOT
 from tests.extras import package
 from tests.gates import EXAMPLES, without_phantoms
+from tests.processes import environment, python
 
 nbformat = package("nbformat")
 CAUSAL = ROOT / "examples" / "causal.toml"
@@ -50,26 +50,13 @@ def ran(book: Any, folder: Path) -> Path:
         "nbclient.NotebookClient(book, timeout=120).execute()\n"
         "nbformat.write(book, 'done.ipynb')\n"
     )
-    subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        check=True,
-        timeout=200,
-        capture_output=True,
-        env=_environment(folder),
-    )
+    python("-c", code, cwd=folder, check=True, seconds=200, **_own(folder))
     return folder / "done.ipynb"
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """Nothing of the user's; the package found where it is."""
-    return {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "HOME": str(folder),
-        "IPYTHONDIR": str(folder),
-        "JUPYTER_PLATFORM_DIRS": "1",
-    }
+def _own(folder: Path) -> dict[str, str]:
+    """Nothing of the user's."""
+    return {"HOME": str(folder), "IPYTHONDIR": str(folder), "JUPYTER_PLATFORM_DIRS": "1"}
 
 
 def test_a_notebook_runs_and_shows_the_digits(executed: Path) -> None:
@@ -132,24 +119,8 @@ def test_a_notebook_of_formulas_in_chunks_runs() -> None:
 
 
 def test_a_notebook_is_exported_to_html(executed: Path, tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "nbconvert",
-            "--to",
-            "html",
-            "--output-dir",
-            str(tmp_path),
-            str(executed),
-        ],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=200,
-        check=False,
-        env=_environment(tmp_path),
-    )
-    assert ran.returncode == 0, ran.stderr
+    words = ("-m", "nbconvert", "--to", "html", "--output-dir", str(tmp_path), str(executed))
+    python(*words, cwd=tmp_path, check=True, seconds=200, **_own(tmp_path))
     page = (tmp_path / "done.html").read_text("utf-8")
     assert "0.2840 &amp; 0.1400 &amp; 0.5760" in page
     assert r"\begin{aligned}" in page
@@ -183,7 +154,7 @@ def exported(tool: Callable[[str], str]) -> Callable[[Path], tuple[str, str]]:
             errors="replace",
             timeout=300,
             check=False,
-            env=_environment(path.parent),
+            env=environment(**_own(path.parent)),
             cwd=path.parent,
         )
         assert ran.returncode == 0, ran.stdout[-3000:]

@@ -8,7 +8,6 @@ of them in one run of it, and what that program shows is read back by `tests.see
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -28,24 +27,23 @@ from click.testing import CliRunner
 from symattn.attention.vocabulary import Notation
 from symattn.cli import main
 from symattn.documents.code.document import code_document
+from symattn.documents.code.spell import variable
 from symattn.documents.data import json_document
 from symattn.documents.html import html_document
 from symattn.documents.job import FORMATS
-from symattn.documents.markdown import FLAVORS, markdown_document
-from symattn.documents.mathml import mathml_document
+from symattn.documents.markdown import FLAVORS
 from symattn.documents.outline import View, outline
 from symattn.documents.pictures.drawing import Drawing
 from symattn.documents.pictures.kinds import picture
 from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
-from symattn.documents.tex import tex_document
-from symattn.documents.text import text_document
 from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests import ROOT
 from tests.documents.page.test_page import cells
 from tests.documents.test_markdown import formulas
 from tests.extras import package
+from tests.processes import environment, python
 from tests.rows import every_one_has_a_row
 from tests.seen import (
     Part,
@@ -61,6 +59,7 @@ from tests.seen import (
     run_of,
 )
 from tests.sheets import SHEETS, VARIANT_SHEETS, evaluated, notation_of, outlines, sheet
+from tests.written import markdown_document, mathml_document, tex_document, text_document
 
 #: What is compared: what an entry comes from, and the matrix of a step.
 VIEWS: tuple[View, ...] = ("worked", "value")
@@ -466,15 +465,7 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
         "import nbformat, nbclient; book = nbformat.read('all.ipynb', as_version=4); "
         "nbclient.NotebookClient(book, timeout=200).execute(); nbformat.write(book, 'all.ipynb')"
     )
-    place = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
-    subprocess.run(
-        [sys.executable, "-c", run],
-        cwd=tmp_path,
-        check=True,
-        env=place,
-        capture_output=True,
-        timeout=300,
-    )
+    python("-c", run, cwd=tmp_path, check=True, seconds=300, HOME=str(tmp_path))
     done = nbformat.read(tmp_path / "all.ipynb", as_version=4).cells
     plain: dict[str, list[Seen]] = {}
     sources: dict[str, list[str]] = {}
@@ -499,14 +490,12 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
         for name in _BOOKS
     }
     assert differences(seen_by(katexed), steps_of) == []
-    exported = subprocess.run(
-        [sys.executable, "-m", "nbconvert", "--to", "html", "--stdout", "all.ipynb"],
+    exported = python(
+        *("-m", "nbconvert", "--to", "html", "--stdout", "all.ipynb"),
         cwd=tmp_path,
         check=True,
-        capture_output=True,
-        encoding="utf-8",
-        env=place,
-        timeout=200,
+        seconds=200,
+        HOME=str(tmp_path),
     ).stdout
     html, found = unescape(exported), 0
     for each in done:
@@ -536,7 +525,7 @@ def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
             capture_output=True,
             encoding="utf-8",
             timeout=200,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=environment(),
         )
         assert (ran.returncode, ran.stderr) == (0, "")
     wanted = [seen for name in names for seen in text_of(name)]
@@ -696,8 +685,8 @@ def test_programs(names: Sequence[str]) -> None:
     for name in names:
         for derivation, values in evaluated(name):
             room: dict[str, Any] = {}
-            exec(code_document(derivation, values, "numpy"), room)
-            given = {item.letter: values.array(item.letter) for item in derivation.inputs}
+            exec(code_document(derivation, "numpy"), room)
+            given = {variable(item.name): values.array(item.letter) for item in derivation.inputs}
             with np.errstate(all="ignore"):
                 found = room["attention"](**given)
             notation = notation_of(name).but(exact=False)
@@ -705,7 +694,7 @@ def test_programs(names: Sequence[str]) -> None:
             for step in derivation:
                 for place in np.ndindex(*values.array(step.letter).shape):
                     told = values.digits(step.letter, place, notation)
-                    number = float(np.asarray(found[step.letter])[place])
+                    number = float(np.asarray(found[variable(step.name)])[place])
                     if "e" in told.text or not told.proven or abs(number) > 1e9:
                         continue
                     if "inf" in told.text:
@@ -735,10 +724,10 @@ READ_BY: Mapping[str, str] = {
     "svg": "tests/documents/test_seen.py::test_pictures",
     "tikz": "tests/documents/test_seen.py::test_pictures",
     "png": "tests/documents/pictures/test_pictures.py",
-    "python": "tests/documents/code/test_code.py::test_files_run_at_other_sizes_and_agree",
+    "python": "tests/documents/code/test_code.py::test_files_run_and_agree",
     "numpy": "tests/documents/test_seen.py::test_programs",
-    "torch": "tests/documents/code/test_code.py::test_files_run_at_other_sizes_and_agree",
-    "jax": "tests/documents/code/test_code.py::test_files_run_at_other_sizes_and_agree",
+    "torch": "tests/documents/code/test_code.py::test_files_run_and_agree",
+    "jax": "tests/documents/code/test_code.py::test_files_run_and_agree",
     "javascript": "tests/documents/code/test_code.py::test_javascript_runs_and_agrees",
 }
 

@@ -17,12 +17,12 @@ from symattn.attention.decoding import decode
 from symattn.attention.example import small_example, small_inputs
 from symattn.derivation import Derivation
 from symattn.documents import pdf
-from symattn.documents.latex import latex_document
 from symattn.documents.outline import Outline, outline
 from symattn.documents.pdf import pdf_document
-from symattn.documents.tex import FLAVORS, tex_document
+from symattn.documents.tex import FLAVORS
 from symattn.worksheet import worksheet_of
 from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
+from tests.written import latex_document, tex_document
 
 FILES = tuple(FLAVORS)
 PROGRAMS = ("pdflatex", "lualatex")

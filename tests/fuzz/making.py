@@ -1041,6 +1041,8 @@ _ARGUMENTS = (
     "html",
     "json",
     "github",
+    "sarif",
+    "junit",
     "latex",
     "-o",
     "out.txt",

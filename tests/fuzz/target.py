@@ -8,7 +8,7 @@ from symattn.errors import SymattnError
 from symattn.worksheet.pages import check_text
 from symattn.worksheet.reading.claims import Policy
 from symattn.worksheet.reports.single import report_data, report_of
-from symattn.worksheet.reports.writers import html_report, markdown_report, text_report
+from tests.written import html_report, markdown_report, text_report
 
 #: The syntaxes, by the number that an input begins with.
 NAMES = ("x.toml", "x.md", "x.rst", "x.tex", "x.ipynb")

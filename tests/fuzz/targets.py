@@ -236,7 +236,7 @@ def _python(data: bytes, place: Place) -> str:
 
 def _numbers(data: bytes, place: Place) -> str:
     """A file of numbers: read by itself, and as a worksheet's matrix where it is small."""
-    from symattn.worksheet.reading.matrices import read_matrix
+    from symattn.worksheet.reading.matrices import named_matrix
 
     words, content = unpacked(data)
     name, reference = (*words, "x.npy", "x.npy")[:2]
@@ -244,7 +244,7 @@ def _numbers(data: bytes, place: Place) -> str:
         name = "x.npy"
     place.put(name, content)
     try:
-        found = read_matrix(reference, place.folder)
+        found = named_matrix(reference, place.folder).read()
     except SymattnError as error:
         one_line(str(error))
         found = None
@@ -383,6 +383,8 @@ _REPORTS = (
     ("--format", "json"),
     ("--diff",),
     ("--format", "github"),
+    ("--format", "sarif"),
+    ("--format", "junit"),
     ("--full",),
     ("--no-explain",),
 )

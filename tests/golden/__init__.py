@@ -30,7 +30,7 @@ from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS
 from symattn.cli import main
 from symattn.derivation import Derivation, Evaluation
-from symattn.documents.job import CODE, PICTURES, Job, document_of
+from symattn.documents.job import FORMATS, PICTURES, Job, document_of, written
 from symattn.errors import SymattnError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -42,7 +42,7 @@ TEXTS = ("text", "latex", "mathml", "json", "md", "html", "tex", "ipynb")
 
 #: Pages with claims: every format of ``check`` is printed for each.
 PAGES = ("examples/*.toml", "examples/*.md", "docs/*.md")
-REPORTS = ("text", "md", "html", "json", "github")
+REPORTS = ("text", "md", "latex", "html", "json", "github")
 
 #: How long something took is no part of what is kept.
 _TIMES = re.compile(r'\b\d+(\.\d+)? ?m?s\b|("(?:ms|seconds|time)": )[\d.]+')
@@ -197,7 +197,7 @@ def _of_variant(name: str) -> Iterator[Row]:
     yield Row(name, "values", "text", "falk", partial(numbers, "text", "value", layout="falk"))
     for form, picture in product(("svg", "tikz"), PICTURES):
         yield Row(name, "values", form, picture, partial(numbers, form, picture=picture))
-    for language in CODE:
+    for language in (name for name, row in FORMATS.items() if row.kind == "program"):
         yield Row(name, "program", language, "all", partial(program, language))
     for form in ("text", "latex", "json"):
         yield Row(name, "gradient", form, "all", partial(letters, form, backward=True))
@@ -232,23 +232,18 @@ def _of_catalogue() -> Iterator[Row]:
     def proofs() -> tuple[Proof, ...]:
         return tuple(prove(row) for row in IDENTITIES)
 
-    def lines(one: Callable[[Proof], str]) -> str:
-        return "\n".join(map(one, proofs()))
+    def printed(form: str) -> str:
+        brief = FORMATS[form].brief
+        documents = [reports.proof_document(proof, brief) for proof in proofs()]
+        return "\n".join(str(written(form, [one])).rstrip("\n") for one in documents)
 
-    def text(proof: Proof) -> str:
-        return "\n".join(line for _, line in reports.text_lines(proof, "unicode"))
+    def data() -> str:
+        rows = (reports.data(proof) for proof in proofs())
+        return "\n".join(json.dumps(row, ensure_ascii=False, indent=2) for row in rows)
 
-    def data(proof: Proof) -> str:
-        return json.dumps(reports.data(proof), ensure_ascii=False, indent=2)
-
-    spelled = {
-        "text": text,
-        "latex": reports.latex_lines,
-        "mathml": reports.mathml_lines,
-        "json": data,
-    }
-    for form, one in spelled.items():
-        yield Row("catalogue", "prove", form, "all", partial(lines, one))
+    for form in ("text", "latex", "mathml", "md", "html"):
+        yield Row("catalogue", "prove", form, "all", partial(printed, form))
+    yield Row("catalogue", "prove", "json", "all", data)
     for command in ("variants", "ladder", "jacobian"):
         yield Row("catalogue", command, "text", "all", partial(told, command))
 

@@ -7,7 +7,6 @@ would obey.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -19,7 +18,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symattn.cli import main
-from tests import ROOT, TRACED
+from tests import TRACED
+from tests.processes import environment, python
 
 SECONDS = 2.0 * TRACED
 
@@ -405,27 +405,12 @@ def test_labels_are_only_shown(tmp_path: Path, label: str, place: str, form: str
         assert label in (data["title"], *(data["labels"].get("n") or ()))
 
 
-def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "symattn.cli", *arguments],
-        capture_output=True,
-        timeout=30,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env=_environment(environment),
-    )
-
-
-def _environment(extra: dict[str, str]) -> dict[str, str]:
-    known = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "PYTHONPATH": known, **extra}
-
-
-def _assert_one_line(done: subprocess.CompletedProcess[bytes], words: bytes) -> None:
+def _assert_one_line(path: str, words: str) -> None:
+    done = python("-m", "symattn.cli", "derive", path, seconds=30)
     assert done.returncode == 2
-    assert done.stdout == b""
-    assert done.stderr.count(b"\n") == 1
-    assert b"Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
     assert words in done.stderr
 
 
@@ -433,12 +418,12 @@ def test_a_gigabyte_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "big.toml"
     with path.open("wb") as file:
         file.truncate(2**30)
-    _assert_one_line(_run("derive", str(path)), b"1,073,741,824 bytes")
+    _assert_one_line(str(path), "1,073,741,824 bytes")
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
 def test_a_file_without_end_is_refused() -> None:
-    _assert_one_line(_run("derive", "/dev/zero"), b"2,000,000 at most")
+    _assert_one_line("/dev/zero", "2,000,000 at most")
 
 
 @pytest.mark.parametrize("form", ["text", "latex", "mathml", "json"])
@@ -449,7 +434,7 @@ def test_a_reader_that_has_left(tmp_path: Path, form: str) -> None:
         [sys.executable, "-m", "symattn.cli", "derive", str(path), "--format", form],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=_environment({}),
+        env=environment(),
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -460,10 +445,10 @@ def test_a_reader_that_has_left(tmp_path: Path, form: str) -> None:
 def test_a_terminal_without_unicode(tmp_path: Path) -> None:
     path = tmp_path / "w.toml"
     path.write_text(attention('mask = "causal"\ntokens = ["a", "b"]'), encoding="utf-8")
-    done = _run("derive", str(path), PYTHONIOENCODING="ascii")
+    done = python("-m", "symattn.cli", "derive", str(path), PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert done.stdout.isascii()
-    assert done.stderr == b""
+    assert done.stderr == ""
 
 
 KINDS = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symattn.cli import main
-from tests import ROOT
 from tests.checking import toml
+from tests.processes import python
 from tests.worksheet.test_published import ONE_ROW, PUBLISHED, worksheet
 
 SECONDS = 5.0  # on a busy machine; a second on a free one
@@ -492,13 +490,7 @@ def test_claims_run_no_code(tmp_path: Path) -> None:
 def test_a_real_process_has_no_traceback(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text(toml(GIVEN, {"weights[1,1]": "9^9^9^9"}), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "symattn.cli", "check", str(path)],
-        capture_output=True,
-        timeout=60,
-        check=False,
-        cwd=ROOT,
-    )
+    done = python("-m", "symattn.cli", "check", str(path), seconds=60)
     assert done.returncode == 2
-    assert done.stderr.count(b"\n") == 1
-    assert b"Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from xml.dom import minidom
@@ -16,8 +14,8 @@ from symattn.worksheet.display import PageMarks
 from symattn.worksheet.marking.verdicts import EntryMark
 from symattn.worksheet.reports.results import Marking
 from symattn.worksheet.reports.single import report_of
-from symattn.worksheet.reports.writers import text_report
-from tests import ROOT
+from tests.processes import python
+from tests.written import text_report
 
 SHEET = """
 [given]
@@ -174,11 +172,5 @@ def test_nothing_is_loaded_before_it_is_called() -> None:
         "assert callable(symattn.check)\n"
         "assert 'IPython' not in sys.modules and 'click' not in sys.modules\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
+    done = python("-c", code)
     assert done.returncode == 0, done.stderr

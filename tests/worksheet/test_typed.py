@@ -33,9 +33,9 @@ from symattn.worksheet.reading.worksheet import worksheet_of
 from symattn.worksheet.reports.overview import Overview, file_report
 from symattn.worksheet.reports.results import CheckedFile, Marking
 from symattn.worksheet.reports.single import report_of
-from symattn.worksheet.reports.writers import text_overview
 from tests.checking import check, verdicts
 from tests.shares import share
+from tests.written import text_overview
 
 GIVEN = {"Q": [[1, 2]], "K": [[3, 1], [0, 4]], "V": [[1, 2], [3, 4]]}
 SHEET = "[attention]\nscale = false\n[given]\nQ = [[1, 2]]\nK = [[3, 1], [0, 4]]\n"
@@ -770,7 +770,7 @@ def test_an_entry_that_is_claimed_twice_counts_twice() -> None:
     assert found.counts == {"right": 2, "wrong": 1}
     assert only.first is not None
     assert "you wrote 0.5" in only.first.sentence
-    assert only.steps[0].tables[0].rows[0][1][0].text == "0.5"
+    assert only.steps[0].tables[0].rows[0].cells[0].text == "0.5"
     assert [entry.claimed for entry in only.steps[0].failing] == ["0.5"]
 
 

@@ -1,26 +1,24 @@
-"""A proof on paper: the statement, its links with their rules, and the numbers that refute it."""
+"""A proof as blocks: the statement, its links with their rules, and the numbers that refute it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.equality import FOR_ALL
-from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Link, Proof
+from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity, Link, Proof
 from symattn.algebra.rules import rule
+from symattn.documents import blocks as b
 from symattn.errors import CannotSpell
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.latex import latex, prose, text
-from symattn.notation.mathml import math
-from symattn.notation.text import Charset, line
+from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
-_XHTML = "http://www.w3.org/1999/xhtml"
+_TITLE = "Identities and false beliefs"
 
 
 def spelled(meaning: Any) -> Tree | None:
@@ -44,42 +42,110 @@ def reason(link: Link) -> str:
     return f"{link.rule}: {rule(link.rule).says}"
 
 
-def _formulas(proof: Proof) -> list[tuple[Tree, str]]:
-    """The chain of the proof: the left side, then what follows and why; empty if unspellable.
+def catalogue(rows: Sequence[Identity], brief: bool = False) -> b.Document:
+    """The names of identities and false beliefs, and what each says."""
+    false = {True: "", False: " (false)"}
+    items = (b.named(row.name, row.says + false[row.holds], brief=brief) for row in rows)
+    return b.Document("" if brief else _TITLE, (b.List(tuple(items)),))
 
-    What does not hold has no chain.
+
+def catalogue_data(rows: Sequence[Identity]) -> list[dict[str, Any]]:
+    """The same as plain data."""
+    keys = ("name", "says", "statement", "holds", "source")
+    return [{key: getattr(row, key) for key in keys} for row in rows]
+
+
+def proof_document(proof: Proof, brief: bool = False) -> b.Document:
+    """A proof, or the numbers that refute a statement.
+
+    `brief`: the statement as it is typed, for a screen; else as a formula, where it has one.
     """
-    if not proof.links or proof.identity.sides is not None or not proof.equality:
-        return []
-    first = spelled(proof.links[0].left)
-    rest = [(spelled(link.right), reason(link)) for link in proof.links]
-    if first is None or any(one is None for one, _ in rest):
-        return []
-    return [(first, ""), *((one, why) for one, why in rest if one is not None)]
+    return b.Document("", (_section(proof, brief),))
 
 
-def text_lines(proof: Proof, charset: Charset = "unicode") -> Iterator[tuple[str, str]]:
-    """The proof as lines of text with their styles."""
+def proofs_document(proofs: Sequence[Proof], brief: bool = False) -> b.Document:
+    """All proofs, a line each, with what was decided and how long it took; then each in full.
+
+    `brief`: the lines alone.
+    """
+    rows = []
+    for proof in proofs:
+        sign = ("✓" if proof.identity.holds else "≠") if proof.good else "✗"
+        scope = proof.equality.scope if proof.identity.holds else "refuted by numbers"
+        cells = (b.Cell((f"{1000 * proof.seconds:.0f} ms",)), b.Cell((scope,)))
+        name = b.Cell((f"{sign} {proof.identity.name}",))
+        rows.append(b.Row(name, cells, "plain" if proof.good else "bad"))
+    columns, corner = (("", ""), "") if brief else (("time", "decided"), "statement")
+    table = b.Table(columns, tuple(rows), "", "Statements", corner, "rl")
+    good = sum(proof.good for proof in proofs)
+    total = sum(proof.seconds for proof in proofs)
+    true = sum(proof.identity.holds for proof in proofs)
+    for_all = sum(p.equality.scope == FOR_ALL for p in proofs if p.identity.holds)
+    summary = (
+        f"{good} of {len(proofs)} as stated: {true} identities ({for_all} for all sizes), "
+        f"{len(proofs) - true} false beliefs; {total:.1f} s"
+    )
+    blocks: list[b.Block] = [
+        table,
+        b.Break(),
+        b.Paragraph((summary,), "good" if good == len(proofs) else "bad"),
+    ]
+    if brief:
+        return b.Document("", tuple(blocks))
+    sections = [_section(proof, brief) for proof in proofs]
+    return b.Document(_TITLE, (*blocks, *sections))
+
+
+def _section(proof: Proof, brief: bool) -> b.Section:
     row = proof.identity
-    if row.name:
-        yield "title", f"{row.name}: {row.says}" + ("" if row.holds else " (a false belief)")
-    yield "formula", f"   {row.statement}"
+    title = f"{row.name}: {row.says}" + ("" if row.holds else " (a false belief)")
+    return b.Section(title if row.name else "", tuple(_blocks(proof, brief)))
+
+
+def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
+    row = proof.identity
+    claim = None if brief else _claim(proof)
+    yield b.Paragraph((b.Code(row.statement),), "formula") if claim is None else b.Worked("", claim)
     for one in row.where:
-        yield "note", f"   where {one}"
+        yield b.Paragraph(("where ", b.Code(one)), "note")
     for names, kind in ((row.positive, "positive"), (row.permuting, "a permutation")):
         if names:
-            yield "note", f"   {', '.join(names)} {kind}"
-    formulas = _formulas(proof)
-    written = [line(tree, charset) for tree, _ in formulas]
-    longest = min(max(map(len, written), default=0), 60)
-    for k, (one, (_, why)) in enumerate(zip(written, formulas, strict=True)):
-        yield "plain", f"   {'= ' if k else '  '}{one:<{longest}}   {why}".rstrip()
-    if not formulas and row.holds and proof.equality:
-        yield "plain", f"   by {proof.equality.reason}"
-    style = "good" if proof.good else "note" if _is_open(proof) else "bad"
-    yield style, f"   {_outcome(proof)}"
-    yield from _reading(proof)
-    yield from _about(proof)
+            yield b.Paragraph((f"{', '.join(names)} {kind}",), "note")
+    chain = _chain(proof)
+    if chain is not None:
+        yield chain
+    elif row.holds and proof.equality:
+        yield b.Paragraph((f"by {proof.equality.reason}",))
+    role: b.Role = "good" if proof.good else "note" if _is_open(proof) else "bad"
+    yield b.Paragraph((_outcome(proof),), role)
+    if proof.equality.reading and (not row.name or row.sides is None):
+        yield b.Paragraph((f"read as {proof.equality.read_as}",), "note")
+    remarks = (
+        ("good for", row.use),
+        ("not to be confused with", row.misconception),
+        ("source", row.source),
+    )
+    notes = [*proof.equality.notes, *(f"{word}: {what}" for word, what in remarks if what)]
+    yield from (b.Paragraph((note,), "note") for note in notes)
+
+
+def _claim(proof: Proof) -> Tree | None:
+    """Both sides as one equation, where the statement is made of matrices."""
+    one, other = spelled(proof.left), spelled(proof.right)
+    if one is None or other is None:
+        return None
+    sign = t.Op("≠") if proof.equality.verdict == "different" else t.EQUALS
+    return t.equation(one, (sign, other))
+
+
+def _chain(proof: Proof) -> b.Chain | None:
+    """The links of the proof; None for what does not hold, and for what cannot be spelled."""
+    if not proof.links or proof.identity.sides is not None or not proof.equality:
+        return None
+    first = spelled(proof.links[0].left)
+    rest = [(spelled(link.right), reason(link)) for link in proof.links]
+    links = tuple((one, why) for one, why in rest if one is not None)
+    return None if first is None or len(links) < len(rest) else b.Chain(first, links)
 
 
 def _is_open(proof: Proof) -> bool:
@@ -95,77 +161,6 @@ def _outcome(proof: Proof) -> str:
     if answer.counterexample is not None:
         return f"{answer.verdict}: {answer.counterexample}"
     return answer.summary + (f": {answer.reason}" if _is_open(proof) else "")
-
-
-def _reading(proof: Proof) -> Iterator[tuple[str, str]]:
-    """How the letters were read, and what another reading would have given."""
-    if proof.equality.reading and (not proof.identity.name or proof.identity.sides is None):
-        yield "note", f"   read as {proof.equality.read_as}"
-    for note in proof.equality.notes:
-        yield "note", f"   {note}"
-
-
-def _about(proof: Proof) -> Iterator[tuple[str, str]]:
-    row = proof.identity
-    remarks = (
-        ("good for", row.use),
-        ("not to be confused with", row.misconception),
-        ("source", row.source),
-    )
-    for word, what in remarks:
-        if what:
-            yield "note", f"   {word}: {what}"
-
-
-def latex_lines(proof: Proof) -> str:
-    """The proof as LaTeX: an ``align*`` with the reasons, or the statement in words."""
-    row, formulas = proof.identity, _formulas(proof)
-    head = f"\\paragraph{{{prose(row.name)}}} {prose(row.says)}." if row.name else ""
-    if formulas:
-        lines = [
-            ("&= " if k else "& \\phantom{{}={}} ")
-            + latex(one)
-            + (f" && {text(why)}" if why else "")
-            for k, (one, why) in enumerate(formulas)
-        ]
-        body = "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
-    else:
-        body = _sides(proof, latex, "\\[ {} \\]") or f"\\emph{{{prose(row.statement)}}}"
-    remarks = [_outcome(proof), *(words.strip() for _, words in _reading(proof))]
-    return f"{head}\n{body}\n{prose('; '.join(remarks))}.\n"
-
-
-def mathml_lines(proof: Proof) -> str:
-    """The proof as HTML with MathML."""
-    row, formulas = proof.identity, _formulas(proof)
-    out = ["<section>"]
-    if row.name:
-        out = [
-            f'<section id="{row.name}"><h2>{escape(row.name)}</h2>',
-            f"<p>{escape(row.says)}</p>",
-        ]
-    if formulas:
-        out.append("<ol>")
-        for k, (one, why) in enumerate(formulas):
-            tree = t.row(t.Op("="), one) if k else one
-            out.append(f"<li>{math(tree, alttext=line(tree))} {escape(why)}</li>")
-        out.append("</ol>")
-    else:
-        out.append(
-            _sides(proof, lambda tree: math(tree, alttext=line(tree)), "<p>{}</p>")
-            or f"<p>{escape(row.statement)}</p>"
-        )
-    out += [f"<p>{escape(words.strip())}</p>" for _, words in _reading(proof)]
-    return "\n".join([*out, f"<p>{escape(_outcome(proof))}</p></section>\n"])
-
-
-def _sides(proof: Proof, write: Callable[[Tree], str], frame: str) -> str:
-    """Both sides as one equation, where the statement is made of matrices."""
-    one, other = spelled(proof.left), spelled(proof.right)
-    if one is None or other is None:
-        return ""
-    sign = t.Op("≠") if proof.equality.verdict == "different" else t.EQUALS
-    return frame.replace("{}", write(t.equation(one, (sign, other))))
 
 
 def data(proof: Proof) -> dict[str, Any]:
@@ -221,25 +216,3 @@ def _plain(meaning: Any) -> str:
 
 def _listed(value: Any) -> Any:
     return list(map(_listed, value)) if isinstance(value, tuple) else str(value)
-
-
-def table(proofs: Sequence[Proof]) -> Iterator[tuple[str, str]]:
-    """All proofs, a line each, with what was decided and how long it took."""
-    longest = max(len(proof.identity.name) for proof in proofs)
-    for proof in proofs:
-        sign = ("✓" if proof.identity.holds else "≠") if proof.good else "✗"
-        scope = proof.equality.scope if proof.identity.holds else "refuted by numbers"
-        words = f"{sign} {proof.identity.name:<{longest}}  {1000 * proof.seconds:6.0f} ms  {scope}"
-        yield ("plain" if proof.good else "bad"), words
-    good = sum(proof.good for proof in proofs)
-    total = sum(proof.seconds for proof in proofs)
-    true = sum(proof.identity.holds for proof in proofs)
-    for_all = sum(p.equality.scope == FOR_ALL for p in proofs if p.identity.holds)
-    yield "plain", ""
-    yield (
-        ("good" if good == len(proofs) else "bad"),
-        (
-            f"{good} of {len(proofs)} as stated: {true} identities ({for_all} for all sizes), "
-            f"{len(proofs) - true} false beliefs; {total:.1f} s"
-        ),
-    )

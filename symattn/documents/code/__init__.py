@@ -1,1 +1,1 @@
-"""A derivation as a program: traced once, spelled in a language by a table."""
+"""A derivation as a program: recorded once, spelled in a language by a table."""

@@ -1,7 +1,5 @@
 // Arrays of numbers in rows: { shape, data }. A plain number stands for an array without axes.
 // The last axis of `data` runs fastest; shapes are broadcast from the back, as in NumPy.
-const all = "all";
-
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
 
 const array = (shape, data) => ({
@@ -81,8 +79,6 @@ const negative = (a) => each((x) => -x, a);
 
 const equals = (a, b) => each((x, y) => +(x === y), a, b);
 
-const or = (a, b) => each((x, y) => +(x || y), a, b);
-
 const and = (a, b) => each((x, y) => +(x && y), a, b);
 
 const not = (a) => each((x) => +!x, a);
@@ -92,7 +88,7 @@ const hidden = (a) => each((x) => +(x === -Infinity), a);
 const where = (condition, a, b) =>
   each((c, x, y) => (c ? x : y), condition, a, b);
 
-const exp = (a) => each(Math.exp, a);
+const exponential = (a) => each(Math.exp, a);
 
 const tanh = (a) => each(Math.tanh, a);
 
@@ -176,14 +172,7 @@ const every = (x) =>
     (row) => [+row.every(Boolean)],
   );
 
-const some = (x) =>
-  rows(
-    x,
-    () => 1,
-    (row) => [+row.some(Boolean)],
-  );
-
-const firstLargest = (x) =>
+const hardmax = (x) =>
   rows(
     x,
     (n) => n,
@@ -247,46 +236,6 @@ function transpose(x) {
   return out;
 }
 
-function permute(x, order) {
-  const steps = order.map((axis) => count(x.shape.slice(axis + 1)));
-  return moved(
-    order.map((axis) => x.shape[axis]),
-    (at) => x.data[at.reduce((sum, i, k) => sum + i * steps[k], 0)],
-  );
-}
-
-// An index for each axis: `all`, [start, stop, step], a number (the axis goes) or null (a new one).
-function pick(x, index) {
-  const steps = x.shape.map((_, axis) => count(x.shape.slice(axis + 1)));
-  let offset = 0,
-    axis = 0;
-  const shape = [],
-    along = [];
-  for (const part of index) {
-    if (part === null) {
-      shape.push(1);
-      along.push(0);
-      continue;
-    }
-    const [start, stop, step] =
-      part === all
-        ? [0, x.shape[axis], 1]
-        : Array.isArray(part)
-          ? part
-          : [part];
-    offset += start * steps[axis];
-    if (stop !== undefined) {
-      shape.push(Math.ceil((stop - start) / step));
-      along.push(step * steps[axis]);
-    }
-    axis++;
-  }
-  return moved(
-    shape,
-    (at) => x.data[at.reduce((sum, i, k) => sum + i * along[k], offset)],
-  );
-}
-
 function take(x, chosen, axis) {
   const at = axis + x.shape.length;
   const step = count(x.shape.slice(at + 1)),
@@ -317,35 +266,155 @@ const range = (start, stop, step) =>
     (_, k) => start + k * step,
   );
 
-// Rows from a rule for their entries, counted from 0.
-const table = (rows, columns, entry) =>
-  range(0, rows, 1).map((i) => range(0, columns, 1).map((j) => entry(i, j)));
+// A matrix from a rule for its entries, counted from 0.
+const tabulate = (rows, columns, entry) =>
+  matrix(
+    range(0, rows, 1).map((i) => range(0, columns, 1).map((j) => +entry(i, j))),
+  );
 
-// 0 where a rule holds, −∞ elsewhere.
-const mask = (rows, columns, seen) =>
-  matrix(table(rows, columns, (i, j) => (seen(i, j) ? 0 : -Infinity)));
+const identity = (size) => tabulate(size, size, (i, j) => i === j);
 
-// In each row the entries at the places of the same row.
-function pickAlong(x, places) {
-  const at = broadcast(matrix(places), [
-    ...x.shape.slice(0, -1),
-    places[0].length,
-  ]);
-  const [width, wide] = [x.shape[x.shape.length - 1], places[0].length];
-  return array(
-    at.shape,
-    at.data.map((place, k) => x.data[Math.floor(k / wide) * width + place]),
+const mod = (a, b) => ((a % b) + b) % b;
+
+// Softmax of each row.
+function softmax(x) {
+  const powers = exponential(subtract(x, rowMax(x)));
+  return divide(powers, rowSum(powers));
+}
+
+// Softmax of each row beside one more score, the sink's, whose weight is dropped.
+function softmaxWithSink(x, sink) {
+  const largest = each(Math.max, rowMax(x), sink);
+  const powers = exponential(subtract(x, largest));
+  return divide(
+    powers,
+    add(rowSum(powers), exponential(subtract(sink, largest))),
   );
 }
 
-// Each row made a matrix, of its entries at these places.
-function spread(x, places) {
-  const width = x.shape[x.shape.length - 1];
-  const flat = places.flat();
-  const out = array([...x.shape.slice(0, -1), places.length, places[0].length]);
+// Softmax of each row beside one more score, 0, whose weight is dropped.
+const softmaxOffByOne = (x) => softmaxWithSink(x, 0);
+
+// Sparsemax of each row (Martins and Astudillo 2016).
+function sparsemax(x) {
+  const shifted = subtract(x, rowMax(x));
+  return relu(subtract(shifted, threshold(shifted)));
+}
+
+// Column t turned with column t + d/2, for each t, by its angle.
+function rotateHalf(x, cos, sin) {
+  const width = x.shape.at(-1);
+  const first = part(x, 0, width / 2, 1, -1);
+  const second = part(x, width / 2, width, 1, -1);
+  return join(turned(first, second, cos, sin), -1);
+}
+
+// Each pair of neighbouring columns turned by its angle.
+function rotatePairs(x, cos, sin) {
+  const width = x.shape.at(-1);
+  const first = part(x, 0, width, 2, -1);
+  const second = part(x, 1, width, 2, -1);
+  return interleave(...turned(first, second, cos, sin));
+}
+
+const turned = (first, second, cos, sin) => [
+  subtract(multiply(first, cos), multiply(second, sin)),
+  add(multiply(second, cos), multiply(first, sin)),
+];
+
+// Columns in turn: a_1, b_1, a_2, b_2, …
+function interleave(a, b) {
+  const [wide, narrow] = [a.shape.at(-1), b.shape.at(-1)];
+  return moved([...a.shape.slice(0, -1), wide + narrow], (at) => {
+    const column = at.at(-1);
+    const [from, width] = column % 2 ? [b, narrow] : [a, wide];
+    const row = at
+      .slice(0, -1)
+      .reduce((sum, k, axis) => sum * a.shape[axis] + k, 0);
+    return from.data[row * width + Math.floor(column / 2)];
+  });
+}
+
+// The slope of each head (Press et al. 2021).
+function alibiSlopes(heads) {
+  const power = 2 ** Math.floor(Math.log2(heads));
+  const slopes = range(0, power, 1).map(
+    (head) => 2 ** ((-8 * (head + 1)) / power),
+  );
+  const between = range(0, 2 * power, 2).map(
+    (head) => 2 ** ((-4 * (head + 1)) / power),
+  );
+  return [...slopes, ...between.slice(0, heads - power)];
+}
+
+// The bucket of a distance j - i, as in T5 (Raffel et al. 2020).
+function relativeBucket(distance, buckets, maxDistance, bidirectional) {
+  const share = bidirectional ? buckets / 2 : buckets;
+  const first = bidirectional && distance > 0 ? share : 0;
+  const far = bidirectional ? Math.abs(distance) : Math.max(-distance, 0);
+  const exact = Math.floor(share / 2);
+  if (far < exact) return first + far;
+  const ratio = Math.log(far / exact) / Math.log(maxDistance / exact);
+  // the logarithms may fall just short of a whole number
+  const spaced = exact + Math.floor(ratio * (share - exact) + 1e-9);
+  return first + Math.min(spaced, share - 1);
+}
+
+// The entries of each matrix at the places of rows and columns.
+function entries(x, rows, columns) {
+  const [n, m] = x.shape.slice(-2);
+  const places = each((i, j) => i * m + j, rows, columns);
+  const size = count(places.shape);
+  const out = array([...x.shape.slice(0, -2), ...places.shape]);
   for (let k = 0; k < out.data.length; k++)
-    out.data[k] =
-      x.data[Math.floor(k / flat.length) * width + flat[k % flat.length]];
+    out.data[k] = x.data[Math.floor(k / size) * n * m + places.data[k % size]];
+  return out;
+}
+
+// Every step-th slice from start to stop along an axis, counted from the back.
+const part = (x, start, stop, step, axis) =>
+  take(x, range(start, stop, step), axis);
+
+// The slice at one place of an axis, counted from the back.
+function pick(x, place, axis) {
+  const one = take(x, [place], axis);
+  const at = axis + x.shape.length;
+  return reshape(one, [...x.shape.slice(0, at), ...x.shape.slice(at + 1)]);
+}
+
+// A new axis, counted from the back.
+function expand(x, axis) {
+  const at = x.shape.length + 1 + axis;
+  return reshape(x, [...x.shape.slice(0, at), 1, ...x.shape.slice(at)]);
+}
+
+// The sum over an axis, counted from the back.
+const total = (x, axis) =>
+  range(0, x.shape.at(axis), 1)
+    .map((place) => pick(x, place, axis))
+    .reduce(add);
+
+// The heads in groups of equal size.
+const groupHeads = (x, groups) =>
+  reshape(x, [
+    ...x.shape.slice(0, -3),
+    groups,
+    x.shape.at(-3) / groups,
+    ...x.shape.slice(-2),
+  ]);
+
+// The rows of each matrix as one.
+const inOneRow = (x) =>
+  reshape(x, [...x.shape.slice(0, -2), 1, x.shape.at(-2) * x.shape.at(-1)]);
+
+// In each row, the sums of the entries that share a place.
+function sumsAt(x, places, size) {
+  const width = x.shape.at(-1);
+  const at = broadcast(places, x.shape);
+  const out = array([...x.shape.slice(0, -1), size]);
+  x.data.forEach((value, k) => {
+    out.data[Math.floor(k / width) * size + at.data[k]] += value;
+  });
   return out;
 }
 
@@ -369,29 +438,8 @@ function join(parts, axis) {
   return out;
 }
 
-function gather(parts, places) {
-  const flat = join(
-    parts.map((x) => reshape(x, [x.data.length])),
-    -1,
-  );
-  const wanted = matrix(places);
-  return array(
-    wanted.shape,
-    wanted.data.map((place) => flat.data[place]),
-  );
-}
-
-const interleave = (a, b) => {
-  const out = array([...a.shape.slice(0, -1), 2 * a.shape[a.shape.length - 1]]);
-  a.data.forEach((value, k) => {
-    out.data[2 * k] = value;
-    out.data[2 * k + 1] = b.data[k];
-  });
-  return out;
-};
-
 // (…, rows, heads · columns) as (…, heads, rows, columns)
-function apart(x, heads) {
+function splitHeads(x, heads) {
   const [n, wide] = x.shape.slice(-2);
   const d = wide / heads;
   const lead = x.shape.slice(0, -2);
@@ -405,7 +453,7 @@ function apart(x, heads) {
 }
 
 // (…, heads, rows, columns) as (…, rows, heads · columns)
-function beside(x) {
+function mergeHeads(x) {
   const [h, n, d] = x.shape.slice(-3);
   return moved([...x.shape.slice(0, -3), n, h * d], (at) => {
     const [i, c] = at.slice(-2);

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import re
+from textwrap import wrap
 
-from symattn.derivation import Derivation, Evaluation
-from symattn.documents.code.general import generalised
+from symattn.derivation import Derivation
 from symattn.documents.code.languages import LANGUAGES
-from symattn.documents.code.positions import Positions
-from symattn.documents.code.spell import spelled
+from symattn.documents.code.program import recorded
+from symattn.documents.code.sizes import Sizes
+from symattn.documents.code.spell import spelled, variable
 from symattn.notation.prose import read_prose
 from symattn.notation.text import line
+
+#: How long a line of a description may be.
+_WIDTH = 76
 
 #: Modules of Python's own, imported above the others.
 _STANDARD = ("math", "operator")
 
 
-def code_document(derivation: Derivation, evaluation: Evaluation, language: str) -> str:
-    """The file in a language of `LANGUAGES`, for any sizes as far as that can be.
+def code_document(derivation: Derivation, language: str) -> str:
+    """The file in a language of `LANGUAGES`, for any sizes.
 
     Raises `CannotSpell` for a derivation that cannot be followed.
     """
     spoken = LANGUAGES[language]
-    program, fixed = generalised(derivation, evaluation)
-    docs = [" ".join(derivation.title.split()) or "Attention, step by step.", ""]
-    shapes = {each.name: each.shape for each in program.lines if each.operation == "input"}
-    for item in program.inputs:
+    program = recorded(derivation)
+    title = " ".join(derivation.title.split()) or "Attention, step by step."
+    docs = [*wrap(title, _WIDTH), ""]
+    for item, value in program.inputs:
         meaning = "".join(
             part if isinstance(part, str) else line(part) for part in read_prose(item.meaning)
         )
-        shape = shapes.get(item.letter, evaluation.shape(item.letter))
-        docs.append(f"{item.letter}: {meaning} ({Positions.told(shape)})")
-    written_for = f"Written for {', '.join(fixed)}." if fixed else ""
-    batches = any(len(evaluation.shape(item.letter)) > 2 + item.per_head for item in program.inputs)
-    single = "" if batches else "One sequence at a time."
-    returns = ["Returns every step by its letter.", single, spoken.note, written_for]
-    docs += ["", " ".join(filter(None, returns))]
+        told = f"{variable(item.name)}: {meaning} ({Sizes.shown(value.shape)})"
+        docs += wrap(told, _WIDTH, subsequent_indent="    ")
+    single = "" if spoken.batches else "One sequence at a time."
+    returns = " ".join(filter(None, ["Returns every step by its name.", single, spoken.note]))
+    docs += ["", *wrap(returns, _WIDTH)]
     code = spelled(program, spoken, docs)
     parts = [*spoken.needed(code), code]
     called = {

@@ -13,30 +13,31 @@ from symattn.documents.code.line_breaks import BLACK, Style
 class Language:
     """How a language spells a program: templates over `Piece`s, and what surrounds the lines.
 
-    `operations` are those of `Tracing` and `views` those of `View`; ``{0}`` is the first operand.
-    Of an index, `slices` are the ways to say all, a part and a stepped part of an axis, and `new`
-    a new one; `ends` says whether a slice names its ends even where they are those of the axis.
-    Of positions, `grids` are a column of row numbers and a row of column numbers; where there are
-    none, the templates ``seen`` and ``table`` are given an entry in terms of i and j.
+    In `operations`, by the names of `symattn.arithmetic.recorded`, ``{0}`` is the first operand;
+    what has no row is a call of the helper of its name. `{like}` is a matrix that was given,
+    `{dtype}` the type of its numbers once divided. `places` are the operations on the numbers i and
+    j of a row and a column: on one entry where there are no `grids`, a column and a row of them.
     """
 
     name: str
     operations: Mapping[str, str]
-    views: Mapping[str, str]
-    slices: tuple[str, str, str]
-    ends: bool
-    new: str
+    places: Mapping[str, str]
     grids: tuple[str, str] | None
-    #: How conditions hold both, and either.
-    logic: tuple[str, str]
-    same: str
+    #: How true and false are written.
+    truths: tuple[str, str]
+    #: Whether there may be further axes, batches, ahead of those that a matrix has.
+    batches: bool
     half: str
     infinity: str
     root: str
+    dtype: str
     assignment: str
     comment: str
     header: str
+    #: An argument, one with a matrix for each head, and a number that is one.
+    arguments: tuple[str, str, str]
     returned: str
+    pair: str
     footer: str = ""
     #: What the header ends with, after its arguments; what stands between code and comment.
     opening: str = ":"
@@ -52,14 +53,13 @@ class Language:
     unquoted: tuple[str, str] = ('"', "'")
     #: The imports that a file may use, by what they are called.
     imports: Mapping[str, str] = field(default_factory=dict)
-    #: A table of places that entries are picked from.
-    table: str = "{0}"
     #: Functions of its own that a program may call, by name; a file holds those that it calls.
     helpers: Mapping[str, str] = field(default_factory=dict)
+    #: The names of helpers that differ from those of the formulas.
+    called: Mapping[str, str] = field(default_factory=dict)
     between: str = "\n\n"
     suffix: str = ".py"
     reserved: tuple[str, ...] = ()
-    known: Mapping[str, str] = field(default_factory=dict)
 
     def needed(self, code: str) -> list[str]:
         """The helpers that the code calls, and those that they call, in their order."""

@@ -21,59 +21,74 @@ def _functions(file: str, begin: str) -> dict[str, str]:
 
 #: What all languages of Python share.
 _PYTHON: dict[str, Any] = {
-    "slices": (":", "{0}:{1}", "{0}:{1}:{2}"),
-    "ends": False,
-    "new": "None",
-    "logic": (" & ", " | "),
-    "same": "==",
     "half": "{0:a} // {1:a}",
+    "truths": ("True", "False"),
     "assignment": "{name} = {code}",
     "comment": "# {0}",
-    "header": "def {name}({arguments}):",
     "returned": "return {{{pairs}}}",
-    "known": {"pair": '"{0}": {0}'},
+    "pair": '"{0}": {1}',
+}
+
+#: Functions whose names in programs are not those of their operations.
+_CALLED = {
+    "heads apart": "split_heads",
+    "heads beside": "merge_heads",
+    "groups": "group_heads",
+    "flattened": "in_one_row",
 }
 
 
 def _arrays(
     name: str,
-    module: str,
     alias: str,
+    array: str,
     *,
-    helpers: dict[str, str],
-    operations: dict[str, str],
-    views: dict[str, str],
-    grid: str = "",
-    imports: Mapping[str, str] | None = None,
+    helpers: Mapping[str, str],
+    operations: Mapping[str, str],
+    places: Mapping[str, str] | None = None,
+    imports: Mapping[str, str],
+    counted: str,
 ) -> Language:
     """A language of Python with arrays from the module `alias`; NumPy unless said otherwise."""
 
-    def renamed(table: dict[str, str]) -> dict[str, str]:
+    def renamed(table: Mapping[str, str]) -> dict[str, str]:
         return {key: template.replace("np.", f"{alias}.") for key, template in table.items()}
 
-    counted = f"{alias}.arange({{0}})"
     return Language(
         name=name,
-        operations=renamed(_OPERATIONS) | operations,
-        views=renamed(_VIEWS) | views,
+        operations=renamed(_OPERATIONS) | dict(operations),
+        places=renamed(_PLACES) | dict(places or {}),
+        grids=(f"{counted}[:, None]", counted),
+        batches=True,
         infinity=f"{alias}.inf",
-        root="np.sqrt({0})" if alias == "np" else "math.sqrt({0})",
-        grids=(f"{grid or counted}[:, None]", grid or counted),
-        imports={"math": "import math\n", alias: f"{module}\n", **(imports or {})},
-        table=f"{alias}.{'tensor' if alias == 'torch' else 'array'}({{0}})",
+        root="math.sqrt({0})",
+        dtype=f"{alias}.result_type({{like}}, 1.0)",
+        header=f"def attention({{arguments}}) -> dict[str, {array}]:",
+        arguments=(f"{{0}}: {array}", f"{{0}}: {array}", "{0}: float"),
+        note="Axes ahead of these are batches.",
+        imports={"math": "import math\n", **imports},
         helpers=helpers,
-        reserved=(alias, "math", *(imports or {}), "x"),
+        called=_CALLED,
+        reserved=(alias, "math", "dtype", *imports),
         **_PYTHON,
     )
 
 
 _OPERATIONS = {
-    "literal": "np.array({0})",
-    "add": "{0:t} + {1:t}",
-    "subtract": "{0:t} - {1:t}",
+    "literal": "np.array({0}, dtype={dtype})",
+    "table": "np.array({0}, dtype={dtype})",
+    "filled": "np.full(({shape}), {0}, dtype={dtype})",
+    "identity": "np.eye({0}, dtype={dtype})",
+    "counted": "np.arange({0}, dtype={dtype})[:, None]",
+    "numbers": "{0:a}.astype({dtype})",
+    "powers": "{0} ** ({sign}np.arange(0, {1}, 2, dtype={dtype}) / {1:a})",
+    "add": "{0} + {1:t}",
+    "subtract": "{0} - {1:t}",
     "multiply": "{0:a} * {1:a}",
     "divide": "{0:a} / {1:a}",
+    "negative": "-{0:a}",
     "matmul": "{0:a} @ {1:a}",
+    "inverse": "np.linalg.inv({0})",
     "exp": "np.exp({0})",
     "tanh": "np.tanh({0})",
     "√": "np.sqrt({0})",
@@ -81,154 +96,174 @@ _OPERATIONS = {
     "sin": "np.sin({0})",
     "erf": "erf({0})",
     "max0": "np.maximum({0}, 0)",
-    "σ": "0.5 * (1 + np.tanh(0.5 * {0:a}))",
-    "elu1": "np.where({0:a} >= 0, {0:a} + 1, np.exp(np.minimum({0}, 0)))",
+    "σ": "sigmoid({0})",
+    "elu1": "elu1({0})",
     "ln": "np.log({0})",
     "abs": "np.abs({0})",
     "min1": "np.minimum({0}, 1)",
-    "above0": "({0:a} > 0) * 1.0",
-    "below1": "({0:a} < 1) * 1.0",
+    "above0": "({0:a} > 0).astype({dtype})",
+    "below1": "({0:a} < 1).astype({dtype})",
     "hidden": "np.isneginf({0})",
     "equals": "{0:a} == {1:a}",
-    "where": "np.where({0}, {1}, {2})",
-    "all": "{0:a}.all(axis=-1, keepdims=True)",
-    "any": "{0:a}.any(axis=-1, keepdims=True)",
-    "or": "{0:a} | {1:a}",
     "and": "{0:a} & {1:a}",
     "not": "~{0:a}",
+    "where": "np.where({0}, {1}, {2})",
+    "every": "{0:a}.all(axis=-1, keepdims=True)",
     "row_sum": "{0:a}.sum(axis=-1, keepdims=True)",
     "row_max": "{0:a}.max(axis=-1, keepdims=True)",
-    "threshold": "threshold({0})",
-    "first_largest": "first_largest({0})",
+    "total": "{0:a}.sum(axis={axis})",
+    "transpose": "{0:a}.mT",
+    "expand -1": "{0:a}[..., None]",
+    "expand -2": "{0:a}[..., None, :]",
+    "expand -3": "{0:a}[..., None, :, :]",
+    "expand twice": "{0:a}[:, None, None]",
+    "beneath": "{0:a}[..., None, :, :]",
+    "pick -1": "{0:a}[..., {1}]",
+    "pick -3": "{0:a}[..., {1}, :, :]",
+    "entries": "{0:a}[..., {1}, {2}]",
+    "repeat": "np.repeat({0}, {1}, axis={axis})",
+    "shared": "np.repeat({0:a}[..., None, :, :], {1}, axis=-3)",
+    "broadcast": "np.broadcast_to({0}, ({shape}))",
+    "with heads": "np.broadcast_to({0}, (*{1}.shape[:-2], {2}, {3}))",
+    "join": "np.concatenate([{all}], axis={axis})",
+    "interleave": "interleave({0}, {1})",
+    "heads apart": "split_heads({0}, {1})",
+    "heads beside": "merge_heads({0})",
+    "groups": "group_heads({0}, {1})",
+    "flattened": "in_one_row({0})",
+    "sums_at": "sums_at({0}, {1}, {2})",
+    "first_largest": "hardmax({0})",
     "size": "{0}.shape[{1}]",
     "power": "{0}**{1}",
     "power of more": "{0:a} ** {1}",
-    "size of": "abs({0})",
-    "clip": "np.clip({0}, {1}, {2})",
-    "seen": "np.where({0}, 0, -np.inf)",
-    "table": "{0}",
-    "counted": "np.arange({0})",
-    "counted column": "np.arange({0})[:, None]",
-    "powers": "{0}.0 ** ({3}np.arange(0, {1}, {2}) / {1:a})",
 }
-_VIEWS = {
+
+#: Operations on positions that are Python's own.
+_SCALARS = {
+    "add": "{0} + {1:t}",
+    "subtract": "{0} - {1:t}",
+    "multiply": "{0:a} * {1:a}",
     "negative": "-{0:a}",
-    "transpose": "{0:a}.swapaxes(-1, -2)",
-    "plain transpose": "{0:a}.T",
-    "index": "{0:a}[{details}]",
-    "take": "np.take({0}, {details}, axis={axis})",
-    "repeat": "np.repeat({0}, {details}, axis={axis})",
-    "along": "np.take_along_axis({0}, {details}, axis=-1)",
-    "deep along": "np.take_along_axis({0}, {details:a}[{lead}:, :], axis=-1)",
-    "spread": "{0:a}[..., {details}]",
-    "reshape": "{0:a}.reshape({shape})",
-    "broadcast": "np.broadcast_to({0}, {shape})",
-    "heads": "np.moveaxis({0}, -3, -2).reshape({shape})",
-    "apart": "np.moveaxis({0:a}.reshape({wide}), -2, -3)",
-    "join": "np.concatenate([{all}], axis={details})",
-    "interleave": "np.stack([{all}], axis=-1).reshape({shape})",
-    "permute": "{0:a}.transpose({details})",
-    "plain gather": "np.ravel({0})[{details}]",
-    "gather": "np.concatenate([np.ravel(x) for x in [{all}]])[{details}]",
+    "whole quotient": "{0:a} // {1:a}",
+    "remainder": "{0:a} % {1:a}",
+    "size of": "abs({0})",
+    "at most": "{0} <= {1}",
+    "below": "{0} < {1}",
+    "at least": "{0} >= {1}",
+    "above": "{0} > {1}",
+    "equals": "{0} == {1}",
+    "look up": "{0}[{1}]",
 }
-_THRESHOLD = '''def threshold(x):
-    """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
-    ranked = -np.sort(-x, axis=-1)
-    counts = np.arange(1, x.shape[-1] + 1)
-    return ((np.cumsum(ranked, axis=-1) - 1) / counts).max(axis=-1, keepdims=True)
-'''
-_FIRST_LARGEST = '''def first_largest(x):
-    """1 at the first largest entry of each row, 0 elsewhere."""
-    return (np.arange(x.shape[-1]) == x.argmax(axis=-1)[..., None]) * 1.0
-'''
-_ERF = '''def erf(x):
-    """The error function of each entry."""
-    return np.vectorize(math.erf, otypes=[np.result_type(x, 0.0)])(x)
-'''
+_PLACES = _SCALARS | {
+    "and": " & ",
+    "or": " | ",
+    "not": "~{0:a}",
+    "smaller": "np.minimum({0}, {1})",
+    "larger": "np.maximum({0}, {1})",
+    "clip": "np.clip({0}, {1}, {2})",
+    "among": "np.isin({0}, {1})",
+    "listed": "np.array({0})",
+    "always": "np.full(({shape}), True)",
+    "never": "np.full(({shape}), False)",
+}
+
+_IN_NUMPY = _functions("functions_numpy.py", r"def (\w+)\(")
 
 NUMPY = _arrays(
     "numpy",
-    "import numpy as np",
     "np",
-    helpers={"threshold": _THRESHOLD, "first_largest": _FIRST_LARGEST, "erf": _ERF},
+    "np.ndarray",
+    helpers=_IN_NUMPY,
     operations={},
-    views={},
+    imports={"np": "import numpy as np\n"},
+    counted="np.arange({0})",
 )
+
+
+def _in_jax(name: str, text: str) -> str:
+    """A function of NumPy as one of JAX."""
+    text = text.replace("np.ndarray", "jax.Array").replace("np.", "jnp.")
+    if name == "interleave":
+        text = text.replace("jnp.empty(", "jnp.zeros(")
+        old = "    out[..., 0::2], out[..., 1::2] = a, b\n    return out\n"
+        return text.replace(old, "    return out.at[..., 0::2].set(a).at[..., 1::2].set(b)\n")
+    return text
+
 
 JAX = _arrays(
     "jax",
-    "import jax.numpy as jnp",
     "jnp",
-    imports={"jax": "import jax.scipy.special\n"},
+    "jax.Array",
     helpers={
-        "threshold": _THRESHOLD.replace("np.", "jnp."),
-        "first_largest": _FIRST_LARGEST.replace("np.", "jnp."),
+        name: _in_jax(name, text)
+        for name, text in _IN_NUMPY.items()
+        if name not in ("softmax", "sigmoid", "erf")
     },
     operations={
-        "literal": "jnp.array({0}, dtype={like}.dtype)",
+        "softmax": "jax.nn.softmax({0}, axis=-1)",
+        "σ": "jax.nn.sigmoid({0})",
         "erf": "jax.scipy.special.erf({0})",
-        "seen": "jnp.where({0}, 0, -jnp.inf).astype({like}.dtype)",
-        "counted": "jnp.arange({0}, dtype={like}.dtype)",
-        "counted column": "jnp.arange({0}, dtype={like}.dtype)[:, None]",
-        "powers": "{0}.0 ** ({3}jnp.arange(0, {1}, {2}, dtype={like}.dtype) / {1:a})",
+        "counted": "jnp.arange({0})[:, None]",
+        "numbers": "{0}",
     },
-    views={"take": "jnp.take({0}, jnp.array({details}), axis={axis})"},
+    imports={"jax": "import jax\n", "jnp": "import jax.numpy as jnp\n"},
+    counted="jnp.arange({0})",
 )
 
 TORCH = _arrays(
     "torch",
-    "import torch",
     "torch",
-    helpers={
-        "threshold": '''def threshold(x):
-    """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
-    ranked = x.sort(dim=-1, descending=True).values
-    counts = torch.arange(1, x.shape[-1] + 1, device=x.device)
-    return ((ranked.cumsum(dim=-1) - 1) / counts).amax(dim=-1, keepdim=True)
-''',
-        "first_largest": '''def first_largest(x):
-    """1 at the first largest entry of each row, 0 elsewhere."""
-    places = torch.arange(x.shape[-1], device=x.device)
-    return (places == x.argmax(dim=-1, keepdim=True)).to(x.dtype)
-''',
-    },
-    grid="torch.arange({0}, device={like}.device)",
+    "torch.Tensor",
+    helpers=_functions("functions_torch.py", r"def (\w+)\(")
+    | {"alibi_slopes": _IN_NUMPY["alibi_slopes"]},
     operations={
         "literal": "{like}.new_tensor({0})",
-        "erf": "torch.erf({0})",
-        "clip": "torch.clamp({0}, {1}, {2})",
-        "seen": "torch.where({0}, 0.0, -torch.inf).to({like})",
-        "where of numbers": "torch.where({0}, {1}, {2}).to({like})",
-        "counted": "torch.arange({0}).to({like})",
-        "counted column": "torch.arange({0}).to({like})[:, None]",
-        "powers": "{0}.0 ** ({3}torch.arange(0, {1}, {2}).to({like}) / {1:a})",
-        "max0": "torch.clamp({0}, min=0)",
-        "min1": "torch.clamp({0}, max=1)",
+        "table": "{like}.new_tensor({0})",
+        "filled": "{like}.new_full(({shape}), {0})",
+        "identity": "torch.eye({0}, dtype={dtype}, device={like}.device)",
+        "counted": "torch.arange({0}, device={like}.device)[:, None]",
+        "numbers": "{0}",
+        "powers": (
+            "{0} ** ({sign}torch.arange(0, {1}, 2, device={like}.device).to({dtype}) / {1:a})"
+        ),
+        "softmax": "torch.softmax({0}, dim=-1)",
         "σ": "torch.sigmoid({0})",
-        "elu1": "torch.where({0:a} >= 0, {0:a} + 1, torch.exp(torch.clamp({0}, max=0)))",
-        "all": "{0:a}.all(dim=-1, keepdim=True)",
-        "any": "{0:a}.any(dim=-1, keepdim=True)",
+        "elu1": "torch.nn.functional.elu({0}) + 1",
+        "erf": "torch.erf({0})",
+        "max0": "torch.relu({0})",
+        "min1": "{0:a}.clamp(max=1)",
+        "above0": "({0:a} > 0).to({dtype})",
+        "below1": "({0:a} < 1).to({dtype})",
+        "fill": "{0:a}.masked_fill({1}, {2})",
+        "where of numbers": "torch.where({0}, {1}, {2}).to({dtype})",
+        "every": "{0:a}.all(dim=-1, keepdim=True)",
         "row_sum": "{0:a}.sum(dim=-1, keepdim=True)",
         "row_max": "{0:a}.amax(dim=-1, keepdim=True)",
+        "total": "{0:a}.sum(dim={axis})",
+        "repeat": "torch.repeat_interleave({0}, {1}, dim={axis})",
+        "shared": "{0:a}.unsqueeze(-3).repeat_interleave({1}, dim=-3)",
+        "with heads": "{0:a}.expand(*{1}.shape[:-2], {2}, {3})",
+        "join": "torch.cat([{all}], dim={axis})",
     },
-    views={
-        "take": "torch.index_select({0}, {axis}, torch.tensor({details}))",
-        "repeat": "torch.repeat_interleave({0}, {details}, dim={axis})",
-        "along": "torch.take_along_dim({0}, {details}, dim=-1)",
-        "deep along": "torch.take_along_dim({0}, {details:a}[{lead}:, :], dim=-1)",
-        "heads": "torch.movedim({0}, -3, -2).reshape({shape})",
-        "apart": "torch.movedim({0:a}.reshape({wide}), -2, -3)",
-        "join": "torch.cat([{all}], dim={details})",
-        "interleave": "torch.stack([{all}], dim=-1).reshape({shape})",
-        "permute": "{0:a}.permute({details})",
-        "plain gather": "torch.ravel({0})[{details}]",
-        "gather": "torch.cat([torch.ravel(x) for x in [{all}]])[{details}]",
+    places={
+        "smaller": "torch.clamp({0}, max={1})",
+        "larger": "torch.clamp({0}, min={1})",
+        "clip": "torch.clamp({0}, {1}, {2})",
+        "listed": "torch.tensor({0}, device={like}.device)",
     },
+    imports={"torch": "import torch\n"},
+    counted="torch.arange({0}, device={like}.device)",
 )
 
-_CALLS = ("add", "subtract", "multiply", "divide", "matmul", "equals", "or", "and")
-_SINGLE = {
-    "exp": "exp",
+#: Operations as calls of functions, by what these are called; lists and JavaScript have the same.
+_NAMES = {
+    "add": "add",
+    "subtract": "subtract",
+    "multiply": "multiply",
+    "divide": "divide",
+    "negative": "negative",
+    "matmul": "matmul",
+    "exp": "exponential",
     "tanh": "tanh",
     "√": "sqrt",
     "cos": "cos",
@@ -239,122 +274,164 @@ _SINGLE = {
     "elu1": "elu1",
     "ln": "log",
     "abs": "absolute",
-    "min1": "atMost1",
+    "min1": "at_most_1",
     "above0": "above0",
     "below1": "below1",
     "hidden": "hidden",
-    "all": "every",
-    "any": "some",
-    "not": "not",
-    "row_sum": "rowSum",
-    "row_max": "rowMax",
-    "threshold": "threshold",
-    "first_largest": "firstLargest",
-    "literal": "matrix",
-}
-
-
-def _called(names: Mapping[str, str]) -> dict[str, str]:
-    """Operations on arrays as calls of functions: those of two operands, of one, and a choice."""
-    operations = {name: f"{names.get(name, name)}({{0}}, {{1}})" for name in _CALLS}
-    operations |= {name: f"{names.get(name, call)}({{0}})" for name, call in _SINGLE.items()}
-    return operations | {"where": "where({0}, {1}, {2})"}
-
-
-#: Views as calls of functions; the two languages that have lists only differ in a few.
-_CALLED_VIEWS = {
-    "negative": "negative({0})",
-    "transpose": "transpose({0})",
-    "index": "pick({0}, {details})",
-    "take": "take({0}, {details}, {axis})",
-    "repeat": "repeat({0}, {details}, {axis})",
-    "along": "along({0}, {details})",
-    "spread": "spread({0}, {details})",
-    "reshape": "reshape({0}, {shape})",
-    "broadcast": "broadcast({0}, {shape})",
-    "heads": "beside({0})",
-    "apart": "apart({0}, {count})",
-    "join": "join([{all}], {details})",
-    "interleave": "interleave({all})",
-    "permute": "permute({0}, {details})",
-    "gather": "gather([{all}], {details})",
-}
-
-_LISTS = _functions("lists.py", r"def (\w+)\(")
-_LISTS_NAMES = {
-    "min1": "at_most_1",
-    "or": "either",
+    "equals": "equals",
     "and": "both",
     "not": "negated",
-    "all": "row_all",
-    "any": "row_any",
+    "where": "where",
+    "every": "row_all",
     "row_sum": "row_sum",
     "row_max": "row_max",
-    "first_largest": "first_largest",
+    "threshold": "threshold",
+    "first_largest": "hardmax",
+    "transpose": "transpose",
+    "identity": "identity",
+    "interleave": "interleave",
+    "heads apart": "split_heads",
+    "heads beside": "merge_heads",
+    "groups": "group_heads",
+    "flattened": "in_one_row",
+    "sums_at": "sums_at",
+    "entries": "entries",
 }
+_OF_TWO = ("add", "subtract", "multiply", "divide", "matmul", "equals", "and", "interleave")
+_WITH_SIZE = ("heads apart", "groups")
+_OF_THREE = ("where", "sums_at", "entries")
+
+
+def _called(change: Mapping[str, str]) -> dict[str, str]:
+    """Templates of calls."""
+
+    def template(operation: str) -> str:
+        two = operation in (*_OF_TWO, *_WITH_SIZE)
+        count = 3 if operation in _OF_THREE else 2 if two else 1
+        called = change.get(operation, _NAMES[operation])
+        return f"{called}({', '.join(f'{{{k}}}' for k in range(count))})"
+
+    return {operation: template(operation) for operation in _NAMES} | {
+        "part": "part({0}, {1}, {2}, {step}, {axis})",
+        "pick": "pick({0}, {1}, {axis})",
+        "expand": "expand({0}, {axis})",
+        "beneath": "{0}",
+        "shared": "repeat([{0}], {1}, -3)",
+        "repeat": "repeat({0}, {1}, {axis})",
+        "total": "total({0}, {axis})",
+        "broadcast": "broadcast({0}, [{shape}])",
+        "with heads": "broadcast({0}, [{shape}])",
+        "join": "join([{all}], {axis})",
+        "table": "{0}",
+        "filled": "broadcast({0}, [{shape}])",
+    }
+
 
 PYTHON = Language(
     name="python",
-    operations=_called(_LISTS_NAMES)
+    operations=_called({})
     | {
         "literal": "{0}",
+        "numbers": "{0}",
+        "powers": "[{0} ** ({sign}t / {1:a}) for t in range(0, {1}, 2)]",
         "size": "len({0}{zeros})",
         "power": "{0}**{1}",
         "power of more": "{0:a} ** {1}",
-        "size of": "abs({0})",
-        "clip": "min(max({0}, {1}), {2})",
-        "seen": "[[0 if {0} else -math.inf for j in range({columns})] for i in range({rows})]",
-        "table": "[[{0} for j in range({columns})] for i in range({rows})]",
-        "counted": "list(range({0}))",
-        "counted column": "[[t] for t in range({0})]",
-        "powers": "[{0} ** ({3}t / {1:a}) for t in range(0, {1}, {2})]",
+        "beneath": "expand({0}, -3)",
+        "shared": "[{0} for _ in range({1})]",
     },
-    views=_CALLED_VIEWS,
+    places=_SCALARS
+    | {
+        "and": " and ",
+        "or": " or ",
+        "not": "not {0:a}",
+        "smaller": "min({0}, {1})",
+        "larger": "max({0}, {1})",
+        "clip": "min(max({0}, {1}), {2})",
+        "among": "{0:a} in {1}",
+        "listed": "{0}",
+        "always": "True",
+        "never": "False",
+        "table": "[[{0} for j in range({columns})] for i in range({rows})]",
+    },
+    grids=None,
+    batches=False,
     infinity="math.inf",
     root="math.sqrt({0})",
-    grids=None,
+    dtype="float",
+    header="def attention({arguments}) -> dict[str, list]:",
+    arguments=("{0}: list[list[float]]", "{0}: list[list[list[float]]]", "{0}: float"),
     note="Matrices are lists of rows.",
-    imports={"math": "import math\n", "operator": "import operator\n"},
-    helpers=_LISTS,
-    reserved=("math", "operator", "i", "j", "t"),
-    **_PYTHON
-    | {
-        "slices": ("slice(None)", "slice({0}, {1})", "slice({0}, {1}, {2})"),
-        "ends": True,
-        "logic": (" and ", " or "),
+    imports={
+        "math": "import math\n",
+        "operator": "import operator\n",
     },
+    helpers=_functions("lists.py", r"def (\w+)\("),
+    called=_CALLED,
+    reserved=("math", "operator", "t"),
+    **_PYTHON,
 )
+
+_CAMEL = {
+    "min1": "atMost1",
+    "and": "and",
+    "not": "not",
+    "every": "every",
+    "row_sum": "rowSum",
+    "row_max": "rowMax",
+    "heads apart": "splitHeads",
+    "heads beside": "mergeHeads",
+    "groups": "groupHeads",
+    "flattened": "inOneRow",
+    "sums_at": "sumsAt",
+}
 
 JAVASCRIPT = Language(
     name="javascript",
-    operations=_called({})
+    operations=_called(_CAMEL)
     | {
-        "size": "{0}.shape[{1}]",
+        "literal": "matrix({0})",
+        "numbers": "{0}",
+        "table": "matrix({0})",
+        "powers": "matrix(range(0, {1}, 2).map((t) => {0} ** ({sign}t / {1:a})))",
+        "identity": "identity({0})",
+        "size": "{0}.shape.at({1})",
         "power": "{0} ** {1}",
         "power of more": "{0:a} ** {1}",
-        "size of": "Math.abs({0})",
-        "clip": "Math.min(Math.max({0}, {1}), {2})",
-        "seen": "mask({rows}, {columns}, {0})",
-        "table": "table({rows}, {columns}, {0})",
-        "rule": "(i, j) => {0}",
-        "counted": "matrix(range({1}, {2}, 1))",
-        "counted column": "transpose(matrix([range({1}, {2}, 1)]))",
-        "powers": "matrix(range(0, {1}, {2}).map((t) => {0} ** ({3}t / {1:a})))",
+        "beneath": "expand({0}, -3)",
+        "shared": "repeat(expand({0}, -3), {1}, -3)",
     },
-    views=_CALLED_VIEWS | {"index": "pick({0}, [{details}])", "along": "pickAlong({0}, {details})"},
-    slices=("all", "[{0}, {1}, 1]", "[{0}, {1}, {2}]"),
-    ends=True,
-    new="null",
+    places=_SCALARS
+    | {
+        "and": " && ",
+        "or": " || ",
+        "not": "!{0:a}",
+        "whole quotient": "Math.floor({0:a} / {1:a})",
+        "remainder": "mod({0}, {1})",
+        "size of": "Math.abs({0})",
+        "smaller": "Math.min({0}, {1})",
+        "larger": "Math.max({0}, {1})",
+        "clip": "Math.min(Math.max({0}, {1}), {2})",
+        "equals": "{0} === {1}",
+        "among": "{1}.includes({0})",
+        "listed": "{0}",
+        "always": "true",
+        "never": "false",
+        "table": "tabulate({rows}, {columns}, (i, j) => {0})",
+    },
     grids=None,
-    logic=(" && ", " || "),
-    same="===",
-    half="{0:a} / {1:a}",
+    batches=False,
+    truths=("true", "false"),
+    half="Math.floor({0:a} / {1:a})",
     infinity="Infinity",
     root="Math.sqrt({0})",
+    dtype="",
     assignment="const {name} = {code};",
     comment="// {0}",
-    header="function {name}({{ {arguments} }}) {{",
+    header="function attention({{ {arguments} }}) {{",
+    arguments=("{0}", "{0}", "{0}"),
     returned="return {{ {pairs} }};",
+    pair="{0}: {1}",
     footer="}\n",
     opening=" {",
     gap=" ",
@@ -366,7 +443,15 @@ JAVASCRIPT = Language(
     between="\n",
     suffix=".js",
     helpers=_functions("arrays.js", r"(?:function\*?|const) (\w+)"),
-    reserved=("i", "j", "t"),
+    called={
+        "rotate_half": "rotateHalf",
+        "rotate_pairs": "rotatePairs",
+        "softmax_off_by_one": "softmaxOffByOne",
+        "softmax_with_sink": "softmaxWithSink",
+        "alibi_slopes": "alibiSlopes",
+        "relative_bucket": "relativeBucket",
+    },
+    reserved=("t", "arguments", "delete", "new", "this", "var", "let", "const", "function"),
 )
 
 LANGUAGES: dict[str, Language] = {

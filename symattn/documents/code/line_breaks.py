@@ -8,8 +8,14 @@ from dataclasses import dataclass
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
+#: The signs of sums, which bind alike.
+_SUMS = (" + ", " - ")
+
 #: Two rows of at least two numbers each.
 _ROWS = re.compile(r"\[[^][]+,[^][]+\], \[")
+
+#: A function of a row and a column among arguments.
+_RULE = re.compile(r"\([ij, ]+\) => ")
 
 #: A function of one expression that gets a name.
 _ARROW = re.compile(r"const \w+ = \([^()]*\) => ")
@@ -43,6 +49,11 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
     if style.tall and _ARROW.match(code):
         head, body = code.split("=> ", 1)
         return [f"{indent}{head}=>", indent + style.indent + body]
+    if style.tall and _RULE.match(code):
+        head, body = code.split(" => ", 1)
+        return [f"{indent}{head} =>", indent + style.indent + body]
+    if not style.tall and (several := _operands(code)):
+        return _in_brackets(code, several, style, indent)
     tail = ";" if code.endswith(";") else "," if code.endswith(",") else ""
     start = _opening(code.removesuffix(tail))
     if start is None:
@@ -65,6 +76,36 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
     else:
         lines = [line for part in parts for line in fitted(f"{part},", style, inside)]
     return [indent + code[: start + 1], *lines, indent + closing]
+
+
+def _operands(code: str) -> list[str]:
+    """What is assigned, in operands with the operator ahead; empty where these are fewer than 3."""
+    name, equals, body = code.partition(" = ")
+    if not equals or not name.isidentifier():
+        return []
+    depth = start = 0
+    for sign in (" | ", " & ", " + ", " - "):
+        parts = []
+        for place, character in enumerate(body):
+            depth += (character in "([{") - (character in ")]}")
+            found = body[place : place + 3]
+            if depth == 0 and found in ((sign,) if sign not in _SUMS else _SUMS):
+                parts.append(body[start:place].strip())
+                start = place
+        if parts:
+            parts.append(body[start:].strip())
+            return parts if len(parts) > 2 else []
+        depth = start = 0
+    return []
+
+
+def _in_brackets(code: str, operands: list[str], style: Style, indent: str) -> list[str]:
+    """A sum, or what is joined, in brackets: on one line if it fits there, else by operands."""
+    name, _, body = code.partition(" = ")
+    inside = indent + style.indent
+    whole = len(inside) + len(body) <= style.width
+    lines = [body] if whole else operands
+    return [f"{indent}{name} = (", *(inside + line for line in lines), f"{indent})"]
 
 
 def _opening(code: str) -> int | None:

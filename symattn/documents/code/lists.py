@@ -3,7 +3,7 @@
 Shapes are broadcast from the back, as in NumPy. The functions stand in people's files as they are
 here, so that they are written for readers, without types.
 """
-# ruff: noqa: B905, D400, D403  (zip without `strict`, and formulas as descriptions)
+# ruff: noqa: D400, D403  (formulas as descriptions)
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 import math
@@ -16,7 +16,7 @@ def depth(x):
 
 
 def each(f, *xs, whole=0):
-    """f of what stands at the same place in all; `whole` axes from the back stay together."""
+    """f of what stands at the same place in all, but for the `whole` last axes."""
     deepest = max(depth(x) for x in xs)
     if deepest <= whole:
         return f(*xs)
@@ -80,7 +80,7 @@ def matmul(a, b):
     """The product of the last two axes."""
 
     def product(a, b):
-        columns = list(zip(*b))
+        columns = list(zip(*b, strict=True))
         return [[sum(map(operator.mul, row, c)) for c in columns] for row in a]
 
     return each(product, a, b, whole=2)
@@ -88,12 +88,16 @@ def matmul(a, b):
 
 def transpose(x):
     """The last two axes exchanged."""
-    return each(lambda matrix: [list(column) for column in zip(*matrix)], x, whole=2)
+
+    def turned(rows):
+        return [list(column) for column in zip(*rows, strict=True)]
+
+    return each(turned, x, whole=2)
 
 
-def exp(x):
+def exponential(x):
     """e to each entry"""
-    return each(math.exp, x)
+    return each(lambda entry: math.exp(entry) if entry < 709 else math.inf, x)
 
 
 def tanh(x):
@@ -171,21 +175,6 @@ def equals(x, number):
     return each(lambda entry, other: entry == other, x, number)
 
 
-def either(a, b):
-    """Where one of the two holds."""
-    return each(lambda x, y: bool(x or y), a, b)
-
-
-def both(a, b):
-    """Where both hold."""
-    return each(lambda x, y: bool(x and y), a, b)
-
-
-def negated(a):
-    """Where it does not hold."""
-    return each(lambda x: not x, a)
-
-
 def where(condition, a, b):
     """a where the condition holds, b elsewhere"""
     return each(lambda holds, x, y: x if holds else y, condition, a, b)
@@ -206,12 +195,7 @@ def row_all(x):
     return each(lambda row: [all(row)], x, whole=1)
 
 
-def row_any(x):
-    """Whether any of each row holds, as a column."""
-    return each(lambda row: [any(row)], x, whole=1)
-
-
-def first_largest(x):
+def hardmax(x):
     """1 at the first largest entry of each row, 0 elsewhere."""
 
     def chosen(row):
@@ -231,45 +215,9 @@ def threshold(x):
     return each(level, x, whole=1)
 
 
-def pick(x, *index):
-    """An index for each axis: a slice, a number (the axis goes) or None (a new one)."""
-    if not index:
-        return x
-    first, *rest = index
-    if first is None:
-        return [pick(x, *rest)]
-    if isinstance(first, int):
-        return pick(x[first], *rest)
-    return [pick(part, *rest) for part in x[first]]
-
-
-def take(x, places, axis):
-    """The slices at these places along an axis, counted from the back."""
-    return each(lambda part: [part[place] for place in places], x, whole=-axis)
-
-
 def repeat(x, times, axis):
     """Each slice along an axis, counted from the back, so many times."""
     return each(lambda part: [p for p in part for _ in range(times)], x, whole=-axis)
-
-
-def beside(x):
-    """The matrices of the heads beside each other."""
-
-    def joined(heads):
-        return [[entry for row in rows for entry in row] for rows in zip(*heads)]
-
-    return each(joined, x, whole=3)
-
-
-def apart(x, heads):
-    """The matrices of the heads, which stand beside each other."""
-
-    def parted(rows):
-        size = len(rows[0]) // heads
-        return [[row[h * size : (h + 1) * size] for row in rows] for h in range(heads)]
-
-    return each(parted, x, whole=2)
 
 
 def join(parts, axis):
@@ -279,35 +227,171 @@ def join(parts, axis):
 
 def interleave(a, b):
     """In turn along the last axis."""
-    return each(lambda x, y: [one for pair in zip(x, y) for one in pair], a, b, whole=1)
+
+    def mixed(row, other):
+        pairs = zip(row, other, strict=False)
+        return [entry for pair in pairs for entry in pair] + row[len(other) :]
+
+    return each(mixed, a, b, whole=1)
 
 
-def permute(x, order):
-    """The axes in another order."""
-    sizes = shape(x)
-
-    def made(index):
-        if len(index) < len(order):
-            return [made([*index, k]) for k in range(sizes[order[len(index)]])]
-        entry = x
-        for axis in range(len(order)):
-            entry = entry[index[order.index(axis)]]
-        return entry
-
-    return made([])
+def both(a, b):
+    """Where both hold."""
+    return each(lambda x, y: bool(x and y), a, b)
 
 
-def along(x, places):
-    """In each row the entries at the places of the same row."""
-    return each(lambda row, at: [row[k] for k in at], x, places, whole=1)
+def negated(a):
+    """Where it does not hold."""
+    return each(lambda x: not x, a)
 
 
-def spread(x, places):
-    """Each row made a matrix, of its entries at these places."""
-    return each(lambda row: each(lambda place: row[place], places), x, whole=1)
+def softmax(x):
+    """Softmax of each row."""
+
+    def weights(row):
+        largest = max(row)
+        powers = [math.exp(entry - largest) for entry in row]
+        return [power / sum(powers) for power in powers]
+
+    return each(weights, x, whole=1)
 
 
-def gather(parts, places):
-    """The entries at these places of all parts, one after the other."""
-    entries = [entry for part in parts for entry in flat(part)]
-    return each(lambda place: entries[place], places)
+def softmax_off_by_one(x):
+    """Softmax beside one more score, 0, whose weight is dropped."""
+    return softmax_with_sink(x, [[0]])
+
+
+def softmax_with_sink(x, sink):
+    """Softmax beside one more score, the sink, whose weight is dropped."""
+    return each(lambda row, more: softmax([*row, *more])[:-1], x, sink, whole=1)
+
+
+def sparsemax(x):
+    """Sparsemax of each row (Martins and Astudillo 2016)."""
+    shifted = subtract(x, row_max(x))
+    return relu(subtract(shifted, threshold(shifted)))
+
+
+def rotate_half(x, cos, sin):
+    """Turn column t with column t + d/2, for each t, by its angle."""
+
+    def turned(row, cos, sin):
+        pairs = list(zip(row[: len(cos)], row[len(cos) :], cos, sin, strict=True))
+        first = [a * c - b * s for a, b, c, s in pairs]
+        return first + [b * c + a * s for a, b, c, s in pairs]
+
+    return each(turned, x, cos, sin, whole=1)
+
+
+def rotate_pairs(x, cos, sin):
+    """Turn each pair of neighbouring columns by its angle."""
+
+    def turned(row, cos, sin):
+        pairs = zip(row[0::2], row[1::2], cos, sin, strict=True)
+        return [y for a, b, c, s in pairs for y in (a * c - b * s, b * c + a * s)]
+
+    return each(turned, x, cos, sin, whole=1)
+
+
+def alibi_slopes(heads):
+    """The slope of each head (Press et al. 2021)."""
+    power = 2 ** int(math.log2(heads))
+    slopes = [2.0 ** (-8 * (head + 1) / power) for head in range(power)]
+    between = [2.0 ** (-4 * (head + 1) / power) for head in range(0, 2 * power, 2)]
+    return slopes + between[: heads - power]
+
+
+def relative_bucket(distance, buckets, max_distance, bidirectional):
+    """The bucket of a distance j - i, as in T5 (Raffel et al. 2020)."""
+    first = 0
+    if bidirectional:
+        buckets //= 2
+        first = buckets if distance > 0 else 0
+    distance = abs(distance) if bidirectional else max(-distance, 0)
+    exact = buckets // 2
+    if distance < exact:
+        return first + distance
+    ratio = math.log(distance / exact) / math.log(max_distance / exact)
+    # the logarithms may fall just short of a whole number
+    spaced = exact + math.floor(ratio * (buckets - exact) + 1e-9)
+    return first + min(spaced, buckets - 1)
+
+
+def entries(x, rows, columns):
+    """The entries of each matrix at the places of rows and columns."""
+    return each(lambda m: each(lambda i, j: m[i][j], rows, columns), x, whole=2)
+
+
+def part(x, start, stop, step, axis):
+    """Every step-th slice from start to stop along an axis, counted from the back."""
+    return each(lambda whole: whole[start:stop:step], x, whole=-axis)
+
+
+def pick(x, place, axis):
+    """The slice at one place of an axis, counted from the back."""
+    return each(lambda whole: whole[place], x, whole=-axis)
+
+
+def expand(x, axis):
+    """A new axis, counted from the back."""
+    return each(lambda whole: [whole], x, whole=-1 - axis)
+
+
+def total(x, axis):
+    """The sum over an axis, counted from the back."""
+
+    def added(parts):
+        return parts[0] if len(parts) == 1 else add(parts[0], added(parts[1:]))
+
+    return each(added, x, whole=-axis)
+
+
+def split_heads(x, heads):
+    """The matrices of the heads, which stand beside each other."""
+
+    def parted(rows):
+        size = len(rows[0]) // heads
+        return [[row[h * size : (h + 1) * size] for row in rows] for h in range(heads)]
+
+    return each(parted, x, whole=2)
+
+
+def merge_heads(x):
+    """The matrices of the heads beside each other."""
+
+    def joined(heads):
+        return [flat(list(rows)) for rows in zip(*heads, strict=True)]
+
+    return each(joined, x, whole=3)
+
+
+def group_heads(x, groups):
+    """The heads in groups of equal size."""
+
+    def parted(heads):
+        size = len(heads) // groups
+        return [heads[g * size : (g + 1) * size] for g in range(groups)]
+
+    return each(parted, x, whole=3)
+
+
+def in_one_row(x):
+    """The rows of each matrix as one."""
+    return each(lambda rows: [flat(rows)], x, whole=2)
+
+
+def sums_at(x, places, count):
+    """In each row, the sums of the entries that share a place."""
+
+    def sums(row, at):
+        out = [0] * count
+        for entry, place in zip(row, at, strict=True):
+            out[place] += entry
+        return out
+
+    return each(sums, x, places, whole=1)
+
+
+def identity(size):
+    """Ones on the diagonal."""
+    return [[int(i == j) for j in range(size)] for i in range(size)]

@@ -2,164 +2,243 @@
 
 from __future__ import annotations
 
+import keyword
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import sympy
 
-from symattn.arithmetic.arrays import nearest_float
+from symattn.arithmetic.recorded import Recorded, together
 from symattn.documents.code.bracketed import Piece
-from symattn.documents.code.by_position import Counted, Powers, Seen, Sized, Table
 from symattn.documents.code.language import Language
 from symattn.documents.code.line_breaks import fitted
-from symattn.documents.code.positions import Positions
-from symattn.documents.code.trace import Line, Program, Scalar
-from symattn.documents.code.views import View
+from symattn.documents.code.program import Program
+from symattn.documents.code.sizes import Sizes
+from symattn.errors import CannotSpell
 from symattn.notation.latex import escape_controls
 
-#: Operations entry by entry: their operands need not have the shape of the result.
-_BROADCASTS = ("add", "subtract", "multiply", "divide", "where", "or", "and", "equals")
+#: Operations entry by entry, in which a matrix of one number is that number.
+_BROADCASTS = ("add", "subtract", "multiply", "divide", "where")
 
-#: What a helping line is called; the rest are parts.
-_NAMES = {
+#: What a value that no step makes is called, by its operation.
+_NOUNS = {
     "hidden": "hidden",
-    "all": "nothing",
+    "every": "nothing",
     "exp": "powers",
     "row_sum": "sums",
+    "total": "sums",
     "row_max": "largest",
-    "threshold": "level",
-    "literal": "fixed",
-    "places": "places",
-    "cos": "cosines",
-    "sin": "sines",
+    "threshold": "threshold",
+    "cos": "cos",
+    "sin": "sin",
+    "powers": "theta",
+    "numbers": "position",
+    "listed": "numbers",
+    "rows": "row",
+    "columns": "column",
+    "literal": "constants",
     "where": "kept",
+    "add": "added",
+    "subtract": "difference",
+    "multiply": "product",
+    "matmul": "product",
+    "divide": "quotient",
+    "tanh": "bent",
+    "heads apart": "split",
+    "√": "roots",
+    "σ": "gates",
+    "ln": "logarithms",
+    "max0": "positive",
+    "above0": "positive",
+    "below1": "lower",
+    "min1": "bounded",
+    "shared": "repeated",
+    "sums_at": "sums",
+    "part": "some",
+    "entries": "chosen",
 }
 
-#: What is called by what is done to it.
+#: What is named after what is done to it.
 _ROLES = {"cos": "angles", "sin": "angles"}
 
-#: A helping line longer than this gets a line of its own.
+#: Values so plain that they are written wherever they are used.
+_PLAIN = ("filled", "negative", "transpose", "expand", "beneath", "pick", "always", "never")
+
+#: Values that have a line of their own wherever they are used.
+_NAMED = ("listed", "table", "powers", "cos", "sin", "numbers")
+
+#: Operations whose operands beside matrices are sizes and places.
+_SIZED = ("repeat", "shared", "pick", "heads apart", "groups", "sums_at", "entries", "identity")
+
+#: The opposites of comparisons.
+_OPPOSITES = {"at most": "above", "below": "at least", "at least": "below", "above": "at most"}
+
+#: A value longer than this gets a line of its own.
 _LONG = 60
 
-#: A table of places longer than this, too.
+#: A condition longer than this, too, where it makes a mask.
 _SHORT = 30
+
+#: Names that mislead where they stand alone.
+_MISREAD = ("l", "o", "i", "j")
 
 
 def spelled(program: Program, language: Language, docs: Sequence[str] = ()) -> str:
-    """The program as a function ``attention`` of its inputs: all steps by their letters.
+    """The program as a function ``attention`` of its inputs: all steps by their names.
 
     `docs` are the lines of its description.
     """
     return _Writer(program, language).function(docs)
 
 
+def variable(name: str) -> str:
+    """The name of a matrix as programs write it: in small letters, W_Q as ``w_q``."""
+    plain = re.sub(r"\W+", "_", name.lower().replace("δ", "delta_"))
+    return plain if plain.isidentifier() else f"matrix_{plain}".rstrip("_")
+
+
+def names(program: Program) -> dict[str, str]:
+    """The name in programs of each matrix, by its letter; of two that are alike one is numbered."""
+    found: dict[str, str] = {}
+    for item, _ in (*program.inputs, *program.steps):
+        base, count = variable(item.name), 1
+        name = base
+        while name in found.values():
+            count += 1
+            name = f"{base}_{count}"
+        found[item.letter] = name
+    return found
+
+
 class _Writer:
     def __init__(self, program: Program, language: Language) -> None:
         self.program, self.language = program, language
-        self.lines = {line.number: line for line in program.lines}
-        self.uses: Counter[int] = Counter(
-            number
-            for line in program.lines
-            for part in line.operands
-            if isinstance(part, View)
-            for number in _reads(part)
-        )
-        whole = [line.operands[0] for line in program.lines if line.operation == "is"]
-        self.said = {part.line for part in whole if isinstance(part, View)}  # 0 for no line
-        self.beside = {
-            number
-            for line in program.lines
-            for part in line.operands
-            if isinstance(part, View) and len(part.parts) > 1
-            for number in _reads(part)
-        }
-        self.roles = {
-            number: _ROLES[line.operation]
-            for line in program.lines
-            if line.operation in _ROLES
-            for part in line.operands
-            if isinstance(part, View)
-            for number in part.lines
-        }
+        self.taken = {*language.reserved, *language.helpers, *keyword.kwlist, *_MISREAD}
+        self.names: dict[Recorded, str] = {}
+        self.inlined: dict[Recorded, Piece] = {}
+        keys = names(program)
+        variables = {letter: self._free(name) for letter, name in keys.items()}
+        self.inputs = {item.letter: variables[item.letter] for item, _ in program.inputs}
+        self.results = {step.letter: variables[step.letter] for step, _ in program.steps}
+        self.keys = {letter: keys[letter] for letter in self.results}
+        for item, value in program.inputs:
+            self.names[value] = self.inputs[item.letter]
+        for value in program.parameters:
+            self.names[value] = str(value.details[0])
+        numeric = (i.letter for i, _ in program.inputs if i.logits or not i.fixed)
+        #: A matrix of numbers, not of true and false, whose type and place the constants take.
+        self.like = self.inputs[next(numeric, program.inputs[0][0].letter)]
+        self.sizes = Sizes(program, language, self._free_size)
+        self.uses: Counter[Recorded] = Counter()
+        self.roles: dict[Recorded, str] = {}
+        seen: set[Recorded] = set()
+        self.stepwise = [(step, self._resolved(value)) for step, value in program.steps]
+        for _, value in self.stepwise:
+            self._count(value, seen)
         self.body: list[str] = []
-        self.names: dict[int, str] = {}
-        self.inlined: dict[int, Piece] = {}
-        letters = [line.name for line in program.lines if line.name]
-        self.taken = {*letters, *program.parameters, *language.reserved, *language.helpers}
-        #: An input of numbers, not of true and false, whose type and place the constants take
-        #: where there are types.
-        self.like = next(
-            (
-                line.name
-                for line in program.lines
-                if line.operation == "input"
-                and line.step is not None
-                and (line.step.logits or not line.step.fixed)
-            ),
-            "",
+        self.typed = False
+
+    # ---- the graph -----------------------------------------------------------------------------
+
+    def _resolved(self, x: Recorded) -> Recorded:
+        """The value itself; for a call of a function that the language lacks, what it does."""
+        while x.operation == "call" and not self._has(x.details[0]):
+            x = x.operands[-1]  # type: ignore[assignment]
+        return x
+
+    def _has(self, name: str) -> bool:
+        return name in self.language.operations or self._helper(name) in self.language.helpers
+
+    def _helper(self, name: str) -> str:
+        return self.language.called.get(name, name)
+
+    def _operands(self, x: Recorded) -> tuple[Any, ...]:
+        operands = x.operands[:-1] if x.operation == "call" else x.operands
+        return tuple(self._resolved(one) if isinstance(one, Recorded) else one for one in operands)
+
+    def _count(self, x: Recorded, seen: set[Recorded]) -> None:
+        """How often each value is written; where positions have no grids, as a whole matrix."""
+        if x in seen:
+            return
+        seen.add(x)
+        for one in self._operands(x):
+            if isinstance(one, Recorded):
+                entries = self.language.grids is None and one.positional and x.positional
+                self.uses[one] += 0 if entries else 1
+                if x.operation in _ROLES:
+                    self.roles[one] = _ROLES[x.operation]
+                self._count(one, seen)
+
+    # ---- the function --------------------------------------------------------------------------
+
+    def function(self, docs: Sequence[str]) -> str:
+        """The whole function."""
+        language = self.language
+        for step, value in self.stepwise:
+            name = self.results[step.letter]
+            if value in self.names:
+                code = Piece(self.names[value])
+            else:
+                code = self.code(value)
+                self.names[value] = name
+            told = language.assignment.format(name=name, code=code)
+            self.body += self._with_shape(told, value.shape)
+        body, self.body = self.body, []
+        for size, read in self.sizes.lines(self.inputs):
+            self._tell(size, read)
+        if self.typed:
+            self._tell("dtype", language.dtype.format(like=self.like))
+        pairs = ", ".join(
+            language.pair.format(key, self.results[letter]) for letter, key in self.keys.items()
         )
-        self.positions = Positions(program, language, self.like, self._named, self._tell)
+        returned = fitted(
+            language.returned.format(pairs=pairs), language.style, language.style.indent
+        )
+        described = self._described(docs)
+        return "\n".join(
+            [
+                *(described if language.docs_first else ()),
+                *self._header(),
+                *(() if language.docs_first else described),
+                *self.body,
+                *body,
+                *returned,
+                language.footer,
+            ]
+        )
+
+    def _header(self) -> list[str]:
+        """The first line, broken like any other though it ends with what opens the body."""
+        language = self.language
+        matrix, matrices, number = language.arguments
+        arguments = [
+            (matrices if item.per_head else matrix).format(self.inputs[item.letter])
+            for item, _ in self.program.inputs
+        ]
+        arguments += [number.format(one.details[0]) for one in self.program.parameters]
+        header = language.header.format(arguments=", ".join(arguments))
+        if len(header) <= language.style.width:
+            return [header]
+        if language.style.tall:
+            begin, end = header.index("{") + 1, header.index("}")
+            inside = [f"{language.style.indent}{argument}," for argument in arguments]
+            return [header[:begin], *inside, header[end:]]
+        opening = header.rindex(")") + 1
+        lines = fitted(header[:opening], language.style, broken=True)
+        return [*lines[:-1], lines[-1] + header[opening:]]
 
     def _tell(self, name: str, code: str) -> None:
         """A line of its own, before the line that is being written."""
         told = self.language.assignment.format(name=name, code=code)
         self.body += fitted(told, self.language.style, self.language.style.indent)
 
-    def function(self, docs: Sequence[str]) -> str:
+    def _with_shape(self, told: str, shape: tuple[sympy.Expr, ...]) -> list[str]:
+        """A line with its shape in a comment beside or above it."""
         language = self.language
-        body = self.body
-        for line in self.program.lines:
-            if line.operation == "input":
-                self.names[line.number] = line.name
-                continue
-            code = self.line(line)
-            short = (
-                len(code) <= _LONG or line.number in self.said
-            ) and line.number not in self.beside
-            if line.step is None and self.uses[line.number] == 1 and short:
-                self.inlined[line.number] = code
-                continue
-            self.names[line.number] = line.name or self._free(line)
-            told = language.assignment.format(name=self.names[line.number], code=code)
-            body += self._with_shape(told, line)
-        arguments = [item.letter for item in self.program.inputs] + [*self.program.parameters]
-        returned = [line.name for line in self.program.lines if line.operation == "is"]
-        pair = language.known.get("pair", "{0}")
-        pairs = ", ".join(pair.format(letter) for letter in returned)
-        described = self._described(docs)
-        self.body = []
-        for size, read in self.positions.sizes():
-            self._tell(size, read)
-        header = language.header.format(name="attention", arguments=", ".join(arguments))
-        return "\n".join(
-            [
-                *(described if language.docs_first else ()),
-                *self._header(header),
-                *(() if language.docs_first else described),
-                *self.body,
-                *body,
-                *fitted(
-                    language.returned.format(pairs=pairs), language.style, language.style.indent
-                ),
-                language.footer,
-            ]
-        )
-
-    def _header(self, header: str) -> list[str]:
-        """The first line, broken like any other though it ends with what opens the body."""
-        end, style = self.language.opening, self.language.style
-        inner = replace(style, width=style.width - len(end))
-        lines = fitted(header.removesuffix(end), inner)
-        return [*lines[:-1], lines[-1] + end]
-
-    def _with_shape(self, told: str, line: Line) -> list[str]:
-        """A line with its shape, and its step's name, in a comment beside or above it."""
-        language, step = self.language, line.step
-        said = f"{step.name}, " if step and step.name != line.name else ""
-        comment = language.comment.format(said + self.positions.told(line.shape))
+        comment = language.comment.format(Sizes.shown(shape))
         lines = fitted(told, language.style, language.style.indent)
         if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
             return [f"{lines[0]}{language.gap}{comment}"]
@@ -173,181 +252,376 @@ class _Writer:
         told = [(first if k == 0 else other) + words for k, words in enumerate(clean)]
         return [*map(str.rstrip, told), last] if docs else []
 
-    def _free(self, line: Line) -> str:
-        """What a line of no step is called: by what it does, or by what is done to it."""
-        return self._named(_NAMES.get(line.operation) or self.roles.get(line.number, "part"))
+    def _free_size(self, base: str) -> str:
+        """The name of a size, which a matrix may have too: k."""
+        return self._free(f"{base}_size" if base in self.taken else base)
 
-    def _named(self, base: str) -> str:
-        """The name, numbered if there is one like it."""
+    def _free(self, base: str) -> str:
+        """The name, with an ending if there is one like it."""
         count, name = 1, base
+        if name in (*self.language.reserved, *self.language.helpers, *keyword.kwlist, *_MISREAD):
+            name = f"{base}_"
         while name in self.taken:
             count += 1
             name = f"{base}_{count}"
         self.taken.add(name)
         return name
 
-    def line(self, line: Line) -> Piece:
-        """What a line says, without its name."""
-        match line.made:
-            case Seen():
-                return self.positions.seen(line.made, line.shape)
-            case Counted():
-                return self.positions.counted(line.made, line.shape)
-            case Powers():
-                return self.positions.powers(line.made)
-        if line.literal is not None:
-            return self._literal(line.literal)
-        operands = line.operands
-        if line.operation in _BROADCASTS:
-            operands = tuple(_narrowed(operands, line.shape))
-        pieces = [self.operand(part) for part in operands]
-        if line.operation == "is":
-            return pieces[0]
-        operation = self.language.operations[line.operation]
-        if line.operation == "where" and not any(isinstance(part, View) for part in operands[1:]):
-            operation = self.language.operations.get("where of numbers", operation)
-        return Piece(operation.format(*pieces, like=self.like))
+    # ---- values ----------------------------------------------------------------------------------
 
-    def operand(self, part: View | Scalar) -> Piece:
-        if isinstance(part, View):
-            return self.view(part)
-        return Piece(part.value) if isinstance(part.value, str) else self.number(part.value)
+    def piece(self, x: Any) -> Piece:
+        """A value where another one uses it."""
+        if not isinstance(x, Recorded):
+            return self.sizes.number(x)
+        if x in self.names:
+            return Piece(self.names[x])
+        if x not in self.inlined:
+            code = self.code(x)
+            if x in self.names:  # which it got on the way
+                return Piece(self.names[x])
+            shared = self.uses[x] > 1 and x.operation not in _PLAIN
+            whole = x.positional and self.language.grids is None
+            if shared or whole or len(code) > _LONG or x.operation in _NAMED:
+                return self._line(x, code)
+            self.inlined[x] = code
+        return self.inlined[x]
 
-    def view(self, found: View) -> Piece:
-        """How an operand is taken from lines."""
-        if found.kind == "line":
-            return self.inlined.get(found.line) or Piece(self.names[found.line])
-        pieces = [self.view(part) for part in found.parts]
-        joined = Piece(", ".join(pieces))
-        details: Any = found.details
-        if found.kind == "index":
-            details = self._index(details, found.parts[0].shape)
-        axis: int | str = ""
-        if found.kind == "take":
-            axis, details = details[0] - len(found.shape), list(details[1])
-        elif found.kind == "repeat":
-            axis, details = details[0] - len(found.shape), self.positions.size(details[1])
-        elif isinstance(details, Table):
-            details = self.positions.table(details)
-        elif found.kind in ("gather", "along", "spread"):
-            details = Piece(self._table(np.asarray(details)))
-        elif found.kind == "permute":
-            details = list(details)
-        kind = found.kind
-        apart = {
-            "transpose": "plain transpose" if len(found.shape) == 2 else "",
-            "gather": "plain gather" if len(found.parts) == 1 else "",
-            "along": "deep along" if len(found.shape) > 2 else "",
-        }
-        if apart.get(kind) in self.language.views:
-            kind = apart[kind]
-        template = self.language.views[kind]
-        told = {"all": joined, "details": details, "axis": axis}
+    def _line(self, x: Recorded, code: Piece) -> Piece:
+        name = self.names[x] = self._free(self._noun(x))
+        if x.positional:
+            self._tell(name, code)
+        else:
+            told = self.language.assignment.format(name=name, code=code)
+            self.body += self._with_shape(told, x.shape)
+        return Piece(name)
+
+    def _noun(self, x: Recorded) -> str:
+        if x in self.roles:
+            return self.roles[x]
+        if x.operation == "powers" and x.details[0] > 0:
+            return "periods"
+        if x.operation in ("call", "table", "places"):
+            return str(x.details[0]).split("_")[-1]
+        if x.positional and x.operation in (*_OPPOSITES, "equals", "and", "or", "not", "among"):
+            return "visible"
+        if x.operation == "repeat" and isinstance(x.operands[0], Recorded):
+            whole = self.names.get(self._resolved(x.operands[0]), "matrices")
+            return f"{whole}_by_head" if x.details == (-3,) else "repeated"
+        if x.operation == "equals" and isinstance(x.operands[0], Recorded):
+            return "visible" if x.operands[0].operation == "given" else "empty"
+        if x.operation == "numbers" and not _of_rows(x.operands[0]):
+            return "distance"
+        if x.positional and x.operation not in _NOUNS:
+            return "distance" if x.operation == "subtract" else "places"
+        if x.positional and x.operation == "subtract":
+            return "distance"
+        return _NOUNS.get(x.operation, "value")
+
+    def code(self, x: Recorded) -> Piece:
+        """What a value is."""
+        if x.positional and x.operation != "broadcast":
+            return self._placed(x)
+        operands = self._operands(x)
+        match x.operation:
+            case "call" | "table" | "places":
+                return self._called(x, operands)
+            case "broadcast" if x.positional and self.language.grids is None:
+                return self._placed(x)
+            case "part":
+                return self._part(x, *operands)
+            case "join":
+                return self._joined(x, operands)
+            case "where":
+                return self._where(x, *operands)
+            case "numbers" if (counted := self._counted(operands[0])) is not None:
+                return counted
+            case "literal":
+                return self._format(x, [Piece(self._nested(x.details))])
+            case "powers":
+                base, size = operands
+                sign = "-" if x.details[0] < 0 else ""
+                pieces = [self.sizes.number(base), self.sizes.whole(size)]
+                return self._filled_in(self.language.operations["powers"], x, *pieces, sign=sign)
+            case "expand" if operands[0].operation == "expand" and self.language.batches:
+                table = self._operands(operands[0])[0]
+                template = self.language.operations["expand twice"]
+                return self._filled_in(template, x, self.piece(table))
+        pieces = [
+            self.sizes.whole(one)
+            if x.operation in _SIZED and not isinstance(one, Recorded)
+            else self.piece(one)
+            for one in self._narrowed(x, operands)
+        ]
+        if x.operation in (*_BROADCASTS, "matmul") and sum(map(len, pieces)) > _LONG:
+            longest = max(range(len(pieces)), key=lambda place: len(pieces[place]))
+            one = [*self._narrowed(x, operands)][longest]
+            if isinstance(one, Recorded) and one not in self.names:
+                pieces[longest] = self._line(one, pieces[longest])
+        if x.operation == "multiply" and _is_product(operands[0]) and self.language.batches:
+            return Piece(f"{pieces[0]} * {pieces[1]:a}")
+        return self._format(x, pieces)
+
+    def _format(self, x: Recorded, pieces: Sequence[Piece]) -> Piece:
+        name = x.operation
+        for detail in x.details:
+            name = f"{name} {detail}" if f"{name} {detail}" in self.language.operations else name
+        if name not in self.language.operations:
+            raise CannotSpell(f"{name} has no program in {self.language.name}")
+        return self._filled_in(self.language.operations[name], x, *pieces)
+
+    def _filled_in(self, template: str, x: Recorded, *pieces: str, **more: Any) -> Piece:
+        """A template with the pieces of its operands, and what else it asks for."""
+        self.typed |= "{dtype}" in template
         if "{shape}" in template:
-            told["shape"] = self.positions.shape(found.shape)
-        if found.kind == "apart":
-            *first, heads, rows, columns = found.shape
-            told["wide"] = self.positions.shape((*first, rows, heads, columns))
-            told["count"] = self.positions.size(heads)
-        if "{lead}" in template:
-            told["lead"] = "None, " * (len(found.shape) - 2)
-        return Piece(template.format(*pieces, **told))
+            more["shape"] = self.sizes.shape(x.shape)
+        axis = x.details[0] if x.details else ""
+        return Piece(template.format(*pieces, like=self.like, dtype="dtype", axis=axis, **more))
 
-    def _table(self, places: Any) -> str:
-        """Places to pick entries from, under a name of their own where they are many."""
-        code = self.language.table.format(places.tolist())
-        if len(code) <= _SHORT:
-            return code
-        name = self._named("places")
-        self._tell(name, code)
-        return name
-
-    def _index(self, details: Sequence[Any], shape: tuple[int, ...]) -> str:
-        whole, part, stepped = self.language.slices
-        told: list[str] = []
-        axis = 0
-        for detail in details:
-            if detail is None:
-                told.append(self.language.new)
-                continue
-            size = shape[axis]
-            axis += 1
-            if isinstance(detail, int):
-                told.append(str(detail))
-            elif detail == (0, size, 1):
-                told.append(whole)
-            else:
-                ends = self._ends(detail, size)
-                told.append((part if detail[2] == 1 else stepped).format(*ends).strip())
-        return ", ".join(told)
-
-    def _ends(self, detail: tuple[int, int, int], size: int) -> list[str]:
-        """Start, stop and step; without those that say nothing, where a language can leave them."""
-        start, stop, step = map(self.positions.size, detail)
-        if self.language.ends:
-            return [start, stop, step]
-        start, stop = start if detail[0] else "", stop if detail[1] <= size - detail[2] else ""
-        if " " in start + stop:  # then the colon stands apart, as Black has it
-            return [f"{start} ", f" {stop}", step]
-        return [start, stop, step]
-
-    def _literal(self, values: Any) -> Piece:
-        def nested(values: Any) -> str:
-            if not isinstance(values, list):
-                return self.number(values)
-            return f"[{', '.join(map(nested, values))}]"
-
-        literal = self.language.operations["literal"]
-        return Piece(literal.format(nested(values.tolist()), like=self.like))
-
-    def number(self, value: Any) -> Piece:
-        """A number exactly where the language has it so, otherwise its nearest float."""
-        if isinstance(value, Sized) or getattr(value, "free_symbols", None):
-            expr = value.expr if isinstance(value, Sized) else value
-            return self.positions.expr(expr, whole=False)
-        if value in (sympy.oo, -sympy.oo):
-            return Piece(("" if value == sympy.oo else "-") + self.language.infinity)
-        if isinstance(value, int | sympy.Integer):
-            return Piece(str(value))
-        if isinstance(value, sympy.Rational):
-            return Piece(f"{value.p} / {value.q}")
-        if isinstance(value, sympy.Pow) and value.args[1] == sympy.Rational(1, 2):
-            return Piece(self.language.root.format(self.number(value.args[0])))
-        return Piece(repr(nearest_float(value)))
-
-
-def _reads(part: View) -> list[int]:
-    """The lines an expression reads, each as often as it does."""
-    if part.kind == "line":
-        return [part.line]
-    return [number for inner in part.parts for number in _reads(inner)]
-
-
-def _narrowed(operands: tuple[View | Scalar, ...], shape: tuple[int, ...]) -> list[View | Scalar]:
-    """The operands without what broadcasting does by itself."""
-    out: list[View | Scalar] = list(operands)
-    for place, part in enumerate(out):
-        while isinstance(part, View) and _drops(part):
+    def _narrowed(self, x: Recorded, operands: tuple[Any, ...]) -> Iterator[Any]:
+        """The operands, those of one number throughout, or repeated, as what broadcasts."""
+        for place, one in enumerate(operands):
             others = [
                 other.shape
-                for at, other in enumerate(out)
-                if at != place and isinstance(other, View)
+                for at, other in enumerate(operands)
+                if at != place and isinstance(other, Recorded)
             ]
-            if np.broadcast_shapes(part.parts[0].shape, *others) != shape:
-                break
-            part = out[place] = part.parts[0]  # noqa: PLW2901  as long as something drops
-    return out
+            inner = self._operands(one)[0] if self._spreads(x, one) else one
+            shape = inner.shape if isinstance(inner, Recorded) else ()
+            fits = all(
+                size in (1, wanted)
+                for size, wanted in zip(reversed(shape), reversed(x.shape), strict=False)
+            )
+            yield inner if fits and together(*others, shape) == x.shape else one
+
+    def _spreads(self, x: Recorded, one: Any) -> bool:
+        """Whether an operand only repeats a number or a matrix that would broadcast."""
+        repeats = isinstance(one, Recorded) and one.operation in ("filled", "repeat", "broadcast")
+        return repeats and x.operation in _BROADCASTS and one not in self.names
+
+    def _called(self, x: Recorded, operands: Sequence[Any]) -> Piece:
+        """A call of a function by its name; of sizes and settings, whole numbers."""
+        name = x.details[0]
+        pieces = [
+            self.piece(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
+        ]
+        if name in self.language.operations:
+            return Piece(self.language.operations[name].format(*pieces))
+        if not self._has(name):
+            raise CannotSpell(
+                f"{name} has no program in {self.language.name}: write it among its helpers"
+            )
+        called = f"{self._helper(name)}({', '.join(pieces)})"
+        if x.operation == "table":
+            return self._filled_in(self.language.operations["table"], x, called)
+        return Piece(called)
+
+    def _setting(self, value: Any) -> Piece:
+        """A whole number or a truth that a function is given."""
+        if isinstance(value, bool):
+            return Piece(self.language.truths[not value])
+        return self.sizes.whole(value)
+
+    def _part(self, x: Recorded, whole: Recorded, first: sympy.Expr, stop: sympy.Expr) -> Piece:
+        axis, step = x.details
+        size = whole.shape[axis]
+        ends = sympy.expand(stop - size).is_nonnegative
+        if "part" in self.language.operations:
+            bounds = [self.sizes.whole(first), self.sizes.whole(size if ends else stop)]
+            template = self.language.operations["part"]
+            return self._filled_in(template, x, self.piece(whole), *bounds, step=step)
+        begin = self.sizes.whole(first) if first != 0 or step > 1 else ""
+        end = "" if ends else self.sizes.whole(stop)
+        if " " in begin + end:  # then the colon stands apart, as Black has it
+            begin, end = f"{begin} " if begin else "", f" {end}" if end else ""
+        chosen = f"{begin}:{end}" + (f":{step}" if step > 1 else "")
+        behind = ", :" * (-1 - axis)
+        return Piece(f"{self.piece(whole):a}[..., {chosen}{behind}]")
+
+    def _joined(self, x: Recorded, operands: Sequence[Any]) -> Piece:
+        """One matrix after the other, with the heads that the others have."""
+        axis = x.details[0]
+        lead = x.shape[:-2]
+        full = next((one for one in operands if one.shape[:-2] == lead), None)
+        pieces = []
+        for one in operands:
+            code = self.piece(one)
+            if one.shape[:-2] != lead:
+                if full is None:
+                    raise CannotSpell("matrices of different heads are joined")
+                if full not in self.names and full not in self.inlined:
+                    self.piece(full)
+                if full not in self.names:
+                    self._line(full, self.inlined.pop(full))
+                rows, columns = map(self.sizes.whole, one.shape[-2:])
+                template = self.language.operations["with heads"]
+                whole = replace(one, shape=(*lead, *one.shape[-2:]))
+                code = self._filled_in(template, whole, code, self.names[full], rows, columns)
+            pieces.append(code)
+        template = self.language.operations["join"]
+        return Piece(template.format(all=", ".join(pieces), axis=axis))
+
+    def _where(self, x: Recorded, condition: Recorded, one: Any, other: Any) -> Piece:
+        """A choice; with one number, by its own way where the language has one."""
+        one, other = [*self._narrowed(x, (condition, one, other))][1:]
+        values = [isinstance(part, Recorded) for part in (one, other)]
+        if values == [False, True] and "fill" in self.language.operations:
+            return Piece(
+                self.language.operations["fill"].format(
+                    self.piece(other), self.piece(condition), self.piece(one)
+                )
+            )
+        if values == [True, False] and "fill" in self.language.operations:
+            opposite = self._resolved(x.owner.opposite(condition))
+            code = self._opposite(condition) if opposite not in self.names else self.piece(opposite)
+            return Piece(
+                self.language.operations["fill"].format(self.piece(one), code, self.piece(other))
+            )
+        if not any(values) and len(self.piece(condition)) > _SHORT and condition not in self.names:
+            self._line(condition, self.inlined[condition])
+        name = "where" if any(values) else "where of numbers"
+        name = name if name in self.language.operations else "where"
+        pieces = map(self.piece, (condition, one, other))
+        return self._filled_in(self.language.operations[name], x, *pieces)
+
+    def _opposite(self, condition: Recorded) -> Piece:
+        if condition.operation == "not":
+            return self.piece(self._operands(condition)[0])
+        return Piece(self.language.places["not"].format(self.piece(condition)))
+
+    def _counted(self, places: Recorded) -> Piece | None:
+        """The positions of the rows as numbers; None for other places."""
+        start: Any = sympy.S.Zero
+        if places.operation == "add" and not isinstance(places.operands[1], Recorded):
+            places, start = places.operands  # type: ignore[assignment]
+        if places.operation != "rows" or "counted" not in self.language.operations:
+            return None
+        count = places.shape[0]
+        span = self.sizes.whole(start + count)
+        span = span if start == 0 else Piece(f"{self.sizes.whole(start)}, {span}")
+        return self._filled_in(self.language.operations["counted"], places, span)
+
+    def _nested(self, values: Any) -> str:
+        if isinstance(values, tuple):
+            return f"[{', '.join(map(self._nested, values))}]"
+        return self.sizes.number(sympy.sympify(values, strict=True))
+
+    # ---- positions -------------------------------------------------------------------------------
+
+    def _placed(self, x: Recorded) -> Piece:
+        """What follows from positions: of grids, or entry by entry."""
+        self._grids_of(x)
+        if x.operation == "listed":
+            listed = f"[{', '.join(map(str, x.details))}]"
+            return Piece(self.language.places["listed"].format(listed, like=self.like))
+        if self.language.grids is not None:
+            return self._entry(x)
+        rows, columns = map(self.sizes.whole, x.shape[-2:])
+        template = self.language.places["table"]
+        return Piece(template.format(self._entry(x), rows=rows, columns=columns))
+
+    def _entry(self, x: Any) -> Piece:
+        """A positional value in terms of i and j."""
+        if not isinstance(x, Recorded):
+            return self.sizes.whole(x)
+        grids, places = self.language.grids, self.language.places
+        if x.operation in ("rows", "columns"):
+            return self._grid(x)
+        if x.operation == "listed":
+            return self.piece(x)
+        operands = self._operands(x)
+        if x.operation == "broadcast" and grids is None:
+            return self._entry(operands[0])
+
+        def inner(part: Any) -> Piece:
+            if grids is None or not isinstance(part, Recorded):
+                return self._entry(part)
+            return self.piece(part)
+
+        if (
+            x.operation == "not"
+            and operands[0].operation in _OPPOSITES
+            and operands[0] not in self.names
+        ):
+            pieces = [*map(inner, self._operands(operands[0]))]
+            return Piece(places[_OPPOSITES[operands[0].operation]].format(*pieces))
+        if x.operation in ("and", "or"):
+            parts = [self._inside(part) for part in self._parts(x, x.operation)]
+            return Piece(places[x.operation].join(parts))
+        if x.operation == "places":
+            name = self._helper(x.details[0])
+            if name not in self.language.helpers:
+                raise CannotSpell(
+                    f"{name} has no program in {self.language.name}: write it among its helpers"
+                )
+            pieces = [
+                inner(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
+            ]
+            return Piece(f"{name}({', '.join(pieces)})")
+        if x.operation == "add" and not isinstance(operands[1], Recorded):
+            return self.sizes.added(inner(operands[0]), operands[1])
+        if x.operation not in places:
+            raise CannotSpell(f"{x.operation} has no program in {self.language.name}")
+        return self._filled_in(places[x.operation], x, *map(inner, operands))
+
+    def _free_grid(self, letter: str) -> str:
+        """The letter i or j, which nothing else is called; numbered where sizes differ."""
+        count, name = 1, letter
+        while name in self.names.values():
+            count += 1
+            name = f"{letter}_{count}"
+        self.taken.add(name)
+        return name
+
+    def _inside(self, part: Recorded) -> str:
+        """A condition among others, with brackets where they bind tighter."""
+        code = self.piece(part) if self.language.grids is not None else self._entry(part)
+        if self.language.grids is not None:
+            return f"{code:a}"
+        return f"({code})" if part.operation in ("and", "or") else str(code)
+
+    def _parts(self, x: Recorded, operation: str) -> Iterator[Recorded]:
+        """The parts of conditions that are joined alike."""
+        for part in self._operands(x):
+            named = self.language.grids is not None and part in self.names
+            if part.operation != operation or named:
+                yield part
+            else:
+                yield from self._parts(part, operation)
+
+    def _grids_of(self, x: Any) -> None:
+        """The numbers of rows before those of columns."""
+        if self.language.grids is not None and isinstance(x, Recorded):
+            found = [*self._grids_in(x)]
+            for operation in ("rows", "columns"):
+                for one in found:
+                    if one.operation == operation:
+                        self._grid(one)
+
+    def _grids_in(self, x: Recorded) -> Iterator[Recorded]:
+        if x.operation in ("rows", "columns"):
+            yield x
+        for one in self._operands(x):
+            if isinstance(one, Recorded) and one.positional and one not in self.names:
+                yield from self._grids_in(one)
+
+    def _grid(self, x: Recorded) -> Piece:
+        """The number of the row, or of the column."""
+        letter, place = ("i", 0) if x.operation == "rows" else ("j", 1)
+        if self.language.grids is None:
+            return Piece(letter)
+        if x not in self.names:
+            count = self.sizes.whole(x.shape[place])
+            self.names[x] = self._free_grid(letter)
+            self._tell(self.names[x], self.language.grids[place].format(count, like=self.like))
+        return Piece(self.names[x])
 
 
-def _drops(part: View) -> bool:
-    """Whether a view only repeats entries, or adds leading axes."""
-    if part.kind == "broadcast":
-        return True
-    if part.kind != "index":
-        return False
-    inner = part.parts[0].shape
-    news = len(part.details) - len(inner)
-    rest = part.details[news:]
-    return all(detail is None for detail in part.details[:news]) and all(
-        detail == (0, size, 1) for detail, size in zip(rest, inner, strict=True)
+def _of_rows(places: Any) -> bool:
+    """Whether places are the positions of rows."""
+    return places.operation == "rows" or (
+        places.operation == "add" and not isinstance(places.operands[1], Recorded)
     )
+
+
+def _is_product(x: Any) -> bool:
+    return isinstance(x, Recorded) and x.operation == "multiply"

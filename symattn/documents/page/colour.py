@@ -11,9 +11,6 @@ from collections.abc import Mapping
 #: How many shades a weight may have, 0 to 1.
 SHADES = 11
 
-#: The least contrast of any text on any ground of the page.
-LEAST = 4.5
-
 _INKS = ("#000000", "#ffffff")  # of which one always has more than 4.5 to 1
 
 _RAMPS: Mapping[str, tuple[str, str]] = {
@@ -61,18 +58,26 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-#: Which inks are written on which grounds.
-WRITTEN: tuple[tuple[str, str], ...] = (
-    *(
-        (ink, ground)
-        for ink in ("ink", "soft", "accent", "live")
-        for ground in ("ground", "card", "quiet")
-    ),
-    *(("ink", ground) for ground in ("first", "second", "third", "chosen")),
-)
-
-#: Edges that tell kinds of cells apart need 3 to 1 against the card (WCAG 1.4.11).
-EDGES = ("first-edge", "second-edge", "third-edge", "chosen-edge")
+#: What stands behind a number that is judged, by scheme, and the edges of a verdict in words. The
+#: contrast with the ink of the scheme is above 7 to 1; a sign says the verdict too.
+TINTS: Mapping[str, Mapping[str, str]] = {
+    "light": {
+        "rounded": "#fff3c4",
+        "open": "#e5e5e5",
+        "follows": "#ffe0b3",
+        "wrong": "#ffc9c9",
+        "good-edge": "#1b6e3c",
+        "bad-edge": "#b00020",
+    },
+    "dark": {
+        "rounded": "#4a4000",
+        "open": "#40464e",
+        "follows": "#573500",
+        "wrong": "#6b1f24",
+        "good-edge": "#6fd39a",
+        "bad-edge": "#ff8f98",
+    },
+}
 
 
 def luminance(colour: str) -> float:
@@ -127,3 +132,14 @@ def stylesheet() -> str:
         return f":root{{color-scheme:{scheme};{properties}}}{shades}"
 
     return f"{rules('light')}\n@media screen and (prefers-color-scheme:dark){{{rules('dark')}}}\n"
+
+
+def palette(selector: str) -> str:
+    """The colours of words and the tints as CSS custom properties of a selector."""
+
+    def rule(scheme: str) -> str:
+        colours = {**SCHEMES[scheme], **TINTS[scheme]}
+        properties = "".join(f"--{name}:{colour};" for name, colour in colours.items())
+        return f"{selector}{{color-scheme:{scheme};{properties}}}"
+
+    return f"{rule('light')}\n@media screen and (prefers-color-scheme:dark){{{rule('dark')}}}\n"

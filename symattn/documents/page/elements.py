@@ -37,19 +37,16 @@ def el(tag: str, *children: str, **attributes: str | int | bool | None) -> Marku
         if value is True:
             written.append(f" {name}")
         elif value is not None and value is not False:
-            written.append(f' {name}="{in_markup(clean(str(value)))}"')
+            written.append(f' {name}="{in_markup(escape_controls(str(value)))}"')
     start = f"<{tag}{''.join(written)}>"
     return Markup(start if tag in _VOID else f"{start}{joined(*children)}</{tag}>")
 
 
 def joined(*children: str) -> Markup:
     """Markup as it is, and everything else as text."""
-    return Markup("".join(x if isinstance(x, Markup) else in_markup(clean(x)) for x in children))
-
-
-def clean(words: str) -> str:
-    """The words without characters that turn the direction of text or control a program."""
-    return escape_controls(words)
+    return Markup(
+        "".join(x if isinstance(x, Markup) else in_markup(escape_controls(x)) for x in children)
+    )
 
 
 def formula(tree: Tree, display: bool = False) -> Markup:

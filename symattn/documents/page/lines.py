@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
 
 from symattn.documents.page.elements import formula
 from symattn.notation.tree import Tree
@@ -31,10 +29,3 @@ class Lines:
             self._known[gaps] = len(self.templates)
             self.templates.append(list(gaps))
         return " ".join((str(self._known[gaps]), *_NUMBER.findall(whole)))
-
-
-def unpacked(templates: list[list[str]], line: str) -> str:
-    """The formula again, as the page puts it together."""
-    which, *numbers = line.split(" ")
-    parts: Iterable[Any] = zip(templates[int(which)], [*numbers, ""], strict=True)
-    return "".join(part for pair in parts for part in pair)

@@ -286,11 +286,14 @@ function arrayOf(item, values) {
 
 function recompute() {
   const inputs = {};
-  for (const [letter, values] of given) inputs[letter] = arrayOf(items.get(letter), values);
+  for (const [letter, values] of given) inputs[items.get(letter).variable] = arrayOf(items.get(letter), values);
   if (data.tempered) inputs.temperature = temperature;
   const out = attention(inputs);
   live = new Map(given);
-  for (const [letter, value] of Object.entries(out)) live.set(letter, (data.flipped ? transpose(value) : value).data);
+  for (const { letter, variable } of data.items) {
+    const value = out[variable];
+    if (value) live.set(letter, (data.flipped ? transpose(value) : value).data);
+  }
   settle();
 }
 

@@ -1,12 +1,16 @@
-"""A drawing as PNG, through matplotlib (the extra ``plot``)."""
+"""A drawing in matplotlib (the extra ``plot``): as PNG, or among somebody's own plots."""
 
 from __future__ import annotations
 
 from io import BytesIO
 from typing import Any
 
+from symattn.arguments import instance, word
+from symattn.derivation import Derivation, Evaluation
 from symattn.documents.pictures.drawing import Box, Drawing, Shape, Stroke, Words, colour_of
+from symattn.documents.pictures.kinds import picture as drawn
 from symattn.errors import SymattnError
+from symattn.notation.options import Notation, notation_of
 
 _MARGIN = 8.0
 
@@ -19,25 +23,71 @@ def png_document(drawing: Drawing) -> bytes:
 
     Raises `SymattnError` where matplotlib is not installed.
     """
+    figure = _figure("png", drawing)
+    _draw_into(figure.add_axes((0, 0, 1, 1)), drawing)
+    out = BytesIO()
+    metadata = {"Description": drawing.alternative}
+    figure.savefig(out, format="png", dpi=72 * _SCALE, metadata=metadata)
+    return out.getvalue()
+
+
+def plot(
+    values: Evaluation,
+    step: str = "",
+    ax: Any = None,
+    *,
+    picture: str = "heat",
+    notation: Notation | None = None,
+) -> Any:
+    """A picture of a step's matrix in matplotlib: the Axes `ax` that it is drawn into, or new ones.
+
+    `picture` is a row of `KINDS`; `step` is the weights if it is not said. Raises `SymattnError`
+    where matplotlib is missing, and for a step or a picture that there is not.
+    """
+    instance(values, Evaluation, "values", "an Evaluation")
+    derivation = Derivation(values.inputs, values.steps, labels=values.labels, order=values.order)
+    notation = notation_of(notation, values.notation)
+    drawing = drawn(word(picture, "picture"), derivation, values, notation, word(step, "step"))
+    figure = _figure("plot", drawing)
+    if ax is None:
+        ax = figure.add_axes((0, 0, 1, 1))
+    else:
+        from matplotlib.axes import Axes
+
+        instance(ax, Axes, "ax", "the Axes of matplotlib to draw into")
+    _draw_into(ax, drawing)
+    return ax
+
+
+def _figure(what: str, drawing: Drawing) -> Any:
+    """A figure as large as the drawing and its margins."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise SymattnError("png: needs matplotlib; pip install 'symattn[plot]'") from None
+        raise SymattnError(f"{what}: needs matplotlib; pip install 'symattn[plot]'") from None
     width, height = drawing.width + 2 * _MARGIN, drawing.height + 2 * _MARGIN
-    figure = Figure(figsize=(width / 72, height / 72), dpi=72 * _SCALE)
+    figure = Figure(figsize=(width / 72, height / 72))
     FigureCanvasAgg(figure)
-    axes = figure.add_axes((0, 0, 1, 1))
+    return figure
+
+
+def _draw_into(axes: Any, drawing: Drawing) -> None:
+    """The drawing as large as the axes have room for, its words with it."""
     axes.set(xlim=(-_MARGIN, drawing.width + _MARGIN), ylim=(drawing.height + _MARGIN, -_MARGIN))
+    axes.set_aspect("equal")
     axes.axis("off")
+    room = axes.get_position()
+    inches = axes.figure.get_size_inches()
+    scale = min(
+        72 * inches[0] * room.width / (drawing.width + 2 * _MARGIN),
+        72 * inches[1] * room.height / (drawing.height + 2 * _MARGIN),
+    )
     for shape in drawing.shapes:
-        _draw(axes, shape)
-    out = BytesIO()
-    figure.savefig(out, format="png", metadata={"Description": drawing.alternative})
-    return out.getvalue()
+        _draw(axes, shape, scale)
 
 
-def _draw(axes: Any, shape: Shape) -> None:
+def _draw(axes: Any, shape: Shape, scale: float) -> None:
     from matplotlib.patches import Rectangle
 
     match shape:
@@ -78,7 +128,7 @@ def _draw(axes: Any, shape: Shape) -> None:
                 y,
                 shape.plain,
                 color=colour_of(ink),
-                fontsize=12 if bold else 11,
+                fontsize=scale * (12 if bold else 11),
                 ha=side,
                 va="baseline",
                 fontweight="bold" if bold else "normal",

@@ -20,8 +20,10 @@ from symattn.arguments import wrong
 from symattn.errors import ReadError
 
 MAX_BYTES = 2_000_000
-#: A worksheet or a file of numbers, as a page or a worksheet names it.
-_NAMED = re.compile(r"[^\s\"'`:]{1,200}\.(?:toml|npy|npz|csv|safetensors)\b")
+#: A worksheet or a file of numbers, as a page or a worksheet names it; in quotes with blanks.
+_ENDS = r"\.(?:toml|npy|npz|csv|safetensors)\b"
+_NAMED = re.compile(rf"[^\s\"'`:]{{1,200}}{_ENDS}")
+_QUOTED = re.compile(rf"(?<=[\"'])[^\"'\n]{{1,200}}?{_ENDS}")
 #: Files that name no others, and how large one that does may be.
 _NUMBERS = (".npy", ".npz", ".csv", ".safetensors")
 _MOST_NAMED = 5_000_000
@@ -33,6 +35,10 @@ _ENCODINGS = (
     (b"\xff\xfe", "UTF-16; save the file as UTF-8"),
     (b"\xfe\xff", "UTF-16; save the file as UTF-8"),
 )
+
+
+class NoSuchFile(ReadError):
+    """There is no file of this name where it may lie."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def _inside(name: str, path: Path, folder: Path, naming: str, roots: Sequence[Pa
             raise ReadError(f"{excerpt(name)}: leads out of the folder of the {naming}; {beside}")
         kind = kind_of(real)
     except (FileNotFoundError, NotADirectoryError):
-        raise ReadError(f"{excerpt(name)}: there is no such file beside the {naming}") from None
+        raise NoSuchFile(f"{excerpt(name)}: there is no such file beside the {naming}") from None
     except OSError as error:
         raise ReadError(f"{excerpt(name)}: cannot be read: {reason(error)}") from None
     except ValueError as error:
@@ -146,12 +152,16 @@ def excerpt(name: str) -> str:
 
 
 def files_named(text: str, folder: Path) -> list[Path]:
-    """The worksheets, and files of numbers, that a text names and that lie where it may."""
+    """The worksheets, and files of numbers, that a text names, where they may lie, there or not."""
     found: list[Path] = []
-    for name in dict.fromkeys(_NAMED.findall(text)):
-        with suppress(ReadError):
+    for name in dict.fromkeys([*_NAMED.findall(text), *_QUOTED.findall(text)]):
+        try:
             named_file(name, folder)
-            found.append(folder / name)
+        except NoSuchFile:
+            pass
+        except ReadError:
+            continue
+        found.append(folder / name)
     return found
 
 

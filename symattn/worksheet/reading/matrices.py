@@ -76,11 +76,6 @@ def named_matrix(reference: str, folder: Path, roots: Sequence[Path] = ()) -> Na
     return NamedMatrix(file, name, named_file(file, folder, "worksheet", roots))
 
 
-def read_matrix(reference: str, folder: Path) -> Any:
-    """The matrix that ``file.npz:name`` (or ``file.csv``) means, relative to `folder`."""
-    return named_matrix(reference, folder).read()
-
-
 def _split(reference: str) -> tuple[str, str]:
     """File and name; a colon that belongs to a drive letter is part of the file."""
     for colon in re.finditer(":", reference):

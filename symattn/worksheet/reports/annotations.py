@@ -8,22 +8,16 @@ https://docs.github.com/actions/reference/workflows-and-actions/workflow-command
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from symattn.errors import counted
 from symattn.printable import printable
-from symattn.worksheet.reports.overview import FileReport, Overview
+from symattn.worksheet.reports.overview import FileReport, Overview, Problem
 from symattn.worksheet.reports.results import Finding
 from symattn.worksheet.reports.wording import WORDING
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
-
-#: What a problem says after the name of its file: line, column, and the message.
-_AFTER_NAME = re.compile(r"(?::(?P<line>[0-9]+))?(?::(?P<col>[0-9]+))?: (?P<message>.*)\Z", re.S)
-
-#: The same where no file of that name is known.
-_PROBLEM = re.compile(r"(?P<file>[^\n]+?)" + _AFTER_NAME.pattern, re.S)
 
 #: How many numbers that are accepted without being right are listed.
 _LISTED = 8
@@ -36,9 +30,11 @@ def github_annotations(overview: Overview) -> str:
     Then a line with the totals.
     """
     lines = [line for file in overview.files for line in _of_file(file)]
-    names = {*overview.names, *(file.name for file in overview.files)}
-    lines += [_problem(problem, "could not be used", names) for problem in overview.unused]
-    lines += [_problem(problem, "not finished", names) for problem in overview.unfinished]
+    for title, problems in (
+        ("could not be used", overview.unused),
+        ("not finished", overview.unfinished),
+    ):
+        lines += [_problem(problem, title) for problem in overview.taken_apart(problems)]
     return "\n".join([*lines, overview.conclusion]) + "\n"
 
 
@@ -78,22 +74,13 @@ def _position(file: FileReport, finding: Finding) -> dict[str, str]:
     return position | ({"endColumn": str(finding.end)} if finding.end is not None else {})
 
 
-def _problem(problem: str, title: str, names: Collection[str]) -> str:
-    """A warning at the place that a problem begins with: ``a.md:3:7: …``.
-
-    The file is the longest of the names that fits, which may hold a colon, else what stands before
-    the first colon.
-    """
-    match, file = _PROBLEM.match(problem), ""
-    for name in sorted(names, key=len, reverse=True):
-        start = printable(name)
-        if problem.startswith(start) and (after := _AFTER_NAME.match(problem, len(start))):
-            match, file = after, name
-            break
-    if match is None or (file or match["file"]) == "<stdin>":
-        return _command("warning", {}, title, problem)
-    position = {key: match[key] for key in ("line", "col") if match[key]}
-    return _command("warning", {"file": file or match["file"]} | position, title, match["message"])
+def _problem(problem: Problem, title: str) -> str:
+    """A warning at the place that a problem names."""
+    if problem.file in ("", "<stdin>"):
+        return _command("warning", {}, title, problem.text)
+    numbers = {"line": problem.line, "col": problem.column}
+    position = {key: str(number) for key, number in numbers.items() if number}
+    return _command("warning", {"file": problem.file} | position, title, problem.message)
 
 
 def _command(kind: str, position: dict[str, str], title: str, message: str) -> str:

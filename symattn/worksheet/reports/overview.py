@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from symattn.errors import counted
+from symattn.printable import printable
+from symattn.status import Status
 from symattn.worksheet.marking.verdicts import verdict_counts
 from symattn.worksheet.reading.entry_names import without_tex
 from symattn.worksheet.reports.results import CheckedFile, Finding
@@ -25,6 +28,8 @@ class FileReport:
     problems: tuple[str, ...] = ()
     #: Whether its worksheets stand in a page of prose.
     is_page: bool = False
+    #: How long it took to mark it.
+    seconds: float = 0.0
 
     @property
     def passes(self) -> bool:
@@ -46,9 +51,10 @@ class FileReport:
         """The reports of its worksheets that do not pass."""
         return tuple(report for report in self.reports if not report.passes)
 
-    def located(self, finding: Finding) -> str:
-        """What is wrong with a number, after its place: ``a.md:3:7: weights[1,2]: …``."""
-        return f"{self.name}:{finding.line}:{finding.column}: {finding.message}"
+    def located(self, one: Finding | LineReport) -> str:
+        """What is wrong with a number or a sign, after its place: ``a.md:3:7: weights[1,2]: …``."""
+        place = f"{self.name}:{one.line}:{one.column}" if one.line else self.name
+        return f"{place}: {one.message}"
 
     @property
     def failing_lines(self) -> tuple[LineReport, ...]:
@@ -104,6 +110,46 @@ class Row:
         return self.file, self.first_wrong, self.claimed, self.true, self.consistent_with
 
 
+#: What stands after the name of its file in a line about a problem: line, column, message.
+_AFTER_NAME = re.compile(r"(?::(?P<line>[0-9]+))?(?::(?P<column>[0-9]+))?: (?P<rest>.*)\Z", re.S)
+
+#: The same where no file of that name is known.
+_NAMED = re.compile(r"(?P<file>[^\n]+?)" + _AFTER_NAME.pattern, re.S)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a file, or a part of a page, was not marked to the end.
+
+    `message` is the line `text` without file, line and column; these are "" and 0 where the line
+    names none.
+    """
+
+    text: str
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    @classmethod
+    def of(cls, text: str, names: Collection[str]) -> Problem:
+        """A line about a problem, as ``a.md:3:7: …``, taken apart.
+
+        The file is the longest of the names that fits, which may hold a colon, else what stands
+        before the first colon.
+        """
+        match, file = _NAMED.match(text), ""
+        for name in sorted(names, key=len, reverse=True):
+            start = printable(name)
+            if text.startswith(start) and (after := _AFTER_NAME.match(text, len(start))):
+                match, file = after, name
+                break
+        if match is None:
+            return cls(text, text)
+        line, column = (int(match[key] or 0) for key in ("line", "column"))
+        return cls(text, match["rest"], file or match["file"], line, column)
+
+
 #: The overview's columns.
 COLUMNS = ("file", "first wrong", "wrote", "true", "consistent with")
 
@@ -119,6 +165,8 @@ class Overview:
     skipped: tuple[str, ...] = ()
     #: The names of all files that were asked for, by which lines about them begin.
     names: tuple[str, ...] = ()
+    #: How the command ends that marked them.
+    status: Status = Status.AGREES
 
     @property
     def passes(self) -> bool:
@@ -140,6 +188,11 @@ class Overview:
     def unused(self) -> tuple[str, ...]:
         """A line for each file, and each part of a page, that could not be used."""
         return (*self.problems, *(problem for one in self.files for problem in one.problems))
+
+    def taken_apart(self, lines: Sequence[str]) -> tuple[Problem, ...]:
+        """Lines of `problems`, of `unfinished`, or of a file's problems."""
+        names = {*self.names, *(one.name for one in self.files)}
+        return tuple(Problem.of(line, names) for line in lines)
 
     @property
     def unmarked(self) -> tuple[tuple[str, tuple[str, ...]], ...]:

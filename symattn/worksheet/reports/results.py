@@ -85,6 +85,8 @@ class Finding:
     claim: tuple[int, int] = (0, 0)
     #: The verdict in words, if not those of every number with this verdict.
     meaning: str = ""
+    #: Which of the file's worksheets claims it, from 0.
+    worksheet: int = 0
 
     @property
     def message(self) -> str:

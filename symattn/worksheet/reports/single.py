@@ -12,10 +12,12 @@ from typing import Any
 
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place, Step
+from symattn.documents.blocks import Cell, Row, Table
 from symattn.errors import counted
 from symattn.notation.options import Notation
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
+from symattn.printable import printable
 from symattn.worksheet.marking.lines import Link
 from symattn.worksheet.marking.verdicts import EntryMark, StepMark, true_digits, verdict_counts
 from symattn.worksheet.reading.entry_names import (
@@ -67,31 +69,6 @@ class EntryReport:
         read = f" (read as {self.read_as})" if self.read_as else ""
         beside = f"{self.entry}: {self.claimed}{read}, true value {self.true}"
         return beside if self.verdict == "wrong" else f"{beside}; {self.meaning}"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number of a table as it was claimed; verdict "" where nothing was."""
-
-    text: str
-    verdict: str
-
-
-#: What stands for columns, or for a row's numbers, that are left out; and for rows.
-GAP, GAP_BELOW = Cell("⋯", "gap"), Cell("", "gap")
-
-
-@dataclass(frozen=True)
-class Table:
-    """The claimed numbers of a step, or of one item and head, with the rows' and columns' names.
-
-    Where rows or columns are left out, a row or a column of `GAP` stands for them.
-    """
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-    left_out: str = ""
 
 
 @dataclass(frozen=True)
@@ -504,18 +481,18 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
     across = _visible(columns, {j for _, j in wrong}, limit, filled=True)
 
     def label(names: Sequence[str], index: int) -> str:
-        return names[index] if names else str(index + notation.index_base)
+        return printable(names[index]) if names else str(index + notation.index_base)
 
     def cell(i: int | None, j: int | None) -> Cell:
-        if i is None or j is None:
-            return GAP if i is not None else GAP_BELOW
-        entry = by_place.get((i, j))
-        return Cell(without_tex(entry.claimed.text), entry.verdict) if entry else Cell("", "")
+        if i is None or j is None:  # what stands for the columns, or for the rows, left out
+            return Cell(("⋯" if i is not None else "",), "gap")
+        return _claimed(by_place.get((i, j)))
 
     rows = tuple(
-        ("⋮" if i is None else label(names[0], i), tuple(cell(i, j) for j in across)) for i in down
+        Row(Cell(("⋮" if i is None else label(names[0], i),)), tuple(cell(i, j) for j in across))
+        for i in down
     )
-    top = tuple(GAP.text if j is None else label(names[1], j) for j in across)
+    top = tuple("⋯" if j is None else label(names[1], j) for j in across)
     hidden = sum(1 for i, j in wrong if i not in down or j not in across)
     left_out = _left_out(
         len(claimed) - sum(i is not None for i in down),
@@ -523,7 +500,16 @@ def _table(marking: Marking, mark: StepMark, head: tuple[int, ...], notation: No
         hidden,
     )
     caption = leading(marking.evaluation, mark.letter, (*head, 0, 0), notation)
-    return Table(caption, top, rows, left_out)
+    return Table(top, rows, caption, mark.name, left_out=left_out)
+
+
+def _claimed(entry: EntryMark | None) -> Cell:
+    """A claimed number with the tint, the sign and the name of its verdict."""
+    if entry is None:
+        return Cell(("",))
+    words = (printable(without_tex(entry.claimed.text)),)
+    sign, phrase, tint = WORDING[entry.verdict]
+    return Cell(words, tint, sign, phrase) if tint else Cell(words)
 
 
 def _visible(every: Sequence[int], wrong: set[int], limit: int, filled: bool) -> list[int | None]:

@@ -7,23 +7,25 @@ from typing import NamedTuple
 
 
 class Wording(NamedTuple):
-    """A verdict's sign beside a number, its words, and its tint behind a number in HTML."""
+    """A verdict's sign beside a number, its words, and its tint behind a number in HTML.
+
+    The tint is one of `TINTS` in `symattn.documents.page.colour`.
+    """
 
     sign: str
     phrase: str
-    #: Behind black text with a contrast above 7 to 1; the sign says the verdict too.
     tint: str
 
 
 #: The wording of each verdict, in the order of `VERDICTS`.
 WORDING: Mapping[str, Wording] = {
     "right": Wording(" ", "right", ""),
-    "truncated": Wording("⌊", "cut off", "#fff3c4"),
-    "rounded-early": Wording("≈", "rounded early", "#fff3c4"),
-    "undecided": Wording("?", "undecided", "#e5e5e5"),
-    "last-digit": Wording("±", "off in the last digit", "#ffe0b3"),
-    "carried": Wording("→", "follows from a mistake", "#ffe0b3"),
-    "wrong": Wording("✗", "wrong", "#ffc9c9"),
+    "truncated": Wording("⌊", "cut off", "rounded"),
+    "rounded-early": Wording("≈", "rounded early", "rounded"),
+    "undecided": Wording("?", "undecided", "open"),
+    "last-digit": Wording("±", "off in the last digit", "follows"),
+    "carried": Wording("→", "follows from a mistake", "follows"),
+    "wrong": Wording("✗", "wrong", "wrong"),
 }
 
 

@@ -19,9 +19,9 @@ from symattn import VARIANTS, Attention, Notation
 from symattn.attention.example import small_example
 from symattn.derivation import Derivation, Evaluation, worked
 from symattn.documents.html import html_document
-from symattn.documents.page.colour import EDGES, LEAST, SCHEMES, SHADES, WRITTEN, contrast, shade
+from symattn.documents.page.colour import SCHEMES, SHADES, contrast, shade
 from symattn.documents.page.elements import Markup, el, formula
-from symattn.documents.page.lines import Lines, unpacked
+from symattn.documents.page.lines import Lines
 from symattn.documents.page.matrices import pretty
 from symattn.nodes.rule import Entry, Rule, at, rule_of
 from symattn.step import HEAD, Step
@@ -644,6 +644,22 @@ def test_firefox_does_the_main_things(
 
 # ---- its parts -----------------------------------------------------------------------------
 
+#: The least contrast of any text on any ground of the page.
+LEAST = 4.5
+
+#: Which inks are written on which grounds.
+WRITTEN: tuple[tuple[str, str], ...] = (
+    *(
+        (ink, ground)
+        for ink in ("ink", "soft", "accent", "live")
+        for ground in ("ground", "card", "quiet")
+    ),
+    *(("ink", ground) for ground in ("first", "second", "third", "chosen")),
+)
+
+#: Edges that tell kinds of cells apart need 3 to 1 against the card (WCAG 1.4.11).
+EDGES = ("first-edge", "second-edge", "third-edge", "chosen-edge")
+
 
 def test_every_ink_can_be_read_on_its_ground() -> None:
     for scheme, colours in SCHEMES.items():
@@ -674,6 +690,13 @@ def test_elements_escape_all_but_markup() -> None:
         '<p title="&quot;&lt;">&lt;b&gt;<i>x</i></p>'
     )
     assert el("td", "a\u202eb", hidden=True, id=None) == "<td hidden>a\ufffdb</td>"
+
+
+def unpacked(templates: list[list[str]], line: str) -> str:
+    """The formula again, as the page puts it together."""
+    which, *numbers = line.split(" ")
+    parts = zip(templates[int(which)], [*numbers, ""], strict=True)
+    return "".join(part for pair in parts for part in pair)
 
 
 @pytest.mark.parametrize("name", ["causal-multi-head", "rotary", "sparsemax", "cached"])

@@ -27,7 +27,7 @@ from symattn.worksheet import worksheet_of
 from symattn.worksheet.pages import files_in
 from symattn.worksheet.reading import files
 from symattn.worksheet.reading.files import files_named
-from symattn.worksheet.reading.matrices import MAX_HEADER, MAX_TENSORS_HEADER, read_matrix
+from symattn.worksheet.reading.matrices import MAX_HEADER, MAX_TENSORS_HEADER, named_matrix
 from tests import TRACED
 
 ROWS = np.array([[1.0, 0.5], [2.0, -3.0]])
@@ -311,6 +311,11 @@ MALFORMED = [
     )
     for what, make in table.items()
 ]
+
+
+def read_matrix(reference: str, folder: Path) -> Any:
+    """The matrix that ``file.npz:name`` (or ``file.csv``) means in a folder."""
+    return named_matrix(reference, folder).read()
 
 
 def refusal(reference: str, folder: Path, read: Callable[[str, Path], Any] = read_matrix) -> str:
@@ -618,7 +623,7 @@ def said(*words: str | Path) -> str:
     return ran.output
 
 
-@pytest.mark.parametrize("form", ["text", "md", "html", "json", "github"])
+@pytest.mark.parametrize("form", ["text", "md", "html", "json", "github", "sarif", "junit"])
 def test_check_tells_nothing_of_a_file_outside(form: str, strangers: Path) -> None:
     told = said("check", strangers, "--format", form)
     assert SECRET not in told
@@ -655,15 +660,17 @@ def test_a_link_that_stays_in_the_folder_is_followed(strangers: Path) -> None:
     ).files == (inside.resolve(),)
 
 
-def test_files_that_are_watched_are_those_that_are_read(strangers: Path) -> None:
+def test_files_that_are_watched_are_those_that_may_be_read(strangers: Path) -> None:
     text = (
         "data.csv docs/inside.csv link-secret.csv out/secret.csv ../secret.csv /etc/hosts.csv "
-        "sheet-csv.toml none.toml"
+        "sheet-csv.toml none.toml 'my data.csv:x'"
     )
     assert [path.name for path in files_named(text, strangers)] == [
         "data.csv",
         "inside.csv",
         "sheet-csv.toml",
+        "none.toml",
+        "my data.csv",
     ]
 
 

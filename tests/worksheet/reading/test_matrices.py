@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import pickle
 import struct
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -22,8 +19,8 @@ from symattn.worksheet import Worksheet, read_worksheet
 from symattn.worksheet.exercise import exercise_of
 from symattn.worksheet.reading.matrices import MAX_CSV_BYTES, MAX_NUMBERS
 from symattn.worksheet.reading.worksheet import worksheet_of
-from tests import ROOT
 from tests.extras import package
+from tests.processes import python
 
 Matrix = NDArray[np.float64]
 Q, K, V = (np.array(rows) for rows in ([[1.0, 0.1]], [[1, 0], [0.5, 2]], [[1, 2], [3, 4.25]]))
@@ -62,18 +59,11 @@ def test_bfloat16_is_read_without_a_library_for_it(tmp_path: Path) -> None:
     given = torch.tensor([[1.0, -0.375], [3.0, 2.0**-130]], dtype=torch.bfloat16)
     save_tensors({"before": torch.zeros(3), "Q": given}, tmp_path / "q.safetensors")
     code = (
-        "from pathlib import Path; from symattn.worksheet.reading.matrices import read_matrix; "
-        "import sys; read = read_matrix('q.safetensors:Q', Path()); "
+        "from pathlib import Path; from symattn.worksheet.reading.matrices import named_matrix; "
+        "import sys; read = named_matrix('q.safetensors:Q', Path()).read(); "
         "print(read.dtype, read.tolist(), 'ml_dtypes' in sys.modules)"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        check=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+    ran = python("-c", code, cwd=tmp_path, check=True)
     assert ran.stdout == f"float32 {given.tolist()} False\n"
 
 

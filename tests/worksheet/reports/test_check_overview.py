@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -182,7 +183,7 @@ def test_nothing_in_a_message_ends_its_command() -> None:
 def test_a_problem_is_a_warning_where_it_is(
     problem: str, place: dict[str, str], message: str, finished: bool
 ) -> None:
-    problems = {"problems" if finished else "unfinished": (problem,)}
+    problems: Any = {"problems" if finished else "unfinished": (problem,)}
     page = github_annotations(Overview((), names=("a.md", "a.md:3.md", "<stdin>"), **problems))
     title = "could not be used" if finished else "not finished"
     assert read(page.splitlines()[0]) == ("warning", place | {"title": title}, message)

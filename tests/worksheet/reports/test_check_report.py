@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -12,6 +11,7 @@ from xml.dom import minidom
 import pytest
 
 from symattn.attention.vocabulary import Notation
+from symattn.documents.page.colour import SCHEMES, TINTS
 from symattn.notation.text import width
 from symattn.worksheet.check import check_worksheet
 from symattn.worksheet.misconceptions import MISCONCEPTIONS
@@ -30,15 +30,9 @@ from symattn.worksheet.reports.single import (
     report_of,
 )
 from symattn.worksheet.reports.wording import WORDING
-from symattn.worksheet.reports.writers import (
-    html_report,
-    json_alone,
-    markdown_report,
-    text_overview,
-    text_report,
-)
 from tests import ROOT
 from tests.checking import check, toml
+from tests.written import html_report, markdown_report, text_overview, text_report
 
 GIVEN = {"Q": [[1, 0], [0, 2]], "K": [[1, 1], [0, 2]], "V": [[1, 2], [3, 4]]}
 CLAIMS = {
@@ -105,16 +99,9 @@ def test_html_is_well_formed_and_escaped(wrong: Marking) -> None:
     assert tags.open == []
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
-    assert [c for c in tags.cells if c] == [
-        "right",
-        "right",
-        "wrong",
-        "wrong",
-        "right",
-        "right",
-        "blank",
-        "carried",
-    ]
+    assert [c for c in tags.cells if c] == ["wrong", "wrong", "follows"]
+    assert '<span class="spoken">follows from a mistake</span> 3.64' in page
+    assert page.count('<th scope="col">') == page.count('<th scope="row">') == 4
     minidom.parseString(page)
 
 
@@ -125,11 +112,19 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_tints_stand_off_from_black_text() -> None:
+@pytest.mark.parametrize("scheme", TINTS)
+def test_tints_stand_off_from_the_text(scheme: str) -> None:
+    def contrast(one: str, other: str) -> float:
+        dark, light = sorted((luminance(one), luminance(other)))
+        return (light + 0.05) / (dark + 0.05)
+
+    ink, ground = (SCHEMES[scheme][name] for name in ("ink", "ground"))
     assert {*WORDING} == set(VERDICTS)
     for verdict, wording in WORDING.items():
         assert (wording.tint == "") is (verdict == "right")
-        assert not wording.tint or (luminance(wording.tint) + 0.05) / 0.05 >= 7
+        assert not wording.tint or contrast(TINTS[scheme][wording.tint], ink) >= 7
+    for edge in ("good-edge", "bad-edge"):
+        assert contrast(TINTS[scheme][edge], ground) >= 3
 
 
 def test_every_verdict_has_a_sign_and_a_meaning() -> None:
@@ -168,7 +163,7 @@ def in_prose(page: str) -> set[Told]:
 
 
 def in_data(found: Report) -> set[Told]:
-    data = json.loads(json_alone(found))
+    data = report_data(found)
     return {
         (
             f"{name}[{','.join(map(str, entry['index']))}]",
@@ -204,7 +199,7 @@ def test_all_formats_show_the_same_numbers_and_verdicts(name: str) -> None:
     html = words_of(html_report(found))
     assert in_prose(text) == in_prose(markdown) == in_prose(html)
     assert in_prose(text) >= in_data(found)
-    data = json.loads(json_alone(report_of(marking)))
+    data = report_data(report_of(marking))
     assert data["conclusion"] in " ".join(text.split()) and data["conclusion"] in markdown
     assert data["conclusion"] in html
     if data["first_wrong"] is None:
@@ -223,7 +218,7 @@ def test_the_test_of_all_formats_can_fail(wrong: Marking) -> None:
 
 
 def test_json_says_what_the_report_says(wrong: Marking) -> None:
-    data = json.loads(json_alone(report_of(wrong)))
+    data = report_data(report_of(wrong))
     found = report_of(wrong)
     assert list(data["steps"]) == [step.name for step in found.steps]
     for step in found.steps:
@@ -358,7 +353,7 @@ def test_what_follows_is_worked_out_with_the_numbers_written() -> None:
     assert f"Your numbers give {told}" in text_report(found)
     assert "Your numbers give $o_{22} = 0.2" in markdown_report(found)
     assert "Your numbers give" in html_report(found)
-    assert json.loads(json_alone(found))["steps"]["output"]["own_work"] == told
+    assert report_data(found)["steps"]["output"]["own_work"] == told
 
 
 def test_a_sign_that_does_not_hold_is_named(wrong: Marking) -> None:
@@ -367,7 +362,7 @@ def test_a_sign_that_does_not_hold_is_named(wrong: Marking) -> None:
     found = replace(report_of(wrong), lines=(sign,))
     for page in (text_report(found), markdown_report(found).replace("\\", ""), html_report(found)):
         assert f"✗ {told}" in page
-    assert json.loads(json_alone(found))["lines"] == [
+    assert report_data(found)["lines"] == [
         {"entry": "weights[1,1]", "told": told, "verdict": "wrong"}
     ]
     one = FileReport("x.md", (found,), ())
@@ -391,9 +386,9 @@ def large(wrong_at: tuple[int, int], limit: int = 8) -> Report:
 def test_a_wrong_cell_far_to_the_right_is_shown() -> None:
     found = large((9, 11))
     (table,) = found.steps[0].tables
-    assert [label for label, _ in table.rows] == ["⋮", "10", "⋮"]
+    assert [row.name.text for row in table.rows] == ["⋮", "10", "⋮"]
     assert table.columns == ("⋯", "10", "11", "12", "13", "⋯")
-    assert table.rows[1][1][3].verdict == "wrong"
+    assert table.rows[1].cells[3].tint == "wrong"
     assert table.left_out == "15 rows and 12 columns left out"
     for page in (text_report(found), markdown_report(found), words_of(html_report(found))):
         assert "0.900" in page and "⋯" in page and "15 rows and 12 columns left out" in page
@@ -404,8 +399,8 @@ def test_a_wrong_cell_far_to_the_right_is_shown() -> None:
 def test_a_wrong_cell_in_any_place_is_shown() -> None:
     for place in ((0, 0), (0, 15), (15, 0), (15, 15), (7, 8)):
         (table,) = large(place).steps[0].tables
-        assert sum(cell.verdict == "wrong" for _, row in table.rows for cell in row) == 1
-        assert {len(row) for _, row in table.rows} == {len(table.columns)}
+        assert sum(cell.tint == "wrong" for row in table.rows for cell in row.cells) == 1
+        assert {len(row.cells) for row in table.rows} == {len(table.columns)}
 
 
 def test_what_is_wrong_beyond_all_bounds_is_counted() -> None:
@@ -455,7 +450,7 @@ def test_one_way_of_counting_in_a_report(base: int, convention: Any) -> None:
     found = report_of(marking, notation)
     row, column = (1 + base, base) if convention == "rows" else (base, 1 + base)
     name = f"weights[{row},{column}]"
-    data = json.loads(json_alone(found))
+    data = report_data(found)
     assert data["first_wrong"]["entry"] == name
     assert data["first_wrong"]["index"] == [row, column]
     assert data["index_base"] == base
@@ -466,7 +461,7 @@ def test_one_way_of_counting_in_a_report(base: int, convention: Any) -> None:
     assert data["first_wrong"]["worked"].startswith(f"a_{row}{column} ")
     (table,) = found.steps[0].tables
     assert table.columns == tuple(str(k + base) for k in range(2))
-    cells = [cell.text for _, line in table.rows for cell in line]
+    cells = [cell.text for row in table.rows for cell in row.cells]
     turned = ["0.73", "0.2", "0.27", "0.88"]
     assert cells == (turned if convention == "columns" else ["0.73", "0.27", "0.2", "0.88"])
 

@@ -1,0 +1,657 @@
+"""Formulas over shapes alone that write down what they do: the operations of a program.
+
+A node's own formula, called with `Recording`, answers with values that hold an operation, what it
+is applied to, and a shape in SymPy sizes. So a program cannot say anything else than the node, at
+any sizes. What is known of a value makes it plainer: a − b, not a + (−b); no choice that has been
+made already; no guard for rows of −∞ alone where a row cannot be that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, TypeAlias
+
+import numpy as np
+import sympy
+from sympy.logic.boolalg import Boolean
+
+from symattn.arithmetic.base import Arithmetic
+from symattn.errors import CannotSpell
+
+#: An operand: another value, a SymPy number or size, or a truth that is known.
+Operand: TypeAlias = "Recorded | sympy.Expr | bool"
+
+#: NumPy's functions of positions, by the operations that they are.
+_OF_POSITIONS = {
+    np.absolute: "size of",
+    np.minimum: "smaller",
+    np.maximum: "larger",
+    np.clip: "clip",
+    np.isin: "among",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A value known by how it is computed; `details` are whole numbers, sizes and names.
+
+    `batched`: whether it may have more axes, ahead of its shape. `positional`: whether it follows
+    from the positions of row and column alone, so that its numbers are whole, or truths.
+    """
+
+    owner: Recording
+    operation: str
+    operands: tuple[Operand, ...]
+    shape: tuple[sympy.Expr, ...]
+    details: tuple[Any, ...] = ()
+    batched: bool = False
+    positional: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has, batches apart."""
+        return len(self.shape)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        return self.__array_function__(ufunc, (), inputs, keywords)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+        if function not in _OF_POSITIONS or not self.positional:
+            name = function.__name__
+            raise CannotSpell(f"a formula uses NumPy's {name} outside its arithmetic")
+        return self.owner.placed(_OF_POSITIONS[function], *args)
+
+    def __add__(self, other: Any) -> Recorded:
+        return self.owner.placed("add", self, other)
+
+    def __radd__(self, other: Any) -> Recorded:
+        return self.owner.placed("add", self, other)
+
+    def __sub__(self, other: Any) -> Recorded:
+        return self.owner.placed("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Recorded:
+        return self.owner.placed("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Recorded:
+        return self.owner.placed("multiply", self, other)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Recorded:
+        return self.owner.placed("whole quotient", self, other)
+
+    def __mod__(self, other: Any) -> Recorded:
+        return self.owner.placed("remainder", self, other)
+
+    def __neg__(self) -> Recorded:
+        return self.owner.placed("negative", self)
+
+    def __abs__(self) -> Recorded:
+        return self.owner.placed("size of", self)
+
+    def __le__(self, other: Any) -> Any:
+        return self.owner.compared("at most", self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.owner.compared("below", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.owner.compared("at least", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.owner.compared("above", self, other)
+
+    def __eq__(self, other: object) -> Any:
+        return self.owner.compared("equals", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self.owner.opposite(self.owner.compared("equals", self, other))
+
+    __hash__ = object.__hash__
+
+    def __and__(self, other: Any) -> Any:
+        return self.owner.both(self, other)
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        return self.owner.either(self, other)
+
+    __ror__ = __or__
+
+    def __invert__(self) -> Any:
+        return self.owner.opposite(self)
+
+    def __getitem__(self, places: Any) -> Recorded:
+        if self.operation != "listed" or not isinstance(places, Recorded):
+            raise CannotSpell("a formula takes entries outside its arithmetic")
+        return self.owner.placed("look up", self, places)
+
+
+Condition: TypeAlias = "Recorded | bool"
+
+#: Operations entry by entry that are −∞ nowhere, and those that are where their operand is.
+_KEEPS = (
+    "multiply",
+    "divide",
+    "negative",
+    "transpose",
+    "expand",
+    "beneath",
+    "repeat",
+    "broadcast",
+    "shared",
+)
+_MOVES = ("part", "pick", "entries", "join", "by head", "heads apart", "heads beside", "flattened")
+
+
+class Recording(Arithmetic):
+    """Answers every operation with a `Recorded` value; what is said twice is one value."""
+
+    name = "recorded"
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Recorded] = {}
+
+    def record(
+        self,
+        operation: str,
+        *operands: Any,
+        shape: Sequence[Any] | None = None,
+        details: tuple[Any, ...] = (),
+        positional: bool = False,
+    ) -> Recorded:
+        """The value of an operation; its shape is that of its operands together unless given."""
+        parts = [part for part in operands if isinstance(part, Recorded)]
+        found = together(*(part.shape for part in parts)) if shape is None else shape
+        sizes = tuple(sympy.expand(size) for size in found)
+        key = (operation, tuple(map(_key, operands)), sizes, details, positional)
+        if key not in self._known:
+            batched = any(part.batched for part in parts)
+            self._known[key] = Recorded(
+                self, operation, operands, sizes, details, batched, positional
+            )
+        return self._known[key]
+
+    def given(self, name: str, shape: Sequence[Any], *, logits: bool = False) -> Recorded:
+        """A matrix that is given, with any axes ahead; `logits`: its entries may be −∞."""
+        return Recorded(self, "given", (), tuple(shape), (name, logits), batched=bool(shape))
+
+    # ---- positions and conditions ------------------------------------------------------------
+
+    def placed(self, operation: str, *operands: Any) -> Recorded:
+        """An operation on positions."""
+        if not any(isinstance(part, Recorded) and part.positional for part in operands):
+            raise CannotSpell(f"a formula uses {operation} outside its arithmetic")
+        values = [part if isinstance(part, Recorded) else _number(part) for part in operands]
+        if operation in ("add", "subtract") and _is(values[1], 0):
+            return operands[0]  # type: ignore[no-any-return]
+        known = [part for part in values if isinstance(part, Recorded)]
+        found = [part.shape for part in known if not _of(part, "listed")]
+        shape = together(*(found or [part.shape for part in known]))
+        return self.record(operation, *values, shape=shape, positional=True)
+
+    def compared(self, operation: str, one: Any, other: Any) -> Condition:
+        """Where a relation holds."""
+        if isinstance(other, float) and np.isinf(other):
+            return operation != "equals" and (operation in ("at most", "below")) == (other > 0)
+        return self.placed(operation, one, other)
+
+    def opposite(self, condition: Any) -> Any:
+        """Where a condition does not hold."""
+        if not isinstance(condition, Recorded):
+            return not condition
+        if condition.operation == "not":
+            return condition.operands[0]
+        return self.record("not", condition, positional=condition.positional)
+
+    def both(self, one: Any, other: Any) -> Condition:
+        """Where two conditions hold."""
+        for this, that in ((one, other), (other, one)):
+            if not isinstance(this, Recorded):
+                return that if this else False
+        return self._joined("and", "or", one, other)
+
+    def either(self, one: Any, other: Any) -> Condition:
+        """Where at least one of two conditions holds."""
+        for this, that in ((one, other), (other, one)):
+            if not isinstance(this, Recorded):
+                return True if this else that
+        return self._joined("or", "and", one, other)
+
+    def _joined(self, operation: str, dual: str, one: Recorded, other: Recorded) -> Recorded:
+        if one is other:
+            return one
+        positional = one.positional and other.positional
+        if one.operation == other.operation == "not":
+            inner = self.record(dual, *one.operands, *other.operands, positional=positional)
+            return self.opposite(inner)  # type: ignore[no-any-return]
+        return self.record(operation, one, other, positional=positional)
+
+    def rows(self, count: Any, start: Any = 0) -> Any:
+        return self.record("rows", shape=(count, 1), positional=True) + _number(start)
+
+    def columns(self, count: Any) -> Any:
+        return self.record("columns", shape=(1, count), positional=True)
+
+    def listed(self, numbers: Iterable[Any]) -> Any:
+        whole = tuple(map(int, numbers))
+        return _Listed(self, "listed", (), (sympy.Integer(len(whole)),), whole, positional=True)
+
+    def places(self, function: Callable[..., int], x: Any, *settings: Any) -> Any:
+        details = (function.__name__,)
+        return self.record("places", x, *settings, shape=x.shape, details=details, positional=True)
+
+    def every(self, condition: Any) -> Any:
+        if isinstance(condition, Recorded) and not _rows_can_hold(condition):
+            return False
+        return condition and self._by_row("every", condition)
+
+    def anywhere(self, condition: Any) -> bool:
+        return False
+
+    # ---- numbers -----------------------------------------------------------------------------
+
+    def scalar(self, value: sympy.Expr) -> Any:
+        return value
+
+    def array(self, exact: Any) -> Any:
+        return self.record("literal", shape=exact.shape, details=_nested(exact.tolist()))
+
+    def numbers(self, places: Any) -> Any:
+        return self.record("numbers", places)
+
+    def table(self, function: Callable[..., Any], *sizes: Any) -> Any:
+        return self.record("table", *sizes, shape=sizes[:1], details=(function.__name__,))
+
+    def powers(self, base: sympy.Expr, step: int, size: Any) -> Any:
+        count = size / 2 if step < 0 else sympy.ceiling(size / 2)
+        return self.record("powers", base, size, shape=(count,), details=(step,))
+
+    def filled(self, number: sympy.Expr, rows: Any, columns: Any) -> Any:
+        return self.record("filled", number, shape=(rows, columns))
+
+    def identity(self, size: Any) -> Any:
+        return self.record("identity", size, shape=(size, size))
+
+    def call(self, formula: Callable[..., Any], *args: Any) -> Any:
+        inner = formula(self, *args)
+        return self.record("call", *args, inner, shape=inner.shape, details=(formula.__name__,))
+
+    def exp(self, x: Any) -> Any:
+        return self.record("exp", x)
+
+    def apply(self, name: str, x: Any) -> Any:
+        return self.record(name, x)
+
+    def add(self, a: Any, b: Any) -> Any:
+        for one, other in ((a, b), (b, a)):
+            if _of(one, "filled") and _is(one.operands[0], 0) and other.shape == one.shape:
+                return other
+            taken = _taken_off(other)
+            if taken is not None:
+                return self.subtract(one, taken)
+        if all(self._hides_by(part) is not None for part in (a, b)):
+            hidden = self.both(self._hides_by(a), self._hides_by(b))
+            return self.where(hidden, self.zero, self.minus_infinity)
+        return self.record("add", a, b)
+
+    def subtract(self, a: Any, b: Any) -> Any:
+        taken = _taken_off(b)
+        return self.record("subtract", a, b) if taken is None else self.record("add", a, taken)
+
+    def negative(self, x: Any) -> Any:
+        if not isinstance(x, Recorded):
+            return -x
+        return x.operands[0] if x.operation == "negative" else self.record("negative", x)
+
+    def multiply(self, a: Any, b: Any) -> Any:
+        for one, other in ((a, b), (b, a)):
+            number = one.operands[0] if _of(one, "filled") else one
+            spreads = _of(one, "filled") and together(one.shape, other.shape) != other.shape
+            if not isinstance(number, Recorded) and not spreads:
+                return self._times(other, number)
+            if _of(other, "negative"):
+                return self.negative(self.multiply(one, other.operands[0]))
+        return self.record("multiply", a, b)
+
+    def _times(self, x: Any, number: sympy.Expr) -> Any:
+        if number == 1:
+            return x
+        if number.is_number and number.is_negative:
+            return self.negative(self._times(x, -number))
+        if isinstance(number, sympy.Rational) and number.p == 1:
+            return self.divide(x, sympy.Integer(number.q))
+        return self.record("multiply", number, x)
+
+    def divide(self, a: Any, b: Any) -> Any:
+        return a if _is(b, 1) else self.record("divide", a, b)
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        lead = together(a.shape[:-2], b.shape[:-2])
+        return self.record("matmul", a, b, shape=(*lead, a.shape[-2], b.shape[-1]))
+
+    def transpose(self, x: Any) -> Any:
+        if x.operation == "transpose":
+            return x.operands[0]
+        return self.record("transpose", x, shape=(*x.shape[:-2], x.shape[-1], x.shape[-2]))
+
+    def inverse(self, x: Any) -> Any:
+        return self.record("inverse", x)
+
+    def shift(self, x: Any) -> Any:
+        return self.lowered(x)
+
+    def lowered(self, x: Any) -> Any:
+        return self.subtract(x, self.row_max(x))
+
+    def row_max(self, x: Any) -> Any:
+        return self._by_row("row_max", x)
+
+    def row_sum(self, x: Any) -> Any:
+        return self._by_row("row_sum", x)
+
+    def threshold(self, x: Any) -> Any:
+        return self._by_row("threshold", x)
+
+    def first_largest(self, x: Any) -> Any:
+        return self.record("first_largest", x)
+
+    def _by_row(self, operation: str, x: Any) -> Recorded:
+        return self.record(operation, x, shape=(*x.shape[:-1], 1))
+
+    def total(self, x: Any, axis: int) -> Any:
+        return self.record("total", x, shape=_without(x.shape, axis), details=(axis,))
+
+    def sums_at(self, x: Any, places: Any, count: Any) -> Any:
+        return self.record("sums_at", x, places, count, shape=(*x.shape[:-1], count))
+
+    def _keeps_minus_infinity(self, x: Any, factor: sympy.Expr) -> None:
+        """Nothing is known of the numbers."""
+
+    # ---- −∞ and choices ----------------------------------------------------------------------
+
+    def hidden(self, x: Any) -> Any:
+        if not self._may_hide(x):
+            return False
+        match x.operation:
+            case "where":
+                condition, one, other = x.operands
+                if _is(other, -sympy.oo) and self.hidden(one) is False:
+                    return self.opposite(condition)
+            case "multiply" | "divide" | "negative" | "add" | "subtract":
+                parts = [part for part in x.operands if self._may_hide(part)]
+                if len(parts) == 1 and parts[0].shape == x.shape:
+                    return self.hidden(parts[0])
+            case "row_max":
+                return self.every(self.hidden(x.operands[0]))
+        return self.record("hidden", x)
+
+    def _may_hide(self, x: Any) -> bool:
+        if not isinstance(x, Recorded):
+            return bool(x == -sympy.oo)
+        if x.operation == "given":
+            return bool(x.details[1])
+        if x.operation == "literal":
+            return -sympy.oo in _flat(x.details)
+        where = ("where", "add", "subtract", "filled", "row_max", "ln")
+        operands = x.operands[1:] if x.operation == "where" else x.operands
+        return x.operation in (*_KEEPS, *_MOVES, *where) and any(map(self._may_hide, operands))
+
+    def _hides_by(self, x: Any) -> Any:
+        """The condition of a matrix that is 0 where it holds and −∞ elsewhere; None of others."""
+        if _of(x, "where") and _is(x.operands[1], 0) and _is(x.operands[2], -sympy.oo):
+            return x.operands[0]
+        return None
+
+    def vanishing(self, x: Any) -> Any:
+        return False
+
+    def equals(self, x: Any, number: int) -> Any:
+        if number == 0 and self._hides_by(x) is not None:
+            return self._hides_by(x)
+        if number == 0 and _of(x, "row_sum") and _of(x.operands[0], "exp"):
+            hidden = self.every(self.hidden(x.operands[0].operands[0]))
+            return hidden and self.record("equals", x, sympy.S.Zero)
+        return self.record("equals", x, sympy.Integer(number))
+
+    def where(self, condition: Any, a: Any, b: Any) -> Any:
+        if not isinstance(condition, Recorded):
+            return a if condition else b
+        if condition.operation == "not":
+            return self.where(condition.operands[0], b, a)
+        if condition.operation in ("always", "never"):
+            chosen = a if condition.operation == "always" else b
+            return chosen if isinstance(chosen, Recorded) else self.filled(chosen, *condition.shape)
+        a, b = self._settled(a, condition, True), self._settled(b, condition, False)
+        if _is(b, 0) and _of(a, "σ") and self.hidden(a.operands[0]) is self.opposite(condition):
+            return a  # σ(−∞) is 0
+        shapes = [part.shape for part in (condition, a, b) if isinstance(part, Recorded)]
+        return self.record("where", condition, a, b, shape=together(*shapes))
+
+    def _settled(self, x: Any, condition: Recorded, holds: bool) -> Any:
+        """The value as it is where a condition is known to hold, or not to."""
+        if not isinstance(x, Recorded):
+            return x
+        if x.operation == "where" and x.operands[0] is condition:
+            return self._settled(x.operands[1 if holds else 2], condition, holds)
+        if x.operation in ("add", "subtract", "multiply", "divide", "negative", "σ", "exp"):
+            operands = [self._settled(part, condition, holds) for part in x.operands]
+            if any(new is not old for new, old in zip(operands, x.operands, strict=True)):
+                one, *more = operands
+                if x.operation in ("add", "subtract") and _is(more[0], 0):
+                    return one
+                if x.operation == "add" and _is(one, 0):
+                    return more[0]
+                return self.record(x.operation, *operands, shape=x.shape)
+        return x
+
+    # ---- shapes ------------------------------------------------------------------------------
+
+    def broadcast(self, x: Any, rows: Any, columns: Any) -> Any:
+        if not isinstance(x, Recorded):
+            operation = "always" if x else "never"
+            return self.record(operation, shape=(rows, columns), positional=True)
+        if x.shape[-2:] == (rows, columns):
+            return x
+        shape = (*x.shape[:-2], rows, columns)
+        return self.record("broadcast", x, shape=shape, positional=x.positional)
+
+    def repeat(self, x: Any, times: Any, axis: int) -> Any:
+        shape = list(x.shape)
+        shape[axis] = shape[axis] * times
+        return self.record("repeat", x, times, shape=shape, details=(axis,))
+
+    def expand(self, x: Any, axis: int) -> Any:
+        place = len(x.shape) + 1 + axis
+        shape = (*x.shape[:place], sympy.S.One, *x.shape[place:])
+        return self.record("expand", x, shape=shape, details=(axis,))
+
+    def pick(self, x: Any, place: Any, axis: int) -> Any:
+        return self.record(
+            "pick",
+            x,
+            sympy.sympify(place, strict=True),
+            shape=_without(x.shape, axis),
+            details=(axis,),
+        )
+
+    def part(self, x: Any, first: Any, count: Any, axis: int, step: int = 1) -> Any:
+        if first == 0 and sympy.expand(count - x.shape[axis]) == 0:
+            return x
+        shape = list(x.shape)
+        shape[axis] = count
+        bounds = sympy.sympify(first, strict=True), sympy.expand(first + count * step)
+        return self.record("part", x, *bounds, shape=shape, details=(axis, step))
+
+    def entries(self, x: Any, rows: Any, columns: Any) -> Any:
+        places = together(*(part.shape for part in (rows, columns) if isinstance(part, Recorded)))
+        columns = columns if isinstance(columns, Recorded) else sympy.Integer(columns)
+        return self.record("entries", x, rows, columns, shape=(*x.shape[:-2], *places))
+
+    def join(self, parts: Any, axis: int) -> Any:
+        lead = together(*(part.shape[:axis] for part in parts))
+        width = sympy.Add(*(part.shape[axis] for part in parts))
+        behind = parts[0].shape[axis:][1:]
+        return self.record("join", *parts, shape=(*lead, width, *behind), details=(axis,))
+
+    def interleave(self, a: Any, b: Any) -> Any:
+        width = a.shape[-1] + b.shape[-1]
+        width = width.replace(sympy.floor, lambda half: 2 * half - sympy.ceiling(half))
+        shape = (*together(a.shape[:-1], b.shape[:-1]), width)
+        return self.record("interleave", a, b, shape=shape)
+
+    def flattened(self, x: Any) -> Any:
+        *lead, rows, columns = x.shape
+        shape = (*lead, sympy.S.One, rows * columns)
+        return self.record("flattened", x, shape=shape)
+
+    def beneath(self, x: Any) -> Any:
+        if len(x.shape) == 2 and not x.batched:
+            return x
+        if self._hides_by(x) is not None:
+            seen = self.beneath(self._hides_by(x))
+            return self.where(seen, self.zero, self.minus_infinity)
+        return self.record("beneath", x, shape=(*x.shape[:-2], sympy.S.One, *x.shape[-2:]))
+
+    def shared(self, x: Any, heads: Any) -> Any:
+        shape = (*x.shape[:-2], heads, *x.shape[-2:])
+        return self.record("shared", x, heads, shape=shape)
+
+    def by_head(self, x: Any, used: sympy.Expr, head: sympy.Symbol, count: Any) -> Any:
+        groups = x.shape[-3]
+        if used != sympy.floor(head * groups / count):
+            raise CannotSpell(f"the matrix {used} for head {head} has no program here")
+        return self.repeat(x, count / groups, -3)
+
+    def heads_apart(self, x: Any, heads: Any) -> Any:
+        *lead, rows, columns = x.shape
+        return self.record("heads apart", x, heads, shape=(*lead, heads, rows, columns / heads))
+
+    def heads_beside(self, x: Any) -> Any:
+        *lead, heads, rows, columns = x.shape
+        return self.record("heads beside", x, shape=(*lead, rows, heads * columns))
+
+    def groups(self, x: Any, count: Any) -> Any:
+        *lead, heads, rows, columns = x.shape
+        shape = (*lead, count, heads / count, rows, columns)
+        return self.record("groups", x, count, shape=shape)
+
+
+class _Listed(Recorded):
+    """Whole numbers in a row; what is taken off each is taken off at once."""
+
+    def __sub__(self, other: Any) -> Recorded:
+        return self.owner.listed(number - other for number in self.details)  # type: ignore[no-any-return]
+
+    __hash__ = object.__hash__
+
+
+def together(*shapes: Sequence[sympy.Expr]) -> tuple[sympy.Expr, ...]:
+    """The shape that others have together, broadcast from the back."""
+    backwards = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=sympy.S.One)
+    sizes = [next((size for size in along if size != 1), sympy.S.One) for along in backwards]
+    return tuple(reversed(sizes))
+
+
+def _rows_can_hold(condition: Recorded) -> bool:
+    """Whether a condition may hold for all of a row, as far as is known.
+
+    It does not where its opposite holds for the first key, or for the query's own, of any row.
+    """
+    if condition.operation == "hidden":
+        (x,) = condition.operands
+        ends = isinstance(x, Recorded) and x.operation == "join" and x.details == (-1,)
+        return not ends or all(x.owner._may_hide(part) for part in x.operands)  # type: ignore[union-attr]
+    if condition.operation != "not" or not condition.positional:
+        return True
+    (opposite,) = condition.operands
+    row = sympy.Symbol("i", integer=True, nonnegative=True)
+    rows, columns = condition.shape[-2:]
+    keys = [sympy.S.Zero]
+    for start in {sympy.S.Zero, sympy.expand(columns - rows)}:
+        if sympy.expand(columns - rows - start).is_nonnegative and start.is_nonnegative:
+            keys.append(row + start)
+    return not any(_holds(opposite, row, key) is True for key in keys)
+
+
+def _holds(x: Operand, row: sympy.Expr, column: sympy.Expr) -> Any:
+    """What a positional value is for a row and a column: a SymPy number, a truth, None if open."""
+    if not isinstance(x, Recorded):
+        return x
+    if x.operation in ("rows", "columns", "always", "never"):
+        return {"rows": row, "columns": column, "always": True, "never": False}[x.operation]
+    if x.operation == "listed":
+        return sympy.Tuple(*x.details)
+    parts = [_holds(part, row, column) for part in x.operands]
+    if x.operation == "and":
+        return False if False in parts else True if all(p is True for p in parts) else None
+    if x.operation == "or":
+        return True if True in parts else False if all(p is False for p in parts) else None
+    if x.operation == "not":
+        return None if parts[0] is None else not parts[0]
+    if x.operation == "broadcast":
+        return parts[0]
+    if any(part is None for part in parts) or x.operation not in _MEANINGS:
+        return None
+    found = _MEANINGS[x.operation](*parts)
+    if isinstance(found, Boolean):
+        return {sympy.true: True, sympy.false: False}.get(found)
+    return found
+
+
+#: What operations on positions mean in SymPy.
+_MEANINGS: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "negative": lambda a: -a,
+    "size of": sympy.Abs,
+    "remainder": sympy.Mod,
+    "at most": sympy.Le,
+    "below": sympy.Lt,
+    "at least": sympy.Ge,
+    "above": sympy.Gt,
+    "equals": sympy.Eq,
+    "look up": sympy.Function("look_up"),
+    "among": lambda place, listed: sympy.Contains(place, sympy.FiniteSet(*listed)),
+}
+
+
+def _key(operand: Any) -> Any:
+    return id(operand) if isinstance(operand, Recorded) else (type(operand), operand)
+
+
+def _of(x: Any, operation: str) -> bool:
+    return isinstance(x, Recorded) and x.operation == operation
+
+
+def _is(x: Any, number: Any) -> bool:
+    return not isinstance(x, Recorded | bool) and bool(x == number)
+
+
+def _number(value: Any) -> Any:
+    return value if isinstance(value, sympy.Basic) else sympy.Integer(int(value))
+
+
+def _taken_off(x: Any) -> Any:
+    """What is subtracted where this is added; None where nothing is."""
+    return x.operands[0] if _of(x, "negative") else None
+
+
+def _without(shape: Sequence[sympy.Expr], axis: int) -> tuple[sympy.Expr, ...]:
+    place = len(shape) + axis
+    return (*shape[:place], *shape[place + 1 :])
+
+
+def _nested(values: Any) -> Any:
+    return tuple(map(_nested, values)) if isinstance(values, list) else values
+
+
+def _flat(values: Any) -> list[Any]:
+    if isinstance(values, tuple):
+        return [entry for part in values for entry in _flat(part)]
+    return [values]

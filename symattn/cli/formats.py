@@ -1,0 +1,53 @@
+"""The options ``--format``, ``--flavor`` and ``-o``, and how a document is shown as they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import click
+
+from symattn.cli.screen import can_show_unicode, print_lines
+from symattn.documents.blocks import Document
+from symattn.documents.job import FORMATS, written
+from symattn.documents.text import styled_lines
+from symattn.writing import Destination
+
+#: The formats that show any document, and the plain data that every command has beside them.
+FORMS = (*(name for name, row in FORMATS.items() if row.write is not None), "json")
+
+
+def _flavors(names: Iterable[str]) -> str:
+    """The flavors of these formats in a sentence, as help."""
+    having = [(name, FORMATS[name].flavors) for name in names if name in FORMATS]
+    return " ".join(f"Of {name}: {', '.join(flavors)}." for name, flavors in having if flavors)
+
+
+def format_options(names: Sequence[str] = FORMS) -> Callable[[Callable[..., Any]], Any]:
+    """Gives a command the options, with these formats."""
+    options = (
+        click.option(
+            "--format", "form", type=click.Choice(names), default="text", show_default=True
+        ),
+        click.option("--flavor", metavar="NAME", help=_flavors(names)),
+        click.option(
+            "-o", "--output", metavar="FILE", help="Write to this file instead of the screen."
+        ),
+    )
+
+    def given(command: Callable[..., Any]) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return given
+
+
+def show(
+    form: str, documents: Sequence[Document], flavor: str | None, destination: Destination
+) -> None:
+    """Write documents in a format; text for the screen is coloured there, and ASCII if need be."""
+    if form == "text" and destination.is_screen:
+        print_lines(styled_lines(documents, "unicode" if can_show_unicode() else "ascii"))
+    else:
+        destination.write(written(form, documents, flavor))

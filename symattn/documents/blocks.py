@@ -1,0 +1,229 @@
+"""What every document is made of, before any format: headings, words, formulas, tables, lists.
+
+A derivation, the marks of a worksheet, a proof and the ladder each become a `Document`; a writer
+spells the blocks of any of them in one format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from symattn.notation.text import line
+from symattn.notation.tree import Tree
+
+#: What a line or a paragraph is, so that a terminal or a page can colour it.
+Role: TypeAlias = Literal["title", "heading", "note", "formula", "good", "bad", "plain"]
+
+
+@dataclass(frozen=True)
+class Strong:
+    """Words that stand out."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """Words as somebody typed them."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """Words that lead to the document with this anchor, where a format has links."""
+
+    words: str
+    anchor: str
+
+
+Inline: TypeAlias = str | Tree | Strong | Code | Link
+
+#: A sentence: text, notation trees, and words that stand out.
+Words: TypeAlias = tuple[Inline, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One displayed formula and which view it is; "where" defines an entry's letters."""
+
+    view: Literal["formula", "entry", "worked", "value", "where"]
+    tree: Tree
+
+
+class Block:
+    """One thing of a document, below those before it."""
+
+
+@dataclass(frozen=True)
+class Formulas(Block):
+    """Displayed formulas behind a sentence; `label` is that of a step, "" of what is given.
+
+    `size` is the shape of the matrix that they are of, `left_out` what is not shown.
+    """
+
+    lines: tuple[Line, ...]
+    words: Words = ()
+    size: Words = ()
+    label: str = ""
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Worked(Block):
+    """A worked line and the words that lead to it; `inline` where it goes on in their line."""
+
+    words: str
+    tree: Tree
+    inline: bool = False
+
+
+@dataclass(frozen=True)
+class Chain(Block):
+    """left = right₁ = right₂ = …: each right side with the reason why it follows."""
+
+    left: Tree
+    links: tuple[tuple[Tree, str], ...]
+
+
+@dataclass(frozen=True)
+class Paragraph(Block):
+    """A sentence or several; `whole` where a line of it must not be broken."""
+
+    words: Words
+    role: Role = "plain"
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing of a list: perhaps a name, words, more about them, and blocks below them."""
+
+    words: Words
+    name: str = ""
+    more: str = ""
+    role: Role = "plain"
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True)
+class List(Block):
+    """Things one below the other; `signed` where each begins with the sign of a verdict."""
+
+    items: tuple[Item, ...]
+    signed: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table; of a number that is judged the tint, the sign and the name of that.
+
+    `tint` is one of `TINTS` (`symattn.documents.page.colour`), or ``gap`` for what is left out.
+    """
+
+    words: Words
+    tint: str = ""
+    sign: str = ""
+    spoken: str = ""
+
+    @property
+    def text(self) -> str:
+        """The words of a cell as plain text."""
+        return spelled(self.words, str, line)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table under its name."""
+
+    name: Cell
+    cells: tuple[Cell, ...]
+    role: Role = "plain"
+
+
+@dataclass(frozen=True)
+class Table(Block):
+    """Rows of cells; `align` has a letter, l or r, for each column, and is "" for numbers.
+
+    `corner` heads the rows' names. `label` says what it is to those who cannot see it; `caption`
+    is shown.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    caption: str = ""
+    label: str = ""
+    corner: str = ""
+    align: str = ""
+    left_out: str = ""
+
+    @property
+    def sides(self) -> str:
+        """The alignment of every column."""
+        return self.align or "r" * len(self.columns)
+
+
+@dataclass(frozen=True)
+class Notebook(Block):
+    """Python that a notebook runs here; no other format shows it."""
+
+    code: str
+
+
+@dataclass(frozen=True)
+class Break(Block):
+    """The end of a part: an empty line in plain text, a new cell in a notebook."""
+
+
+@dataclass(frozen=True)
+class Section(Block):
+    """Blocks under a heading."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Document(Block):
+    """Blocks under a title; inside another one it is a part of that.
+
+    `width` is that of a line of plain text, None where no line is broken; `level` that of the
+    first heading in Markdown, which may stand inside somebody's page.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    anchor: str = ""
+    width: int | None = None
+    level: int = 2
+
+
+def named(name: str, words: str, more: str = "", brief: bool = False) -> Item:
+    """What a name stands for: ``name: words``, or, on a screen, in a column beside the names."""
+    return Item((words,), name, more) if brief else Item((Strong(name), f": {words}"), more=more)
+
+
+def spelled(
+    parts: Words,
+    words: Callable[[str], str],
+    formula: Callable[[Tree], str],
+    strong: str = "{}",
+    code: str = "{}",
+) -> str:
+    """A sentence as a format writes its words and formulas; {} stands for what stands out."""
+    written = []
+    for part in parts:
+        match part:
+            case str():
+                written.append(words(part))
+            case Strong(inside):
+                written.append(strong.replace("{}", words(inside)))
+            case Code(inside):
+                written.append(code.replace("{}", words(inside)))
+            case Link(inside):
+                written.append(words(inside))
+            case _:
+                written.append(formula(part))
+    return "".join(written)

@@ -1,0 +1,134 @@
+"""What programs in NumPy may call; a file holds what it needs.
+
+The functions stand in people's files as they are here, so that they are written for readers.
+"""
+# mypy: disable-error-code="type-arg,no-any-return"
+
+import math
+
+import numpy as np
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    """Softmax over the last axis."""
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def softmax_off_by_one(x: np.ndarray) -> np.ndarray:
+    """Softmax beside one more score, 0, whose weight is dropped."""
+    largest = np.maximum(x.max(axis=-1, keepdims=True), 0)
+    powers = np.exp(x - largest)
+    return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(-largest))
+
+
+def softmax_with_sink(x: np.ndarray, sink: np.ndarray) -> np.ndarray:
+    """Softmax beside one more score, the sink, whose weight is dropped."""
+    largest = np.maximum(x.max(axis=-1, keepdims=True), sink)
+    powers = np.exp(x - largest)
+    return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(sink - largest))
+
+
+def sparsemax(x: np.ndarray) -> np.ndarray:
+    """Sparsemax over the last axis (Martins and Astudillo 2016)."""
+    x = x - x.max(axis=-1, keepdims=True)
+    ranked = -np.sort(-x, axis=-1)
+    counts = np.ones_like(ranked).cumsum(axis=-1)
+    thresholds = (ranked.cumsum(axis=-1) - 1) / counts
+    return np.maximum(x - thresholds.max(axis=-1, keepdims=True), 0)
+
+
+def hardmax(x: np.ndarray) -> np.ndarray:
+    """1 at the first largest entry of each row, 0 elsewhere."""
+    first = x.argmax(axis=-1, keepdims=True)
+    return np.where(np.arange(x.shape[-1]) == first, np.ones_like(x), 0)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-x)), without overflow."""
+    return 0.5 * (1 + np.tanh(0.5 * x))
+
+
+def elu1(x: np.ndarray) -> np.ndarray:
+    """Compute x + 1 from 0 on, exp(x) below."""
+    return np.where(x >= 0, x + 1, np.exp(np.minimum(x, 0)))
+
+
+def erf(x: np.ndarray) -> np.ndarray:
+    """The error function of each entry."""
+    return np.vectorize(math.erf, otypes=[np.result_type(x, 0.0)])(x)
+
+
+def rotate_half(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
+    """Turn column t with column t + d/2, for each t, by its angle."""
+    first, second = np.split(x, 2, axis=-1)
+    turned = [first * cos - second * sin, second * cos + first * sin]
+    return np.concatenate(turned, axis=-1)
+
+
+def rotate_pairs(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
+    """Turn each pair of neighbouring columns by its angle."""
+    first, second = x[..., 0::2], x[..., 1::2]
+    turned = [first * cos - second * sin, second * cos + first * sin]
+    return np.stack(turned, axis=-1).reshape(x.shape)
+
+
+def interleave(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Put the columns of two matrices in turn."""
+    out = np.empty((*a.shape[:-1], a.shape[-1] + b.shape[-1]), dtype=a.dtype)
+    out[..., 0::2], out[..., 1::2] = a, b
+    return out
+
+
+def alibi_slopes(heads: int) -> list[float]:
+    """The slope of each head (Press et al. 2021)."""
+    power = 2 ** int(math.log2(heads))
+    slopes = [2.0 ** (-8 * (head + 1) / power) for head in range(power)]
+    between = [2.0 ** (-4 * (head + 1) / power) for head in range(0, 2 * power, 2)]
+    return slopes + between[: heads - power]
+
+
+def relative_bucket(
+    distance: np.ndarray, buckets: int, max_distance: int, bidirectional: int
+) -> np.ndarray:
+    """The bucket of each distance j - i, as in T5 (Raffel et al. 2020)."""
+    first = np.zeros_like(distance)
+    if bidirectional:
+        buckets //= 2
+        first = np.where(distance > 0, buckets, 0)
+        distance = np.abs(distance)
+    else:
+        distance = np.maximum(-distance, 0)
+    exact = buckets // 2
+    ratio = np.log(np.maximum(distance, 1) / exact) / math.log(max_distance / exact)
+    # the logarithms may fall just short of a whole number
+    spaced = exact + np.floor(ratio * (buckets - exact) + 1e-9).astype(int)
+    spaced = np.minimum(spaced, buckets - 1)
+    return first + np.where(distance < exact, distance, spaced)
+
+
+def sums_at(x: np.ndarray, places: np.ndarray, count: int) -> np.ndarray:
+    """In each row, the sums of the entries that share a place."""
+    shared = places[..., None] == np.arange(count)
+    return np.where(shared, x[..., None], 0).sum(axis=-2)
+
+
+def split_heads(x: np.ndarray, heads: int) -> np.ndarray:
+    """(…, rows, heads · columns) as (…, heads, rows, columns)."""
+    return np.moveaxis(x.reshape(*x.shape[:-1], heads, -1), -2, -3)
+
+
+def merge_heads(x: np.ndarray) -> np.ndarray:
+    """(…, heads, rows, columns) as (…, rows, heads · columns)."""
+    moved = np.moveaxis(x, -3, -2)
+    return moved.reshape(*moved.shape[:-2], -1)
+
+
+def group_heads(x: np.ndarray, groups: int) -> np.ndarray:
+    """(…, heads, rows, columns) as (…, groups, heads / groups, rows, columns)."""
+    return x.reshape(*x.shape[:-3], groups, -1, *x.shape[-2:])
+
+
+def in_one_row(x: np.ndarray) -> np.ndarray:
+    """(…, rows, columns) as (…, 1, rows · columns)."""
+    return x.reshape(*x.shape[:-2], 1, -1)

@@ -1,0 +1,105 @@
+"""What programs in PyTorch may call; a file holds what it needs.
+
+The functions stand in people's files as they are here, so that they are written for readers.
+"""
+# mypy: ignore-errors
+
+import math
+
+import torch
+
+
+def softmax_off_by_one(x: torch.Tensor) -> torch.Tensor:
+    """Softmax beside one more score, 0, whose weight is dropped."""
+    largest = x.amax(dim=-1, keepdim=True).clamp(min=0)
+    powers = torch.exp(x - largest)
+    return powers / (powers.sum(dim=-1, keepdim=True) + torch.exp(-largest))
+
+
+def softmax_with_sink(x: torch.Tensor, sink: torch.Tensor) -> torch.Tensor:
+    """Softmax beside one more score, the sink, whose weight is dropped."""
+    largest = torch.maximum(x.amax(dim=-1, keepdim=True), sink)
+    powers = torch.exp(x - largest)
+    return powers / (powers.sum(dim=-1, keepdim=True) + torch.exp(sink - largest))
+
+
+def sparsemax(x: torch.Tensor) -> torch.Tensor:
+    """Sparsemax over the last axis (Martins and Astudillo 2016)."""
+    x = x - x.amax(dim=-1, keepdim=True)
+    ranked = x.sort(dim=-1, descending=True).values
+    counts = torch.arange(1, x.shape[-1] + 1, device=x.device)
+    thresholds = (ranked.cumsum(dim=-1) - 1) / counts
+    return (x - thresholds.amax(dim=-1, keepdim=True)).clamp(min=0)
+
+
+def hardmax(x: torch.Tensor) -> torch.Tensor:
+    """1 at the first largest entry of each row, 0 elsewhere."""
+    places = torch.arange(x.shape[-1], device=x.device)
+    return (places == x.argmax(dim=-1, keepdim=True)).to(x.dtype)
+
+
+def rotate_half(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """Turn column t with column t + d/2, for each t, by its angle."""
+    first, second = x.chunk(2, dim=-1)
+    turned = [first * cos - second * sin, second * cos + first * sin]
+    return torch.cat(turned, dim=-1)
+
+
+def rotate_pairs(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """Turn each pair of neighbouring columns by its angle."""
+    first, second = x[..., 0::2], x[..., 1::2]
+    turned = [first * cos - second * sin, second * cos + first * sin]
+    return torch.stack(turned, dim=-1).flatten(-2)
+
+
+def interleave(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Put the columns of two matrices in turn."""
+    out = a.new_empty(*a.shape[:-1], a.shape[-1] + b.shape[-1])
+    out[..., 0::2], out[..., 1::2] = a, b
+    return out
+
+
+def relative_bucket(
+    distance: torch.Tensor, buckets: int, max_distance: int, bidirectional: int
+) -> torch.Tensor:
+    """The bucket of each distance j - i, as in T5 (Raffel et al. 2020)."""
+    first = torch.zeros_like(distance)
+    if bidirectional:
+        buckets //= 2
+        first = torch.where(distance > 0, buckets, 0)
+        distance = distance.abs()
+    else:
+        distance = (-distance).clamp(min=0)
+    exact = buckets // 2
+    ratio = torch.log(distance.clamp(min=1).double() / exact)
+    ratio = ratio / math.log(max_distance / exact)
+    # the logarithms may fall just short of a whole number
+    spaced = exact + (ratio * (buckets - exact) + 1e-9).long()
+    spaced = spaced.clamp(max=buckets - 1)
+    return first + torch.where(distance < exact, distance, spaced)
+
+
+def sums_at(x: torch.Tensor, places: torch.Tensor, count: int) -> torch.Tensor:
+    """In each row, the sums of the entries that share a place."""
+    shared = places[..., None] == torch.arange(count, device=x.device)
+    return torch.where(shared, x[..., None], 0.0).sum(dim=-2)
+
+
+def split_heads(x: torch.Tensor, heads: int) -> torch.Tensor:
+    """(…, rows, heads · columns) as (…, heads, rows, columns)."""
+    return x.unflatten(-1, (heads, -1)).transpose(-3, -2)
+
+
+def merge_heads(x: torch.Tensor) -> torch.Tensor:
+    """(…, heads, rows, columns) as (…, rows, heads · columns)."""
+    return x.transpose(-3, -2).flatten(-2)
+
+
+def group_heads(x: torch.Tensor, groups: int) -> torch.Tensor:
+    """(…, heads, rows, columns) as (…, groups, heads / groups, rows, columns)."""
+    return x.unflatten(-3, (groups, -1))
+
+
+def in_one_row(x: torch.Tensor) -> torch.Tensor:
+    """(…, rows, columns) as (…, 1, rows · columns)."""
+    return x.flatten(-2).unsqueeze(-2)

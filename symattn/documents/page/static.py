@@ -1,0 +1,50 @@
+"""Blocks as a page that stands still: one file with its own style, which fetches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from symattn.documents.blocks import Block, Document, Section
+from symattn.documents.mathml import xhtml
+from symattn.documents.page.colour import palette
+from symattn.documents.page.elements import Markup, el
+
+
+def write(documents: Sequence[Document], flavor: str = "") -> str:
+    """The whole file; its title is that of the first document."""
+    title = next(_titles(documents), "Report")
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="generator", content="symattn"),
+        el("title", title),
+        el("style", Markup(_style())),
+    )
+    body = el("body", _content("main", documents, 1), class_="page")
+    return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+
+
+def _titles(blocks: Sequence[Block]) -> Iterator[str]:
+    """The titles of documents, those inside others too, in order."""
+    for block in blocks:
+        if isinstance(block, Document | Section):
+            yield from filter(None, [block.title])
+            yield from _titles(block.blocks)
+
+
+def fragment(documents: Sequence[Document]) -> str:
+    """The documents as a section with their style, to stand inside a page."""
+    style = el("style", Markup(_style()))
+    return f"{_content('section', documents, 2, style)}\n"
+
+
+def _content(tag: str, documents: Sequence[Document], level: int, *before: Markup) -> Markup:
+    lines = [*before, *xhtml(documents, level)]
+    return el(tag, Markup("\n"), *(Markup(f"{part}\n") for part in lines), class_="symattn")
+
+
+def _style() -> str:
+    css = Path(__file__).with_name("static.css").read_text(encoding="utf-8")
+    return palette(".symattn") + css
