@@ -7,7 +7,6 @@ False statements get traces of a prover that lies in one place, so that everythi
 from __future__ import annotations
 
 import ast
-import contextlib
 import copy
 import json
 import re
@@ -580,37 +579,36 @@ def test_a_sum_that_may_be_empty_is_no_divisor_that_is_positive() -> None:
         one.divisor(empty, sympy.S.Zero)
 
 
-def test_an_equation_speaks_of_its_own_sum_alone() -> None:
-    matrix, other = sympy.MatrixSymbol("A", 2, 3), sympy.MatrixSymbol("B", 2, 3)
-    said = [sympy.MatMul(x, sympy.OneMatrix(3, 1)) for x in (matrix, other)]
-    for at in (["0", "0"], ["2", "0"], ["#2", "0"]):
-        about = (
-            "sum",
-            (("_1a", checker.number(3)),),
-            _mono(_entry("B", ZERO, checker.variable("_1a"))),
-        )
-        if at != ["0", "0"]:
-            row = checker.read_form(at[0])
-            about = (
-                "sum",
-                (("_1a", checker.number(3)),),
-                _mono(_entry("A", row, checker.variable("_1a"))),
-            )
-            about = about if at[0] == "2" else ("exp", _mono(about))
-        steps: list[Made] = [
-            {"rule": "hypothesis", "equation": 0, "at": at},
-            {"rule": "range", "cuts": []},
-            {"rule": "separate", "groups": [[0]]},
-        ]
-        for kind in (Forger, checker.Checker):
-            one = kind(steps)
-            one.sizes["#2"], one.known = checker.number(2), [(said[0], sympy.ZeroMatrix(2, 1))]
-            if kind is checker.Checker:
-                with pytest.raises(Refused):
-                    one.as_known(about)
-                continue
-            with contextlib.suppress(Refused):
-                one.as_known(about)
+def _row_sum(name: str, row: str) -> Any:
+    along = checker.variable("_1a")
+    return (
+        "sum",
+        (("_1a", checker.number(3)),),
+        _mono(_entry(name, checker.read_form(row), along)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("about", "at"),
+    [
+        (_row_sum("B", "0"), ["0", "0"]),  # of another letter
+        (_row_sum("A", "2"), ["2", "0"]),  # below the last row
+        (("exp", _mono(_row_sum("A", "#2"))), ["#2", "0"]),  # of something around it
+        (_row_sum("A", "0"), ["#2", "0"]),  # at another row
+    ],
+    ids=["letter", "row", "exponent", "index"],
+)
+def test_an_equation_speaks_of_its_own_sum_alone(about: Any, at: list[str]) -> None:
+    rows = sympy.MatMul(sympy.MatrixSymbol("A", 2, 3), sympy.OneMatrix(3, 1))
+    steps: list[Made] = [
+        {"rule": "hypothesis", "equation": 0, "at": at},
+        {"rule": "range", "cuts": []},
+        {"rule": "separate", "groups": [[0]]},
+    ]
+    with pytest.raises(Refused):
+        for one in (Forger(steps), checker.Checker(steps)):
+            one.sizes["#2"], one.known = checker.number(2), [(rows, sympy.ZeroMatrix(2, 1))]
+            one.as_known(about)
 
 
 class Trusting(traces.Tracing):
