@@ -544,7 +544,8 @@ def test_a_sum_is_not_rewritten_without_its_obligation(case: str) -> None:
     step, bound, mono = SUMS[case]
     separate = {"rule": "separate", "groups": [[k] for k in range(len(bound))]}
     fewer = {"rule": "separate", "groups": [[0]]}
-    for rest in ([], [separate], [fewer], [fewer, fewer]):
+    joined = {"rule": "separate", "groups": [[0, 1]]}
+    for rest in ([], [separate], [fewer], [fewer, fewer], [joined]):
         steps = copy.deepcopy([step, *rest])
         with pytest.raises(Refused):
             _sum_of(Forger(steps), bound, mono)  # fills in what the steps say, if it gets so far
@@ -632,6 +633,13 @@ def test_no_inverse_is_brought_in_by_a_cofactor() -> None:
     lie = _trusted("B = C", "A B = A C", [["1", ["Inverse", A], ["equation", 0, False], None]])
     with pytest.raises(Refused, match="does not hold"):
         check(lie)
+
+
+def test_an_inverse_is_one_of_the_statement() -> None:
+    claim = checker.claim_of(_claims("A + B = B + A")["statement"])
+    replay = checker.Replay(claim, [], False)
+    with pytest.raises(Refused, match="does not hold"):
+        replay.product_of(claim, None, ["inverse", A, False], None, claim.left.shape)
 
 
 def test_no_root_is_brought_in_by_a_cofactor() -> None:
