@@ -560,6 +560,18 @@ def test_a_range_is_cut_within(cuts: list[str]) -> None:
         checker.Checker(steps).in_parts(N, lambda at: at)
 
 
+def test_a_sum_does_not_begin_below_zero() -> None:
+    """Σ_l a_{0, l − k} is no difference of two sums that begin at 0."""
+    moved = checker.plus_form(checker.variable("_1a"), TOP, -1)
+    atom = ("sum", (("_1a", N),), _mono(_entry("A", ZERO, moved)))
+    steps: list[Made] = [{"rule": "prefix", "term": 0, "factor": 0}]
+    steps += [{"rule": "separate", "groups": [[0]]} for _ in range(2)]
+    with pytest.raises(Refused, match="not shown"):
+        for one in (Forger(steps), checker.Checker(steps)):
+            one.sizes["#3"], one.count = M, 9
+            one.simplified(checker.single(atom))
+
+
 def test_roots_are_noted_only_in_parts_that_are_not_empty() -> None:
     steps: list[Made] = [{"rule": "range", "cuts": ["0"]}]
     forger = Forger(steps)
