@@ -123,7 +123,7 @@ def document(
         derivation, evaluation = what, None
     else:
         instance(what, Evaluation, "what", "a Derivation or an Evaluation")
-        derivation = Derivation(what.inputs, what.steps, labels=what.labels, order=what.order)
+        derivation = Derivation(what.inputs, what.steps, what.stated, what.labels, order=what.order)
         evaluation = what
     job = Job(
         replace(derivation, title=title or derivation.title),

@@ -59,6 +59,8 @@ class Values:
         self._names = {item.letter: item.name for item in self._by_name.values()}
         self._steps = {step.letter: step for step in self.steps}
         self.given = _read(self.inputs, given, sizes)
+        #: The sizes that were said, before the matrices told the others.
+        self.stated = dict(sizes)
         self.sizes = self._bound(sizes)
         _check_batches(self.inputs, self.given)
         self._values: dict[object, dict[str, Array]] = {}

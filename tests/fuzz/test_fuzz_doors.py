@@ -208,7 +208,7 @@ def test_a_command_that_misbehaves_is_found(
 ) -> None:
     from symattn.cli import lists
 
-    monkeypatch.setattr(lists.variants, "callback", does)
+    monkeypatch.setattr(lists.variants, "callback", lambda **options: does())
     bad = Target("bad", lambda _: b"", lambda data, place: targets.command(["variants"]))
     assert tried(bad, b"", place).kind == kind
 
