@@ -39,6 +39,7 @@ from tests.combinations import (
 )
 from tests.gates import mathml_faults
 from tests.rows import every_one_has_a_row
+from tests.shares import share
 from tests.worked_lines import faults
 from tests.written import latex_document, mathml_document, text_document
 
@@ -164,7 +165,7 @@ def test_no_choice_is_ignored(axis: str, ground: Spec) -> None:
         assert ignored({**ground, axis: value}, axis) is None, value
 
 
-@pytest.mark.parametrize("name", SPECS, ids=str)
+@pytest.mark.parametrize("name", share(SPECS, 2), ids=str)
 def test_no_choice_is_ignored_among_others(name: str) -> None:
     spec = SPECS[name]
     for axis in spec.keys() - {"source"}:

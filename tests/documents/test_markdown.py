@@ -57,8 +57,8 @@ def formulas(document: str) -> list[tuple[bool, str]]:
 @pytest.mark.parametrize(
     ("flavor", "subjects"),
     [
-        ("github", SUBJECTS),
-        *((each, some_subjects(turn, 5)) for turn, each in enumerate(FLAVORS) if each != "github"),
+        *((each, some_subjects(turn, 5)) for turn, each in enumerate(FLAVORS)),
+        pytest.param("github", SUBJECTS, marks=pytest.mark.nightly),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -51,7 +51,7 @@ def test_documents_are_sound(notation: str, subjects: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_single_views_are_sound(view: View) -> None:
-    for path, notation in product(EXAMPLES, ("default", "exact", "short")):
+    for path, notation in product(EXAMPLES[::3], ("default", "exact", "short")):
         document = mathml_document(page(path.stem, notation, view))
         assert document.count("<math ") > 5
         assert mathml_faults(document) == [], (path.stem, notation)

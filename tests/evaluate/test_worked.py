@@ -46,7 +46,7 @@ def wrong_lines(derivation: Derivation, evaluation: Evaluation, digits: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "digits"), share(product([variant.name for variant in VARIANTS], [4, 1]), 3)
+    ("name", "digits"), share(product([variant.name for variant in VARIANTS], [4, 1]), 5)
 )
 def test_the_lines_of_every_variant_give_their_results(name: str, digits: int) -> None:
     (spec,) = (variant.spec for variant in VARIANTS if variant.name == name)

@@ -21,20 +21,20 @@ from tests.fuzz.making import packed, unpacked
 from tests.fuzz.targets import OUTCOMES, TARGETS, Target, tried
 from tests.fuzz.watch import SECRET, Place, place_of_its_own
 
-#: How many inputs of a door are tried here: a second's worth or two of each.
+#: How many inputs of a door are tried here: about a second's worth of each.
 COUNTS = {
-    "check": 25,
-    "check file": 30,
-    "python": 20,
+    "check": 12,
+    "check file": 15,
+    "python": 10,
     "derive": 20,
-    "prove": 30,
+    "prove": 15,
     "data": 75,
-    "render": 20,
-    "sphinx": 20,
+    "render": 10,
+    "sphinx": 10,
     "myst": 20,
-    "mkdocs": 30,
-    "cells": 30,
-    "command line": 30,
+    "mkdocs": 15,
+    "cells": 15,
+    "command line": 15,
 }
 
 

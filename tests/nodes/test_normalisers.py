@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any, TypeAlias
 
 import mpmath
@@ -40,6 +41,7 @@ from symattn.notation.latex import latex
 from symattn.notation.text import line
 from tests.extras import package
 from tests.rows import every_one_has_a_row
+from tests.shares import share
 
 Array: TypeAlias = NDArray[Any]
 HIDDEN = -sympy.oo
@@ -189,8 +191,9 @@ def test_all_arithmetics_are_what_the_paper_says(name: str) -> None:
     agree()
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize(
+    ("name", "dtype"), share(product(PAPERS, ["float64", "float32", "float16"]), 2)
+)
 def test_arrays_lie_in_the_rounded_balls(name: str, dtype: str) -> None:
     large = st.one_of(
         ENTRIES,

@@ -116,7 +116,7 @@ def entries(derivation: Derivation, values: Evaluation) -> Iterator[tuple[str, s
 # ---- what it shows ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", share(NAMES, 5))
+@pytest.mark.parametrize("name", share(NAMES, 8))
 def test_every_variant_shows_the_proven_digits(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     page = opened(html_document(derivation, values, notation=Notation(limit=0)))
