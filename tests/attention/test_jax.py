@@ -112,7 +112,7 @@ def slack(example: Example, answer: dict[str, Array]) -> float:
 def test_attention_is_that_of_jax(jax: Jax) -> None:
     kinds: set[str] = set()
 
-    @settings(max_examples=50, deadline=None, derandomize=True)
+    @settings(max_examples=25, deadline=None, derandomize=True)
     @given(examples())
     def agree(example: Example) -> None:
         wanted, answer = example.asked(jax), example.answered()

@@ -184,6 +184,7 @@ def lost(wanted: Counter[str], text: str) -> Counter[str]:
     return wanted - Counter(_NUMBER.findall(text))
 
 
+@pytest.mark.nightly
 def test_a_notebook_is_exported_to_pdf_without_loss(
     executed: Path, exported: Callable[[Path], tuple[str, str]], tmp_path: Path
 ) -> None:

@@ -274,9 +274,9 @@ def letters(tool: Callable[[str], str], folder: Path) -> str:
     [
         ("article", "pdflatex", USUAL),
         pytest.param("article", "pdflatex", tuple(SHEETS), marks=pytest.mark.nightly),
-        ("article", "lualatex", tuple(SHEETS)[::6]),
-        ("standalone", "pdflatex", tuple(SHEETS)[1::6]),
-        ("beamer", "pdflatex", tuple(SHEETS)[2::6]),
+        ("article", "lualatex", tuple(SHEETS)[::12]),
+        ("standalone", "pdflatex", tuple(SHEETS)[1::12]),
+        ("beamer", "pdflatex", tuple(SHEETS)[2::12]),
     ],
 )
 def test_pdf(
@@ -338,6 +338,7 @@ def test_pandoc_and_word(tool: Callable[[str], str], tmp_path: Path) -> None:
         assert differences({"page": seen}, lambda _: wanted) == []
 
 
+@pytest.mark.nightly
 def test_libreoffice(tool: Callable[[str], str], tmp_path: Path) -> None:
     """The MathML in a Word file, opened by LibreOffice, which cuts lines off that are too long."""
     names = [name for name in _SOME if name != "exact"]
@@ -508,6 +509,7 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
 # Sphinx
 
 
+@pytest.mark.nightly
 def test_sphinx(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
     """The builders of text and HTML; what HTML leaves to MathJax is read as KaTeX shows it."""
     names = [name for name in _BOOKS if name != "exact" and not sheet(name).claims]
