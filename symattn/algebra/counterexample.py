@@ -14,9 +14,8 @@ import sympy
 from numpy.typing import NDArray
 
 from symattn.arithmetic.balls import BALLS, Balls
-from symattn.arithmetic.base import Arithmetic, Array
+from symattn.arithmetic.base import Arithmetic, Array, filled
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
-from symattn.arithmetic.exact import filled
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.evaluate.values import program_of_step

@@ -30,9 +30,8 @@ from symattn.algebra.field import (
 from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.functions import Functions
 from symattn.arithmetic.balls import BALLS
-from symattn.arithmetic.base import Array
+from symattn.arithmetic.base import Array, filled
 from symattn.arithmetic.enclosure import precision
-from symattn.arithmetic.exact import filled
 from symattn.errors import SymattnError
 
 

@@ -199,11 +199,16 @@ class Arithmetic(Shapes):
         return self.scalar(sympy.S.NegativeInfinity)
 
 
+def filled(shape: tuple[int, ...], entries: list[Any]) -> Array:
+    """An object array of this shape with these entries."""
+    out = np.empty(len(entries), dtype=object)
+    out[:] = entries
+    return out.reshape(shape)
+
+
 def exactly(shape: tuple[int, ...], entries: Iterable[Any]) -> Array:
     """Exact numbers as an array of this shape."""
-    out = np.empty(shape, dtype=object)
-    out.ravel()[:] = [sympy.sympify(entry, strict=True) for entry in entries]
-    return out
+    return filled(shape, [sympy.sympify(entry, strict=True) for entry in entries])
 
 
 def elementwise(function: Callable[[Any], Any], x: Array) -> Array:

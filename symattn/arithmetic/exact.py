@@ -16,7 +16,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.arithmetic.base import Arithmetic, Array, elementwise, stacked
+from symattn.arithmetic.base import Arithmetic, Array, elementwise, filled, stacked
 from symattn.arithmetic.functions import FUNCTIONS, exact_above
 from symattn.arithmetic.proof import ordered
 
@@ -189,13 +189,6 @@ def _is_rational(x: Array) -> bool:
 def _fmpq_mat(x: Array) -> flint.fmpq_mat:
     entries = [flint.fmpq(int(entry.p), int(entry.q)) for entry in x.ravel()]
     return flint.fmpq_mat(x.shape[0], x.shape[1], entries)
-
-
-def filled(shape: tuple[int, ...], entries: list[Any]) -> Array:
-    """An object array of this shape with these entries."""
-    out = np.empty(len(entries), dtype=object)
-    out[:] = entries
-    return out.reshape(shape)
 
 
 EXACT = Exact()

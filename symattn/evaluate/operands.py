@@ -12,9 +12,9 @@ from flint import arb
 
 from symattn.arithmetic.abbreviated import nodes, written_out
 from symattn.arithmetic.balls import BALLS, largest
+from symattn.arithmetic.base import filled
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
-from symattn.arithmetic.exact import filled
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.evaluate.values import Place, Values
 from symattn.nodes.rule import (

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.exact import filled
+from symattn.arithmetic.base import Arithmetic, Array, filled
+from symattn.arithmetic.exact import EXACT
 from symattn.errors import CannotSpell, SymattnError, counted
 from symattn.nodes.arguments import Bound
 from symattn.nodes.base import Node
@@ -143,8 +142,7 @@ def split_heads(value: Array, heads: int, name: str) -> Array:
             f"{name}: {counted(columns, 'column')} cannot be shared evenly by {heads} heads; give "
             f"a multiple of {heads}, or one matrix a head: [[[…]], [[…]]]"
         )
-    apart = value.reshape(*value.shape[:-1], heads, columns // heads)
-    return np.moveaxis(apart, -2, -3)
+    return EXACT.heads_apart(value, heads)
 
 
 def size_error(name: str, missing: list[str]) -> Any:

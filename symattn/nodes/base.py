@@ -20,8 +20,8 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 
 from symattn.arithmetic.arrays import FLOAT64
-from symattn.arithmetic.base import Arithmetic, Array
-from symattn.arithmetic.exact import EXACT, filled
+from symattn.arithmetic.base import Arithmetic, Array, filled
+from symattn.arithmetic.exact import EXACT
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import (
     NEEDED,

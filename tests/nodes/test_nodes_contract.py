@@ -19,9 +19,9 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn import SymattnError
 from symattn.arithmetic.arrays import FLOAT64, Arrays
 from symattn.arithmetic.balls import BALLS
-from symattn.arithmetic.base import Arithmetic
+from symattn.arithmetic.base import Arithmetic, filled
 from symattn.arithmetic.enclosure import ball_erf, nearest, precision
-from symattn.arithmetic.exact import EXACT, filled
+from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.rounded import Rounded
 from symattn.nodes import (

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from symattn import Notation, SymattnError
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS
+from symattn.arithmetic.base import filled
 from symattn.arithmetic.enclosure import ball, precision
-from symattn.arithmetic.exact import EXACT, Argmax, Threshold, filled
+from symattn.arithmetic.exact import EXACT, Argmax, Threshold
 from symattn.arithmetic.functions import ball_sigmoid
 from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.rounded import Rounded
