@@ -226,11 +226,7 @@ def _jobs(
             sheet = sheet.backward(options["gradient"])
         with sheet.in_file():
             notation = sheet.notation.but(**changes)
-        notes = (
-            []
-            if not sheet.claims
-            else [f"{len(sheet.claims)} claims stand in this worksheet; derive does not mark them"]
-        )
+        notes = _unmarked(len(sheet.claims)) if sheet.claims else []
         if chunks is not None or sheet.chunks is not None:
             with sheet.in_file():
                 decoded = sheet.decode(chunks, options["dtype"])
@@ -401,3 +397,11 @@ def _read_chunks(text: str) -> int | list[int]:
 def _is_file(source: str) -> bool:
     """Whether a source is a file, one that is there or by its name, rather than a variant."""
     return source == "-" or os.path.lexists(source) or os.sep in source or Path(source).suffix != ""
+
+
+def _unmarked(count: int) -> list[str]:
+    """What is said of claims, which another command marks."""
+    from symattn.errors import counted
+
+    stand, them = ("stands", "it") if count == 1 else ("stand", "them")
+    return [f"{counted(count, 'claim')} {stand} in this worksheet; derive does not mark {them}"]

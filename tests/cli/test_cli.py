@@ -270,3 +270,19 @@ def test_formats_refuse_what_they_cannot_show(words: str, complaint: str) -> Non
     assert result.exit_code == 2
     assert complaint in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_claims_that_are_not_marked_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.toml"
+    given = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\nV = [[1], [2]]\n"
+    sheet = f"{given}[claims]\nweights = [[0.5, 0.5]]\n"
+    path.write_text(sheet, "utf-8")
+    assert (
+        "1 claim stands in this worksheet; derive does not mark it"
+        in run("derive", str(path)).stdout
+    )
+    path.write_text(f"{sheet}output = [[1.5]]\n", "utf-8")
+    assert (
+        "2 claims stand in this worksheet; derive does not mark them"
+        in run("derive", str(path)).stdout
+    )
