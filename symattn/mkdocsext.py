@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 from symattn.errors import needing
 
@@ -53,7 +52,7 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
                 "generic: true"
             )
 
-    def on_page_markdown(self, markdown: str, /, *, page: Page, **_: Any) -> str:
+    def on_page_markdown(self, markdown: str, /, *, page: Page, **_: object) -> str:
         """The page with its derivations and numbers; as it is where it cannot be used."""
         name = str(page.file.abs_src_path or page.file.src_uri)
         before = _lines_before(page.file.content_string, markdown)

@@ -16,6 +16,8 @@ with needing("symattn.pytest_plugin", "pytest", "pytest"):
     import pytest
 
 if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr, TracebackStyle
+
     from symattn.worksheet.reports.results import CheckedFile
 
 
@@ -99,7 +101,9 @@ class _Item(pytest.Item):
         if wrong:
             raise NumberWrong("\n".join(map(as_line, wrong)))
 
-    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
+    ) -> str | TerminalRepr:
         from symattn.doors import failure, leaves
 
         if isinstance(excinfo.value, NumberWrong):

@@ -7,16 +7,17 @@ net they began from. Every number printed is evaluated here, none is written dow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
+from flint import arb
 
 from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.attention.spec import Attention
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivation import Derivation, Evaluation, Given
 from symattn.documents.blocks import Block, Break, Document, Paragraph
 from symattn.documents.data import derivation_data
 from symattn.documents.outline import View, derivation_document, outline
@@ -56,12 +57,12 @@ def climbed(name: str) -> Rung:
     raise SymattnError(f"no rung is called {quote(name)}{nearest(name, [r.name for r in LADDER])}")
 
 
-def _of(spec: Attention, **given: Any) -> Made:
+def _of(spec: Attention, **given: Given) -> Made:
     derivation = spec.derivation(list(given), labels=_labels(spec, given))
     return derivation, derivation.evaluate(**given)
 
 
-def _labels(spec: Attention, given: dict[str, Any]) -> dict[str, list[str]]:
+def _labels(spec: Attention, given: Mapping[str, Given]) -> dict[str, list[str]]:
     plain = {"Q", "K", "V", "X", "scores", "weights"} & set(given)
     rows = len(next(iter(given.values())))
     return _WORDS if plain and rows == len(_WORDS["n"]) and spec.heads is None else {}
@@ -116,7 +117,7 @@ def _causal() -> Made:
 def _number(value: sympy.Expr, digits: int = 4) -> str:
     """A proven decimal of an exact value."""
 
-    def at(bits: int) -> Any:
+    def at(bits: int) -> arb:
         with precision(bits):
             return ball(value)
 
@@ -249,7 +250,7 @@ def saturated_gradient(lead: int) -> sympy.Expr:
     return p * (1 - p)
 
 
-def recurrent_influence(steps: int, weight: Any = "9/10") -> sympy.Expr:
+def recurrent_influence(steps: int, weight: sympy.Rational | str = "9/10") -> sympy.Expr:
     """∂h_T/∂h_1 of h_t = tanh(w h_{t−1} + x_t) with h_1 = 1/2 and no further input.
 
     It is a product of Jacobians, Π w (1 − h_t²) over the steps between; attention reaches any
@@ -266,7 +267,7 @@ def recurrent_influence(steps: int, weight: Any = "9/10") -> sympy.Expr:
     return influence
 
 
-def gated_influence(steps: int, gate: Any = "9/10") -> sympy.Expr:
+def gated_influence(steps: int, gate: sympy.Rational | str = "9/10") -> sympy.Expr:
     """∂h_T/∂h_1 of a GRU whose update gate keeps `gate` of the state: gate^T, slower but falling.
 
     Source: Cho et al., *Learning Phrase Representations using RNN Encoder–Decoder* (2014),

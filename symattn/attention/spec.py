@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import sympy
 
@@ -30,6 +30,7 @@ from symattn.attention.scoring import SCORES
 from symattn.attention.words import SIZES
 from symattn.derivation import Derivation
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
+from symattn.nodes.arguments import Setting
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS, mask_of
 from symattn.nodes.normalise import NORMALISERS
@@ -211,7 +212,7 @@ class Attention(Plan):
         projection, biased = self.output_projection, self.projection_bias
         if projection is None:
             projection = "W_O" in names if given is not None else self.output_form == "sum"
-        decided: dict[str, Any] = {
+        decided: dict[str, object] = {
             "source": source or self.source or inferred_source(names, embedded, projected),
             "embedded": embedded,
             "latent": latent,
@@ -260,7 +261,7 @@ def _check_flags(spec: Attention) -> None:
             raise SymattnError(f"{name} = {quote(value)}: choose true or false")
 
 
-def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+def _choice(name: str, value: object, allowed: tuple[str | None, ...]) -> None:
     names = [choice for choice in allowed if choice is not None]
     if value is None and None in allowed:
         return
@@ -278,7 +279,7 @@ def _unfolding(value: bool | str) -> str:
     return value
 
 
-def _scale(value: Any) -> sympy.Expr | None:
+def _scale(value: Setting) -> sympy.Expr | None:
     """The factor on the scores, or `BOTH_SCALE`; None for none."""
     if value is True:
         return DEFAULT_SCALE
@@ -294,7 +295,7 @@ def _scale(value: Any) -> sympy.Expr | None:
     return None if factor == 1 else factor
 
 
-def _soft_cap(value: Any) -> sympy.Expr | None:
+def _soft_cap(value: Setting) -> sympy.Expr | None:
     if value is None or value is False:
         return None
     cap = read_number(value, "soft_cap")
@@ -303,14 +304,14 @@ def _soft_cap(value: Any) -> sympy.Expr | None:
     return cap
 
 
-def _named(name: str, value: Any) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
+def _named(name: str, value: Setting) -> tuple[str, tuple[tuple[str, Setting], ...]] | None:
     """A choice with options: a name, or a table of one name with its options."""
     known = tuple(AXES[name])
     if value is None or value is False:
         return None
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict | tuple):
         value = {value[0]: dict(value[1])}
-    options: Any = {}
+    options: Setting = {}
     choice = value
     if isinstance(value, Mapping):
         if len(value) != 1:
@@ -324,12 +325,12 @@ def _named(name: str, value: Any) -> tuple[str, tuple[tuple[str, Any], ...]] | N
     return choice, tuple((option, _frozen(held)) for option, held in options.items())
 
 
-def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
+def _masks(value: Setting) -> tuple[tuple[str, Setting], ...]:
     """The masks as (name, parameter) pairs."""
     if value is None or value is False:
         return ()
     if isinstance(value, str):
-        pairs: list[tuple[str, Any]] = [(value, True)]
+        pairs: list[tuple[str, Setting]] = [(value, True)]
     elif isinstance(value, Mapping):
         pairs = list(value.items())
     elif isinstance(value, list | tuple):
@@ -340,7 +341,7 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
     else:
         known = ", ".join(_mask_names())
         raise SymattnError(f"mask = {quote(value)}: name a mask; known: {known}")
-    out: list[tuple[str, Any]] = []
+    out: list[tuple[str, Setting]] = []
     for name, parameter in pairs:
         if not isinstance(name, str) or name not in _mask_names():
             raise SymattnError(f"mask {quote(name)} is not known{nearest(name, _mask_names())}")
@@ -359,7 +360,7 @@ def _masks(value: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(out)
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: Setting) -> Setting:
     """Lists as tuples, and a table of one mask as a pair, so that a spec can be hashed."""
     if isinstance(value, Mapping):
         return next((name, _frozen(held)) for name, held in value.items())
@@ -370,7 +371,7 @@ def _mask_names() -> tuple[str, ...]:
     return (*MASKS, *COMBINED, *MATRIX_MASKS)
 
 
-def _heads(name: str, value: Any, letter: str) -> int | str | None:
+def _heads(name: str, value: object, letter: str) -> int | str | None:
     if value is None or (isinstance(value, str) and value == letter):
         return value
     if isinstance(value, str):
@@ -384,5 +385,5 @@ def _size(name: str) -> sympy.Symbol:
     return size(name)
 
 
-def _count(name: str, value: Any) -> int:
+def _count(name: str, value: object) -> int:
     return whole(value, name, 1, MOST_OF_A_SIZE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
 
 import sympy
 from flint import arb
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.abbreviated import nodes, written_out
 from symattn.arithmetic.balls import BALLS, largest
@@ -25,6 +25,7 @@ from symattn.nodes.rule import (
     Entry,
     Evaluator,
     Exp,
+    Index,
     OfRow,
     Over,
     Plus,
@@ -71,7 +72,7 @@ class Numbers:
 
     evaluation: Values
     notation: Notation
-    _balls: dict[tuple[Rule, int], Any] = field(default_factory=dict)
+    _balls: dict[tuple[Rule, int], arb] = field(default_factory=dict)
 
     @property
     def speller(self) -> Speller:
@@ -79,7 +80,7 @@ class Numbers:
         return Speller(self.notation, self.evaluation.sizes)
 
     def stage(
-        self, rule: Rule, collapsed: tuple[type[Any], ...], result: Digits, exact: bool
+        self, rule: Rule, collapsed: tuple[type[Rule], ...], result: Digits, exact: bool
     ) -> Stage | None:
         """The rule with operands, and parts of the `collapsed` kinds, written as numbers.
 
@@ -100,10 +101,10 @@ class Numbers:
         return self._exactly(rule, collapsed)[0]
 
     def _with_numbers(
-        self, rule: Rule, collapsed: tuple[type[Any], ...], digits: int
-    ) -> tuple[dict[Rule, Any], Stage]:
+        self, rule: Rule, collapsed: tuple[type[Rule], ...], digits: int
+    ) -> tuple[dict[Rule, str], Stage]:
         """The decimals of its operands, and the rule written with them."""
-        texts: dict[Rule, Any] = {}
+        texts: dict[Rule, str] = {}
         exact = True
 
         def leaf(part: Rule) -> Tree | None:
@@ -121,7 +122,7 @@ class Numbers:
         tree = self.speller.rule(rule, leaf)
         return texts, Stage(tree, exact)
 
-    def _exactly(self, rule: Rule, collapsed: tuple[type[Any], ...]) -> tuple[Stage, bool]:
+    def _exactly(self, rule: Rule, collapsed: tuple[type[Rule], ...]) -> tuple[Stage, bool]:
         """The rule with exact numbers put in, and whether all are short fractions and roots.
 
         Of the others, long ones are left as they stand.
@@ -143,7 +144,7 @@ class Numbers:
         tree = self.speller.rule(rule, leaf)
         return Stage(tree, exact=True), is_plain
 
-    def _is_operand(self, part: Rule, rule: Rule, collapsed: tuple[type[Any], ...]) -> bool:
+    def _is_operand(self, part: Rule, rule: Rule, collapsed: tuple[type[Rule], ...]) -> bool:
         """Whether a part of the rule is written as one number; minus a sum is, at the front."""
         if isinstance(part, Entry):
             return True
@@ -227,7 +228,7 @@ class Numbers:
             return True
         rounded = _as_rationals(texts)
 
-        def ball_at(bits: int) -> Any:
+        def ball_at(bits: int) -> arb:
             with precision(bits):
                 balls = {part: ball(value) for part, value in rounded.items()}
                 return _InBalls(self, bits, balls).value(rule)
@@ -252,7 +253,7 @@ class Numbers:
             tiny=self.notation.digits,
         )
 
-    def ball(self, part: Rule, bits: int) -> Any:
+    def ball(self, part: Rule, bits: int) -> arb:
         """An enclosure of a part's true value."""
         key = (part, bits)
         if key not in self._balls:
@@ -266,7 +267,7 @@ class Numbers:
         """A part's exact value; with `replacements`, its value where some parts had these."""
         return _Exact(self, replacements or {}).value(part)
 
-    def place(self, matrix: Any, row: Any, column: Any) -> Place:
+    def place(self, matrix: MatrixExpr, row: Index, column: Index) -> Place:
         """Where an entry stands in the values of its step: head, row, column."""
         cell = (column, row) if self.notation.convention == "columns" else (row, column)
         head = getattr(matrix, "head", None)
@@ -316,40 +317,42 @@ class _InBalls(Evaluator):
         self.numbers, self.evaluation = numbers, numbers.evaluation
         self.bits, self.replacements = bits, replacements
 
-    def value(self, rule: Rule) -> Any:
+    def value(self, rule: Rule) -> arb:
         return self.replacements[rule] if rule in self.replacements else super().value(rule)
 
-    def entry(self, entry: Entry) -> Any:
+    def entry(self, entry: Entry) -> arb:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
-        return self.evaluation.balls(entry.matrix.name, self.bits)[place]
+        found: arb = self.evaluation.balls(entry.matrix.name, self.bits)[place]
+        return found
 
-    def number(self, value: sympy.Expr) -> Any:
+    def number(self, value: sympy.Expr) -> arb:
         return ball(value.subs(self.evaluation.sizes))
 
-    def sum(self, terms: list[Any], empty: sympy.Expr | None) -> Any:
+    def sum(self, terms: list[arb], empty: sympy.Expr | None) -> arb:
         if empty is not None and any(map(is_minus_infinity, terms)):
             return ball(empty)
         return sum(terms, arb(0))
 
-    def product(self, factors: list[Any]) -> Any:
+    def product(self, factors: list[arb]) -> arb:
         return prod(factors, start=arb(1))
 
-    def quotient(self, rule: Over) -> Any:
+    def quotient(self, rule: Over) -> arb:
         return self.value(rule.num) / self.value(rule.den)
 
-    def function(self, name: str, x: Any) -> Any:
+    def function(self, name: str, x: arb) -> arb:
         return FUNCTIONS[name].ball(x)
 
-    def power(self, base: Any, exponent: int) -> Any:
-        return prod([base] * exponent)  # arb's own power of a ball about 0 is NaN
+    def power(self, base: arb, exponent: int) -> arb:
+        return prod([base] * exponent, start=arb(1))  # arb's own power of a ball about 0 is NaN
 
-    def of_row(self, rule: OfRow) -> Any:
+    def of_row(self, rule: OfRow) -> arb:
         values = [*map(self.value, rule.terms)]
         if rule.name == "max":
             return largest(values)
         if rule.name != "τ":
             raise TypeError(rule)
-        return BALLS.threshold(filled((1, len(values)), values))[0, 0]
+        found: arb = BALLS.threshold(filled((1, len(values)), values))[0, 0]
+        return found
 
 
 def _holds_function(rule: Rule) -> bool:

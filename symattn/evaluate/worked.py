@@ -8,9 +8,9 @@ printed numbers to give the printed result when they are worked out again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import instance, whole
 from symattn.arithmetic.abbreviated import written_out
@@ -24,6 +24,7 @@ from symattn.nodes.rule import (
     Const,
     Entry,
     Exp,
+    Index,
     OfRow,
     Over,
     Plus,
@@ -89,7 +90,7 @@ def worked(
     return t.equation(left, *links)
 
 
-def _unfolded(evaluation: Values, expr: Any, i: Any, j: Any, notation: Notation) -> Rule:
+def _unfolded(evaluation: Values, expr: MatrixExpr, i: Index, j: Index, notation: Notation) -> Rule:
     """The rule; a plain rescaling shows the sum that it rescales: (1·0 + 0·4)/√2."""
     rule = rule_of(expr, i, j)
     if isinstance(rule, Over) and isinstance(rule.num, Entry) and isinstance(rule.den, Const):
@@ -139,4 +140,4 @@ def _exact_links(numbers: Numbers, rule: Rule, result: sympy.Expr) -> Iterator[t
 
 
 #: What is written as one number at each stage.
-_STAGES: tuple[tuple[type[Any], ...], ...] = ((), (Exp, Apply, OfRow), (Exp, Apply, OfRow, Plus))
+_STAGES: tuple[tuple[type[Rule], ...], ...] = ((), (Exp, Apply, OfRow), (Exp, Apply, OfRow, Plus))

@@ -6,7 +6,7 @@ Names load when they are first used, so that a plain derivation does not pay for
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symattn.nodes.base import Node
@@ -149,7 +149,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a node's home when it is first asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module 'symattn.nodes' has no attribute {name!r}")

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
+from sympy.printing.printer import Printer
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, quote
-from symattn.nodes.arguments import Flag, Matrix, Scalar, Size
+from symattn.nodes.arguments import Flag, Matrix, Operand, Scalar, Size
 from symattn.nodes.base import Definition, settings, shape_of
 from symattn.nodes.positions import (
     Number,
@@ -138,7 +139,7 @@ class ALiBi(Placed):
         """The matrix once sizes and head are numbers."""
         return super().doit(**hints) if self.index.is_Integer else self
 
-    def _numpycode(self, printer: Any) -> str:
+    def _numpycode(self, printer: Printer) -> str:
         """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
         if self.index.is_Integer:
             return super()._numpycode(printer)
@@ -147,7 +148,7 @@ class ALiBi(Placed):
         return f"ALiBi.numpy({rows}, {columns}, {heads}, -1, {', '.join(rest)})"
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, heads, head, symmetric, start = args
         slopes = arithmetic.table(alibi_slopes, heads)
         if isinstance(head, sympy.Integer) and head >= 0:
@@ -222,14 +223,14 @@ class RelativeBias(Placed):
 
     def __new__(
         cls,
-        rows: Any,
-        columns: Any,
-        table: Any,
-        buckets: Any = 32,
-        max_distance: Any = 128,
-        bidirectional: Any = True,
-        clip: Any = None,
-        start: Any = 0,
+        rows: object,
+        columns: object,
+        table: MatrixExpr,
+        buckets: object = 32,
+        max_distance: object = 128,
+        bidirectional: object = True,
+        clip: object = None,
+        start: object = 0,
     ) -> Self:
         limit = sympy.S.NegativeOne if clip in (None, -1) else whole(clip, "RelativeBias", "clip")
         if limit >= 0:
@@ -248,7 +249,7 @@ class RelativeBias(Placed):
                 )
 
     @classmethod
-    def clipped(cls, rows: Any, columns: Any, table: Any, distance: Any) -> Self:
+    def clipped(cls, rows: object, columns: object, table: MatrixExpr, distance: object) -> Self:
         """One bucket a distance from −k to k, those beyond clipped: κ = clip(j − i, −k, k) + k.
 
         The table is (2k + 1) × 1. Source: Shaw, Uszkoreit, Vaswani, *Self-Attention with Relative
@@ -312,17 +313,21 @@ class RelativeBias(Placed):
         return BucketSum(upstream, *self.args[3:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, table, *layout = args
         return arithmetic.entries(table, _buckets(arithmetic, rows, columns, *layout), 0)
 
 
-def _distances(arithmetic: Arithmetic, rows: Any, columns: Any, start: Any) -> Array:
+def _distances(
+    arithmetic: Arithmetic, rows: sympy.Expr, columns: sympy.Expr, start: sympy.Expr
+) -> Array:
     """The distances j − i of n queries, the first at position `start`, and m keys."""
     return arithmetic.columns(columns) - arithmetic.rows(rows, start)
 
 
-def _buckets(arithmetic: Arithmetic, rows: Any, columns: Any, *layout: Any) -> Array:
+def _buckets(
+    arithmetic: Arithmetic, rows: sympy.Expr, columns: sympy.Expr, *layout: Operand
+) -> Array:
     """The bucket (from 0) of each distance: clipped where the layout says so by a clip from 0."""
     *spaced, clip, start = layout
     apart = _distances(arithmetic, rows, columns, start)
@@ -376,7 +381,7 @@ class Bucket(sympy.Function):  # type: ignore[misc]  # SymPy has no types
 
 
 def _t5_layout(
-    buckets: Any, max_distance: Any, bidirectional: Any
+    buckets: object, max_distance: object, bidirectional: object
 ) -> tuple[sympy.Expr, sympy.Expr, sympy.Expr]:
     both = bool(bidirectional)
     count = whole(buckets, "RelativeBias", "buckets", least=4 if both else 2)
@@ -441,7 +446,7 @@ class BucketSum(Placed):
         return RelativeBias(*shape, upstream, buckets, furthest, bidirectional, start=start)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, *layout = args
         buckets = _buckets(arithmetic, *matrix.shape[-2:], *layout)
         sums = arithmetic.sums_at(

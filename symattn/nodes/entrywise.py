@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -11,7 +11,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.functions import FUNCTIONS, Function
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Matrix, Scalar, Word
+from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
 from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled, LineSum
 from symattn.nodes.rule import (
@@ -53,7 +53,7 @@ class Entrywise(Node):
     )
 
     @classmethod
-    def _function_name(cls, function: Any = "") -> str:
+    def _function_name(cls, function: object = "") -> str:
         """The name of the function in `FUNCTIONS`, from the argument that says which it is."""
         return str(function)
 
@@ -85,7 +85,7 @@ class Entrywise(Node):
         return self._row.adjoint(*map(_Entries, (upstream, self.matrix, value))).matrix
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, *function = args
         name = cls._function_name(*function)
         return arithmetic.exp(matrix) if name == "exp" else arithmetic.apply(name, matrix)
@@ -107,7 +107,7 @@ class Exponential(Entrywise):
     )
 
     @classmethod
-    def _function_name(cls, function: Any = "") -> str:
+    def _function_name(cls, function: object = "") -> str:
         return "exp"
 
 
@@ -130,7 +130,7 @@ class Features(Entrywise):
     )
 
     @classmethod
-    def _function_name(cls, function: Any = "") -> str:
+    def _function_name(cls, function: object = "") -> str:
         return FEATURE_MAPS[str(function)]
 
     def _spell(self, speller: Speller) -> Tree:
@@ -154,10 +154,10 @@ class _Entries:
     def __mul__(self, other: _Entries) -> _Entries:
         return _Entries(sympy.HadamardProduct(self.matrix, other.matrix))
 
-    def __rmul__(self, number: Any) -> _Entries:
+    def __rmul__(self, number: sympy.Expr) -> _Entries:
         return _Entries(sympy.MatMul(number, self.matrix))
 
-    def __rsub__(self, number: Any) -> _Entries:
+    def __rsub__(self, number: sympy.Expr) -> _Entries:
         filled = Filled(*shape_of(self.matrix), number)
         return _Entries(sympy.MatAdd(filled, (-self).matrix))
 
@@ -202,7 +202,7 @@ class EntryQuotient(Node):
         return sympy.MatMul(-1, EntryQuotient(sympy.HadamardProduct(upstream, value), below))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.divide(*args)
 
 
@@ -248,7 +248,7 @@ class Diagonal(Node):
         return LineSum(here, 1 if vector.shape[1] == 1 else 0)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         (vector,) = args
         column = vector if vector.shape[-1] == 1 else arithmetic.transpose(vector)
         size = column.shape[-2]
@@ -293,7 +293,7 @@ class SoftCap(Node):
         return sympy.HadamardProduct(upstream, sympy.MatAdd(Filled(*self.shape, 1), square))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, cap = args
         bent = arithmetic.apply("tanh", arithmetic.over(matrix, cap))
         return arithmetic.scaled(bent, cap)

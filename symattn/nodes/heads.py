@@ -6,16 +6,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
+from sympy.printing.printer import Printer
 
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Axis, Bound, Matrix, Scalar
+from symattn.nodes.arguments import Axis, Bound, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.lines import Filled
 from symattn.nodes.rule import Cases, Entry, Index, Ordinal, Rule, Total, rule_of
@@ -62,7 +63,7 @@ class Head(Node):
         return self
 
     @classmethod
-    def numpy(cls, *args: Any) -> Array:
+    def numpy(cls, *args: Operand) -> Array:
         """One head's matrix out of an array (heads, rows, columns)."""
         return np.asarray(np.asarray(args[0])[int(args[1])])
 
@@ -129,13 +130,13 @@ class Concat(Node):
         return sympy.BlockMatrix([blocks] if axis == 1 else [[block] for block in blocks])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         heads, _, _, axis = args
         if axis == 1:
             return arithmetic.heads_beside(heads)
         return arithmetic.transpose(arithmetic.heads_beside(arithmetic.transpose(heads)))
 
-    def _numpycode(self, printer: Any) -> str:
+    def _numpycode(self, printer: Printer) -> str:
         body, _, _, axis = self.args
         stack = body.args[0] if isinstance(body, Head) else body
         join = "side_by_side" if axis == 1 else "stacked_up"
@@ -198,7 +199,7 @@ class Split(Node):
         return Slice(matrix, index * width, width, axis)._adjoint(0, upstream, value)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, index, count, axis = args
         if axis == 1:
             parts = arithmetic.heads_apart(matrix, count)
@@ -211,7 +212,7 @@ class Split(Node):
         """The columns once the head is a number."""
         return super().doit(**hints) if self.index.is_Integer else self
 
-    def _numpycode(self, printer: Any) -> str:
+    def _numpycode(self, printer: Printer) -> str:
         """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
         if self.index.is_Integer:
             return super()._numpycode(printer)
@@ -286,7 +287,7 @@ class Slice(Node):
         return out if after == 0 else Stacked(out, zeros(after), axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, first, count, axis = args
         return arithmetic.part(matrix, first, count, -2 if axis == 0 else -1)
 
@@ -326,7 +327,7 @@ class GroupSum(Node):
         return upstream.xreplace(used)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         body, _, _, groups, group = args
         summed = arithmetic.total(arithmetic.groups(body, groups), -3)
         return arithmetic.pick(summed, group, -3) if group.is_Integer else summed
@@ -379,7 +380,7 @@ class Stacked(Node):
         return Slice(upstream, start, number, axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         first, second, axis = args
         return arithmetic.join([first, second], axis=-2 if axis == 0 else -1)
 
@@ -413,5 +414,5 @@ class HeadSum(Node):
         return upstream
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.total(args[0], -3)

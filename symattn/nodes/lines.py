@@ -7,14 +7,14 @@ their gradients need: r 1ᵀ (`Spread`), lengths ‖a_i‖, unit vectors, matric
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Axis, Matrix, Scalar, Size
+from symattn.nodes.arguments import Axis, Matrix, Operand, Scalar, Size
 from symattn.nodes.base import Node, check_shape, shape_of
 from symattn.nodes.rule import (
     Apply,
@@ -52,7 +52,7 @@ class OfLines(Node):
         return index, rule_of(self.matrix, index, j), rows
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         *matrices, axis = args
         if axis == 1:
             return cls._rows(arithmetic, *matrices)
@@ -103,7 +103,7 @@ class Filled(Node):
         return Filled(columns, rows, number)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, number = args
         return arithmetic.filled(number, rows, columns)
 
@@ -148,7 +148,7 @@ class Spread(Node):
         return LineSum(upstream, self.axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         vector, size, axis = args
         return arithmetic.repeat(vector, size, -1 if axis == 1 else -2)
 
@@ -188,7 +188,7 @@ class LineProduct(Node):
         return LineSum(sympy.HadamardProduct(upstream, matrix), axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.multiply(args[1], args[0])
 
 
@@ -268,7 +268,7 @@ class PlusVector(Node):
         return upstream if place == 0 else LineSum(upstream, 1 - self.axis)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.add(args[0], args[1])
 
 
@@ -367,7 +367,7 @@ class LineDifference(Node):
         return sympy.MatMul(-1, LineSum(upstream, self.axis))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, numbers, _ = args
         none = arithmetic.hidden(numbers)
         safe = arithmetic.where(none, arithmetic.zero, numbers)
@@ -433,7 +433,7 @@ class LineQuotient(Node):
         return sympy.MatMul(-1, LineQuotient(weighted_sum, sums, axis))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, sums, _ = args
         nothing = arithmetic.equals(sums, 0)
         safe = arithmetic.where(nothing, arithmetic.scalar(sympy.S.One), sums)

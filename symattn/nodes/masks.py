@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
@@ -17,7 +17,16 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, nearest, quote
-from symattn.nodes.arguments import NEEDED, Argument, Fixed, Matrix, Size, as_scalar
+from symattn.nodes.arguments import (
+    NEEDED,
+    Argument,
+    Fixed,
+    Matrix,
+    Operand,
+    Setting,
+    Size,
+    as_scalar,
+)
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.rule import (
     Cases,
@@ -45,7 +54,7 @@ SEEN, HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
 class Count(Argument):
     """A parameter that counts: a whole number from `least` on, or a symbol for one."""
 
-    def __init__(self, least: int = 0, default: Any = NEEDED) -> None:
+    def __init__(self, least: int = 0, default: object = NEEDED) -> None:
         super().__init__(default)
         self.least = least
 
@@ -103,7 +112,7 @@ class Mask(Node):
         return cls.word
 
     @classmethod
-    def of(cls, rows: object, columns: object, parameter: Any, start: object = 0) -> Mask:
+    def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
         """The mask of this size from what a spec says: True, or the value of its parameter."""
         if parameter is True and cls.needs:
             raise SymattnError(f'mask "{cls.word}": {cls.needs}')
@@ -124,7 +133,7 @@ class Mask(Node):
         return cls(rows, columns, *parameters, start=start)
 
     @classmethod
-    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+    def part(cls, parameter: Setting, before: int, keys: int) -> Setting:
         """The parameter for a later part of the queries, `before` of them having gone before.
 
         `keys` is how many keys there are by then.
@@ -151,7 +160,7 @@ class Mask(Node):
         return t.call(t.Ident(self.word, roman=True), *sizes, *parameters, *begun)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, *parameters, start = args
         queries, keys = arithmetic.rows(rows, start), arithmetic.columns(columns)
         seen = cls._seen(queries, keys, *(_plain(arithmetic, one) for one in parameters))
@@ -159,7 +168,7 @@ class Mask(Node):
         return arithmetic.where(everywhere, arithmetic.zero, arithmetic.minus_infinity)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         """Whether the query at a position (from 0) may see the key at a position.
 
         A parameter is a whole number, ∞ (no limit) or an array of whole numbers. What is made of
@@ -188,12 +197,12 @@ class Causal(Mask):
     reason: ClassVar[str] = "No query may look at a later key."
 
     @classmethod
-    def of(cls, rows: object, columns: object, parameter: Any, start: object = 0) -> Mask:
+    def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
         """The mask from ``causal``, or from ``{causal = p}``, which says itself where it starts."""
         return cls(rows, columns, start if parameter is True else parameter)
 
     @classmethod
-    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+    def part(cls, parameter: Setting, before: int, keys: int) -> Setting:
         """A start that is said moves with the queries."""
         return parameter if parameter is True else parameter + before
 
@@ -201,7 +210,7 @@ class Causal(Mask):
         return when((Ordinal(j), "≤", Ordinal(i)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         return keys <= queries
 
 
@@ -230,7 +239,7 @@ class Padding(Mask):
         return when((Ordinal(j), "≤", Ordinal(self.length - 1)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         return keys < parameters[0]
 
 
@@ -259,7 +268,7 @@ class Prefix(Mask):
         return when((Ordinal(j), "≤", Ordinal(self.length - 1)), otherwise=causal)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         return (keys < parameters[0]) | (keys <= queries)
 
 
@@ -290,7 +299,7 @@ class Documents(Mask):
         _check_documents(*self.args)
 
     @classmethod
-    def part(cls, parameter: Any, before: int, keys: int) -> Any:
+    def part(cls, parameter: Setting, before: int, keys: int) -> Setting:
         """The numbers of the keys that there are."""
         return parameter[:keys]
 
@@ -307,17 +316,19 @@ class Documents(Mask):
         yield Definition(t.equation(t.Ident("ω"), (t.EQUALS, numbers)))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         _check_documents(*args)
         return super()._compute(arithmetic, *args)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         (numbers,) = parameters
         return numbers[queries] == numbers[keys]
 
 
-def _check_documents(rows: Any, columns: Any, numbers: sympy.Tuple, start: Any) -> None:
+def _check_documents(
+    rows: sympy.Expr, columns: sympy.Expr, numbers: sympy.Tuple, start: sympy.Expr
+) -> None:
     """Raise `SymattnError` where queries or keys are more or fewer than there are numbers."""
     for size, what in ((rows + start, "queries"), (columns, "keys")):
         if isinstance(size, sympy.Integer) and size != len(numbers):
@@ -383,7 +394,7 @@ def _may_count(number: sympy.Expr, least: int) -> bool:
     return number.is_integer is not False and not number.is_negative
 
 
-def _plain(arithmetic: Arithmetic, value: Any) -> Any:
+def _plain(arithmetic: Arithmetic, value: sympy.Basic) -> Operand:
     """A parameter as a whole number, ∞ or an array of whole numbers."""
     if isinstance(value, Iterable):
         return arithmetic.listed(value)
@@ -436,7 +447,7 @@ class Window(Mask):
         return when(*conditions)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         left, right = parameters
         if left == right:
             return abs(queries - keys) <= left
@@ -469,7 +480,7 @@ class Dilated(Mask):
         return when(near, *_on_step(i, j, self.step))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         width, step = parameters
         apart = abs(queries - keys)
         return (apart <= width * step) & (apart % step == 0)
@@ -503,7 +514,7 @@ class Strided(Mask):
         return when(causal, then=either)
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         (stride,) = parameters
         back = queries - keys
         return (back >= 0) & ((back <= stride) | (back % stride == 0))
@@ -542,7 +553,7 @@ class Global(Mask):
         return when((Ordinal(i), "∈", places), otherwise=when((Ordinal(j), "∈", places)))
 
     @classmethod
-    def _seen(cls, queries: Array, keys: Array, *parameters: Any) -> Any:
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         places = parameters[0] - 1
         return np.isin(queries, places) | np.isin(keys, places)
 
@@ -577,7 +588,7 @@ class Allowed(Node):
         return None
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.where(
             arithmetic.equals(args[0], 1), arithmetic.zero, arithmetic.minus_infinity
         )
@@ -628,7 +639,7 @@ class AnyOf(Node):
         return None
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         seen = reduce(lambda one, other: one | other, (arithmetic.equals(arg, 0) for arg in args))
         return arithmetic.where(seen, arithmetic.zero, arithmetic.minus_infinity)
 
@@ -667,7 +678,7 @@ class Masked(Node):
         return VisibleScores(upstream, self.mask)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         scores, mask = args
         hidden = arithmetic.hidden(mask)
         finite = arithmetic.where(hidden, arithmetic.zero, scores)
@@ -713,7 +724,7 @@ class VisibleScores(Node):
         return VisibleScores(upstream, self.mask) if place == 0 else None
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.where(arithmetic.hidden(args[1]), arithmetic.zero, args[0])
 
 
@@ -764,7 +775,7 @@ def mask_of(
         raise SymattnError("mask: masks are nested too deeply; give fewer levels") from None
 
 
-def part_of(name: str, parameter: Any, before: int, keys: int) -> Any:
+def part_of(name: str, parameter: Setting, before: int, keys: int) -> Setting:
     """What a spec says of a mask, for the queries after the first `before` and so many keys.
 
     >>> part_of("all", ["causal", {"documents": [1, 1, 2, 2]}], 2, 3)
@@ -793,7 +804,7 @@ def reason_of(mask: MatrixExpr) -> str:
     return ""
 
 
-def _name_and_parameter(part: object, owner: str) -> tuple[Any, Any]:
+def _name_and_parameter(part: object, owner: str) -> tuple[str, Setting]:
     """One mask of a list, as its name and parameter."""
     if isinstance(part, str):
         return part, True

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
+from sympy.printing.printer import Printer
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, quote
-from symattn.nodes.arguments import NEEDED, Argument, Matrix, Size, as_scalar
+from symattn.nodes.arguments import NEEDED, Argument, Matrix, Operand, Size, as_scalar
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.rule import (
     Apply,
@@ -57,19 +58,19 @@ class Number(sympy.Expr):  # type: ignore[misc]  # SymPy has no types
 
     is_commutative = True
 
-    def __new__(cls, value: sympy.Expr, written: sympy.Expr, counted: Any = 0) -> sympy.Expr:
+    def __new__(cls, value: sympy.Expr, written: sympy.Expr, counted: int = 0) -> sympy.Expr:
         """The value itself where it is known."""
         if value.is_number:
             return value
         return super().__new__(cls, value, written, sympy.Integer(counted))
 
-    def __add__(self, other: Any) -> sympy.Expr:
+    def __add__(self, other: sympy.Expr) -> sympy.Expr:
         return self.args[1] + other if self.args[2] else self.args[1]
 
     def _eval_is_integer(self) -> bool | None:
         return self.args[0].is_integer  # type: ignore[no-any-return]
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: Printer) -> str:
         return str(printer._print(self.args[0]))
 
 
@@ -96,7 +97,7 @@ def index_of(expr: sympy.Expr) -> Index:
     return int(expr) if expr.is_Integer else expr
 
 
-def at_most(j: Index, most: Any, value: Made, otherwise: Made) -> Rule:
+def at_most(j: Index, most: sympy.Expr, value: Made, otherwise: Made) -> Rule:
     """`value` if j ≤ most, else `otherwise`; of two numbers, only the branch that holds."""
     left, right = (sympy.sympify(side, strict=True) for side in (j, most))
     if left.is_Integer and right.is_Integer:
@@ -159,8 +160,8 @@ class Whole(Argument):
 
     def __init__(
         self,
-        default: Any = NEEDED,
-        otherwise: Callable[..., Any] | None = None,
+        default: object = NEEDED,
+        otherwise: Callable[..., object] | None = None,
         least: int = 0,
     ) -> None:
         super().__init__(default, otherwise)
@@ -241,7 +242,7 @@ class Sinusoidal(Placed):
         return t.call(t.Ident("sinusoid", roman=True), *map(speller.scalar, sizes), *extra)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         rows, columns, base, start = args
         positions = arithmetic.numbers(arithmetic.rows(rows, start))
         angles = arithmetic.divide(positions, arithmetic.powers(base, 2, columns))
@@ -341,7 +342,7 @@ class Rotary(Placed):
         return (RotaryBack if self.forwards else Rotary)(upstream, *self.args[1:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, base, dims, interleaved, start = args
         _check_dims(dims, sympy.sympify(matrix.shape[-1], strict=True))
         positions = arithmetic.numbers(arithmetic.rows(matrix.shape[-2], start))

@@ -8,7 +8,7 @@ adjoint of both, is Σ_j u_ij over the keys with c(i, j) = c.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
@@ -16,7 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Matrix, Scalar
+from symattn.nodes.arguments import Matrix, Operand, Scalar
 from symattn.nodes.base import Node, settings, shape_of
 from symattn.nodes.positions import Number, Placed, at_most, index_of
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, Total, dummy, rule_of
@@ -73,18 +73,18 @@ class RelativeShift(Node):
         return ShiftSum(upstream, shape_of(self.matrix)[1])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, count = args
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
         return arithmetic.entries(matrix, rows, rows - keys + _plain(count - 1))
 
 
-def _plain(size: Any) -> Any:
+def _plain(size: sympy.Expr) -> Operand:
     """A size as NumPy takes it: a number where it is known."""
     return int(size) if isinstance(size, int) or size.is_Integer else size
 
 
-def _clipped(distances: Array, columns: Any) -> Any:
+def _clipped(distances: Array, columns: sympy.Expr) -> Operand:
     """The column, of 2k + 1, of each distance, clipped to −k … k."""
     far = _plain((sympy.sympify(columns, strict=True) - 1) / 2)
     return np.clip(distances, -far, far) + far
@@ -145,7 +145,7 @@ class ClippedShift(Node):
         return ShiftSum(upstream, shape_of(self.matrix)[1], self.start)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, count, start = args
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
         places = _clipped(keys - rows - _plain(start), matrix.shape[-1])
@@ -207,7 +207,7 @@ class ShiftSum(Placed):
         return RelativeShift(upstream, count)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, columns, start = args
         count = matrix.shape[-1]
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)

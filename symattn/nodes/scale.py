@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.arguments import Matrix, Scalar
+from symattn.nodes.arguments import Matrix, Operand, Scalar
 from symattn.nodes.base import Node
 from symattn.nodes.rule import Const, Index, Over, Rule, Times, rule_of
 from symattn.nodes.spell import Speller
@@ -44,7 +44,7 @@ class Quotient(Node):
         return Quotient(upstream, self.divisor)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, divisor = args
         return arithmetic.over(matrix, divisor)
 
@@ -88,6 +88,6 @@ class PowerTimes(Node):
         return PowerTimes(upstream, *self.args[1:])
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, base, exponent = args
         return arithmetic.scaled(matrix, base**exponent)

@@ -6,14 +6,14 @@ is the product of `UnitVectors`. The gradients of the additive score are `PairSu
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
-from symattn.nodes.arguments import Matrix, Scalar, Word
+from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
 from symattn.nodes.base import Node, check_shape, shape_of
 from symattn.nodes.lines import Filled, LineProduct, LineSum
 from symattn.nodes.rule import (
@@ -78,7 +78,7 @@ class Distance(Node):
         return sympy.MatMul(2, sympy.MatAdd(towards, sympy.MatMul(-1, away)))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         queries, keys = args
         apart = arithmetic.subtract(arithmetic.expand(queries, -2), arithmetic.expand(keys, -3))
         return arithmetic.negative(arithmetic.total(arithmetic.multiply(apart, apart), -1))
@@ -131,7 +131,7 @@ class Additive(Node):
         return LineProduct(summed, sympy.Transpose(vector), 0)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         queries, keys, vector = args
         hidden = _hidden(arithmetic, queries, keys)
         return arithmetic.pick(arithmetic.matmul(hidden, arithmetic.beneath(vector)), 0, -1)
@@ -234,7 +234,7 @@ class PairSum(Node):
         return sympy.HadamardProduct(factors[name], part(name, int(order) + 1))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         left, one, other, queries, keys, order = args
         bent = _bent(arithmetic, _hidden(arithmetic, queries, keys), int(order))
         first, second, along = _AXES[str(left)]

@@ -96,7 +96,7 @@ class Notation:
                 )
             custom_symbol(symbol)
 
-    def _keep(self, name: str, value: Any) -> None:
+    def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     def but(self, **changes: Any) -> Self:

@@ -6,13 +6,13 @@ the same code as a right one.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.nodes.arguments import Bound, Matrix, Scalar
+from symattn.nodes.arguments import Bound, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.masks import Counts
 from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
@@ -37,7 +37,7 @@ class Inverted(Node):
         return t.call(t.Ident(self.word, roman=True), speller.matrix(self.args[0]))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.where(
             arithmetic.hidden(args[0]), arithmetic.zero, arithmetic.minus_infinity
         )
@@ -60,7 +60,7 @@ class MaskedTo(Node):
         return t.call(t.Ident("fill", roman=True), *inside)
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         scores, mask, value = args
         hidden = arithmetic.hidden(mask)
         added = arithmetic.add(
@@ -83,7 +83,7 @@ class _OfHeads(Node):
         rows, columns = shape_of(self.args[0])
         return rows, self.args[2] * columns
 
-    def _entry_of(self, head: Any, i: Any, j: Any) -> Rule:
+    def _entry_of(self, head: sympy.Expr, i: sympy.Expr, j: sympy.Expr) -> Rule:
         body, index, _ = self.args
         return rule_of(body.subs(index, head), i, j)
 
@@ -102,7 +102,7 @@ class ReversedConcat(_OfHeads):
         return self._entry_of(count - 1 - sympy.floor(j / columns), i, sympy.Mod(j, columns))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         heads: Array = args[0]
         return np.concatenate(list(np.moveaxis(heads, -3, 0)[::-1]), axis=-1)
 
@@ -126,7 +126,7 @@ class MergedByReshape(_OfHeads):
         )
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         heads: Array = args[0]
         *lead, count, rows, columns = heads.shape
         return heads.reshape(*lead, rows, count * columns)
@@ -162,7 +162,7 @@ class SplitByReshape(_OfHeads):
         return rule_of(one, sympy.floor(place / (count * columns)), sympy.Mod(across, columns))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         heads: Array = args[0]
         joined = np.concatenate(list(np.moveaxis(heads, -3, 0)), axis=-1)
         return joined.reshape(heads.shape)
@@ -184,7 +184,7 @@ class InRows(Node):
         return t.call(t.Ident(self.word, roman=True), *map(speller.matrix, self.args[:2]))
 
     @classmethod
-    def _compute(cls, arithmetic: Arithmetic, *args: Any) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         mistaken, right, rows = args
         out = np.array(np.broadcast_to(right, np.broadcast_shapes(mistaken.shape, right.shape)))
         chosen = [int(row) for row in rows]
