@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from symattn.arguments import flag, instance
 from symattn.derivation import Evaluation, Place
@@ -36,7 +35,7 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
     return mark_claims(sheet.title, exercise, marker, explain, lines)
 
 
-def count_claimed(claims: Any) -> int:
+def count_claimed(claims: object) -> int:
     """How many numbers a table of claims, or a part of it, holds."""
     if isinstance(claims, Mapping):
         claims = list(claims.values())

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
-from symattn.derivation import Derivation, Evaluation
+from symattn.derivation import Derivation, Evaluation, Given
 from symattn.worksheet.misconceptions.explanations import Explainer
 from symattn.worksheet.reading.worksheet import Worksheet
 
@@ -37,7 +36,7 @@ class Exercise:
 class _Key:
     """What a worksheet's derivation depends on, and a sheet from which that is made."""
 
-    facts: tuple[Any, ...]
+    facts: tuple[object, ...]
     sheet: Worksheet = field(compare=False)
 
 
@@ -60,7 +59,7 @@ def _exercise(key: _Key) -> Exercise:
     return Exercise(key.sheet)
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: object) -> object:
     """A choice of the spec as tuples, with the types: ``True`` is not ``1``."""
     if isinstance(value, dict):
         return tuple((key, _hashable(part)) for key, part in value.items())
@@ -69,7 +68,7 @@ def _hashable(value: Any) -> Any:
     return type(value), value
 
 
-def _shape(value: Any) -> tuple[int, ...]:
+def _shape(value: Given) -> tuple[int, ...]:
     """The lengths of nested lists, or the shape of an array that a file holds."""
     if isinstance(value, np.ndarray):
         return tuple(value.shape)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.spelling import decimal_shown
@@ -364,7 +364,7 @@ class _Sheet:
         except SymattnError:
             if self.problems is None:
                 raise
-        good: dict[str, Any] = {}
+        good: dict[str, object] = {}
         for key, value in table.items():
             # one by one; of a large table what only two together show to be wrong stays unfound
             before = good if len(table) <= _FEW else {}

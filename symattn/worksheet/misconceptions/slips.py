@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -119,7 +119,7 @@ class Numbers:
             if self.own and claimed is not None:
                 value = np.array(value, dtype=float)
                 for place in np.ndindex(*claimed.shape):
-                    written: Any = claimed[place]
+                    written: Written | None = claimed.item(place)
                     if written is not None:
                         value[place] = written.nearest
             self._taken[letter] = value
@@ -131,7 +131,7 @@ class Numbers:
 
     def text(self, letter: str, place: Place) -> str:
         """How that number is written: as claimed, where that is what it rounds to."""
-        claimed: Any = self.claims[letter][place] if letter in self.claims else None
+        claimed: Written | None = self.claims[letter][place] if letter in self.claims else None
         value = self.read(letter, place)
         if claimed is not None and abs(value - claimed.nearest) <= claimed.nearest_unit:
             return str(claimed).replace("-", "−")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from symattn.errors import counted
 from symattn.printable import printable
@@ -277,7 +276,7 @@ def report_alone(overview: Overview) -> Report | None:
     return only
 
 
-def overview_data(overview: Overview) -> dict[str, Any]:
+def overview_data(overview: Overview) -> dict[str, object]:
     """The overview, every file's reports and every number where it stands, as plain data."""
     return {
         "schema": 1,
@@ -293,7 +292,7 @@ def overview_data(overview: Overview) -> dict[str, Any]:
     }
 
 
-def _row_data(row: Row) -> Mapping[str, Any]:
+def _row_data(row: Row) -> Mapping[str, object]:
     numbers = {"file": row.file, "passes": row.passes, "numbers": row.numbers, "right": row.right}
     if row.passes:
         return numbers
@@ -307,6 +306,6 @@ def _row_data(row: Row) -> Mapping[str, Any]:
     }
 
 
-def _finding_data(finding: Finding) -> dict[str, Any]:
+def _finding_data(finding: Finding) -> dict[str, object]:
     keys = ("line", "column", "entry", "claimed", "true", "verdict", "passes")
     return {key: getattr(finding, key) for key in keys}

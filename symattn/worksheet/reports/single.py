@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place, Step
@@ -558,7 +557,7 @@ def _reasons(marking: Marking) -> Iterator[Reason]:
 # ---- as data -----------------------------------------------------------------------------
 
 
-def report_data(report: Report) -> dict[str, Any]:
+def report_data(report: Report) -> dict[str, object]:
     """A report as plain data; ``index`` counts as the worksheet does."""
     return {
         "schema": 1,
@@ -596,7 +595,7 @@ def report_data(report: Report) -> dict[str, Any]:
     }
 
 
-def _first_data(first: FirstWrong) -> dict[str, Any]:
+def _first_data(first: FirstWrong) -> dict[str, object]:
     return {
         "step": first.step,
         "entry": first.entry.entry,
@@ -606,8 +605,8 @@ def _first_data(first: FirstWrong) -> dict[str, Any]:
     }
 
 
-def _entry_data(entry: EntryReport) -> dict[str, Any]:
-    data: dict[str, Any] = {
+def _entry_data(entry: EntryReport) -> dict[str, object]:
+    data: dict[str, object] = {
         "index": list(entry.index),
         "claimed": entry.claimed,
         "true": entry.true,
