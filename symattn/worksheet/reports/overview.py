@@ -12,7 +12,7 @@ from symattn.status import Status
 from symattn.worksheet.marking.verdicts import verdict_counts
 from symattn.worksheet.reading.entry_names import without_tex
 from symattn.worksheet.reports.results import CheckedFile, Finding
-from symattn.worksheet.reports.single import LineReport, Report, report_data, report_of
+from symattn.worksheet.reports.single import LineReport, Report, plain_data, report_data, report_of
 from symattn.worksheet.reports.wording import numbered
 
 
@@ -284,7 +284,10 @@ def overview_data(overview: Overview) -> dict[str, object]:
         "counts": overview.counts,
         "overview": [_row_data(one.row) for one in overview.files],
         "files": {one.name: [report_data(each) for each in one.reports] for one in overview.files},
-        "findings": {one.name: list(map(_finding_data, one.findings)) for one in overview.files},
+        "findings": {
+            one.name: [plain_data(each, *_OF_FINDING) for each in one.findings]
+            for one in overview.files
+        },
         "problems": list(overview.unused),
         "unfinished": list(overview.unfinished),
         "skipped": list(overview.skipped),
@@ -293,19 +296,10 @@ def overview_data(overview: Overview) -> dict[str, object]:
 
 
 def _row_data(row: Row) -> Mapping[str, object]:
-    numbers = {"file": row.file, "passes": row.passes, "numbers": row.numbers, "right": row.right}
-    if row.passes:
-        return numbers
-    return numbers | {
-        "step": row.step,
-        "first_wrong": row.first_wrong,
-        "claimed": row.claimed,
-        "true": row.true,
-        "explanation": row.explanation,
-        "whole": row.whole,
-    }
+    wrong = ("step", "first_wrong", "claimed", "true", "explanation", "whole")
+    more = () if row.passes else wrong
+    return plain_data(row, "file", "passes", "numbers", "right", *more)
 
 
-def _finding_data(finding: Finding) -> dict[str, object]:
-    keys = ("line", "column", "entry", "claimed", "true", "verdict", "passes")
-    return {key: getattr(finding, key) for key in keys}
+#: What is said of a number as plain data.
+_OF_FINDING = ("line", "column", "entry", "claimed", "true", "verdict", "passes")
