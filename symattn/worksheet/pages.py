@@ -21,12 +21,11 @@ from symattn.attention.vocabulary import SYMBOLS
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, Undecided, counted, located
 from symattn.evaluate.work import admit_values
-from symattn.worksheet.check import count_claimed, mark_claims
-from symattn.worksheet.exercise import exercise_of
+from symattn.worksheet.check import exercise_of, mark_claims
 from symattn.worksheet.marking.correction import correction_of
 from symattn.worksheet.marking.lines import check_lines
 from symattn.worksheet.marking.verdicts import EntryMark, Marker, StepMark
-from symattn.worksheet.reading.claims import Origins, read_claims, texts_of
+from symattn.worksheet.reading.claims import Origins, read_claims
 from symattn.worksheet.reading.files import (
     MAX_BYTES,
     Site,
@@ -36,6 +35,7 @@ from symattn.worksheet.reading.files import (
     site_file,
     why_not_searched,
 )
+from symattn.worksheet.reading.labels import leaves, texts_of
 from symattn.worksheet.reading.lines import Line, is_line, last_side, read_line
 from symattn.worksheet.reading.references import is_known_letter
 from symattn.worksheet.reading.toml import Places, Scalar, parse, place_of_fault
@@ -324,7 +324,7 @@ class _Sheet:
         evaluation = exercise.evaluate(self.sheet)
         lines_here = sum(1 for anchor in self.anchors if anchor.line)
         quoted = len(self.anchors) - lines_here
-        admit_values(evaluation, count_claimed(self.sheet.claims), explain, quoted, lines_here)
+        admit_values(evaluation, len([*leaves(self.sheet.claims)]), explain, quoted, lines_here)
         lines: list[Line] = []
         before = len(self.problems or ())
         claims = self._own_claims(evaluation, lines)

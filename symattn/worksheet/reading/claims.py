@@ -28,7 +28,7 @@ from symattn.attention.vocabulary import SYMBOLS, symbol_of
 from symattn.derivation import Evaluation, Place
 from symattn.errors import ReadError, counted, nearest, quote
 from symattn.notation.options import Notation, notation_of
-from symattn.worksheet.reading.labels import depth
+from symattn.worksheet.reading.labels import depth, texts_of
 from symattn.worksheet.reading.lines import Line, is_line, read_line
 from symattn.worksheet.reading.references import (
     Reference,
@@ -133,18 +133,6 @@ def read_claims(
             if lines is not None and line is not None:
                 lines.append(replace(line, letter=item.step.letter, place=place))
     return claims
-
-
-def texts_of(value: object) -> Iterator[str]:
-    """The texts in a table or in nested lists."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from texts_of(part)
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from texts_of(part)
 
 
 def _absent(name: str, names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -109,6 +109,22 @@ def label_of(value: object, name: str, most: int = MAX_LABEL) -> str:
     if len(value) > most:
         raise ReadError(f"{name}: {len(value)} characters are too many; {most} at most")
     return value
+
+
+def leaves(value: object) -> Iterator[object]:
+    """What stands in a table or in nested lists; a value that is neither is the only one."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """The texts in a table or in nested lists."""
+    return (leaf for leaf in leaves(value) if isinstance(leaf, str))
 
 
 def depth(value: object) -> int:

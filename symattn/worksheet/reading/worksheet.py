@@ -33,9 +33,17 @@ from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.arguments import Setting
 from symattn.nodes.masks import MASKS
-from symattn.worksheet.reading.claims import Policy, claimed_reference, texts_of
+from symattn.worksheet.reading.claims import Policy, claimed_reference
 from symattn.worksheet.reading.files import MAX_BYTES, path_of, read_text
-from symattn.worksheet.reading.labels import LABELS, depth, label_of, labels_of, words_of
+from symattn.worksheet.reading.labels import (
+    LABELS,
+    depth,
+    label_of,
+    labels_of,
+    leaves,
+    texts_of,
+    words_of,
+)
 from symattn.worksheet.reading.levels import Levels, item_of, levels_of
 from symattn.worksheet.reading.lines import Side, is_line, last_side, read_line
 from symattn.worksheet.reading.references import Reference, reference_in
@@ -516,7 +524,7 @@ def _moved(mask: Setting, given: dict[str, Given]) -> Setting:
         if "mask" in given or "allowed" in given:
             raise ReadError("mask: a matrix is given in [given] too; keep one of them")
         given["mask"], mask = mask, []
-    if _has_truth(given.get("mask")):
+    if any(isinstance(entry, bool) for entry in _entries(given.get("mask"))):
         if "allowed" in given:
             raise ReadError("mask: a matrix of true and false is given as allowed too; keep one")
         given["allowed"] = given.pop("mask")
@@ -541,25 +549,15 @@ def _mask(mask: Setting, given: Mapping[str, Given], levels: Levels) -> Setting:
     return masks
 
 
-def _has_truth(matrix: Given) -> bool:
-    return any(isinstance(entry, bool) for entry in _entries(matrix))
-
-
 def _only_zeros_and_ones(matrix: Given) -> bool:
-    entries = [str(entry) for entry in _entries(matrix)]
-    return bool(entries) and "1" in entries and set(entries) <= {"0", "1"}
+    entries = set(map(str, _entries(matrix)))
+    return "1" in entries and entries <= {"0", "1"}
 
 
 def _entries(matrix: Given) -> Iterator[object]:
     """What stands on the second level of brackets, or deeper."""
-    for row in matrix if isinstance(matrix, list) else []:
-        for entry in row if isinstance(row, list) else []:
-            yield from [entry] if not isinstance(entry, list) else _leaves(entry)
-
-
-def _leaves(value: Given) -> Iterator[object]:
-    for part in value:
-        yield from _leaves(part) if isinstance(part, list) else [part]
+    rows = [row for row in matrix if isinstance(row, list)] if isinstance(matrix, list) else []
+    return leaves(rows)
 
 
 class _Files:
@@ -581,7 +579,7 @@ class _Files:
         if isinstance(matrix, np.ndarray) and matrix.size <= MAX_ENTRIES:
             matrix = as_lists(matrix, key)
         large = isinstance(matrix, np.ndarray)
-        self._memory += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in _leaves(matrix))
+        self._memory += matrix.nbytes if large else _EXACT_BYTES * sum(1 for _ in leaves(matrix))
         if self._memory > _MAX_KEPT:
             raise ReadError(f"{key}: the matrices of all files are too large together")
         return matrix
