@@ -62,10 +62,8 @@ class Fills(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # as above
             with limited("allow_large: true in mkdocs.yml", bool(self.config.get("allow_large"))):
                 checked = check_text(text, name, explain=False)
                 if checked is not None:
-                    wrong = [one for one in checked.findings if not one.passes]
+                    wrong = checked.complaints
                     complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in wrong]
-                    signs = checked.links
-                    complaints += [f"{Path(name)}:{one.line}: {one.message}" for one in signs]
                     complaints += checked.problems
                 filled = fill_page(_plain(text), name)
         except BaseException as error:

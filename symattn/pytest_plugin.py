@@ -89,14 +89,7 @@ class _Item(pytest.Item):
         from symattn.printable import as_line
 
         checked = self.checked
-        wrong = [
-            f"{self.path}:{found.line}:{found.column}: {found.message}"
-            for found in checked.findings
-            if not found.passes
-        ]
-        wrong += [
-            f"{self.path}:{link.line}:{link.column}: {link.message}" for link in checked.links
-        ]
+        wrong = [f"{self.path}:{x.line}:{x.column}: {x.message}" for x in checked.complaints]
         wrong += checked.problems
         if wrong:
             raise NumberWrong("\n".join(map(as_line, wrong)))

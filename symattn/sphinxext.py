@@ -434,9 +434,8 @@ def check_page(app: Sphinx, docname: str, text: list[str]) -> None:
     try:
         with _limited(app.config):
             checked = check_text(text[0], str(path), explain=False, site=site_of(app.env))
-        wrong = [found for found in checked.findings if not found.passes] if checked else []
-        disagreements = [(found.line, found.message) for found in wrong]
-        disagreements += [(link.line, link.message) for link in checked.links] if checked else []
+        wrong = checked.complaints if checked else ()
+        disagreements = [(one.line, one.message) for one in wrong]
         problems = checked.problems if checked else ()
     except BaseException as error:
         disagreements, problems = [], (failure(error).line,)

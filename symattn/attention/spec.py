@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import sympy
 
-from symattn.arguments import table, whole, words, wrong
+from symattn.arguments import choice, table, whole, words, wrong
 from symattn.arithmetic.reading import read_number
 from symattn.attention.build import build
 from symattn.attention.meaning import AXES, check_meaning, check_options
@@ -42,12 +42,22 @@ Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
 
 _SOURCES = ("given", "self", "cross", "bare")
-_TIES = ("query-key", "key-value")
 _FLAGS = ("embedded", "cache", "query_latent")
 _OPTIONAL_FLAGS = ("output_projection", "projection_bias")
 _BIASES = {"b_Q", "b_K", "b_V", "b_O"}
 PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
 
+
+#: The choices of the axes that have no options, and the axes that may be left open.
+_CHOICES: Mapping[str, Collection[str]] = {
+    "source": _SOURCES,
+    "tie": ("query-key", "key-value"),
+    "score": SCORES,
+    "feature_map": FEATURE_MAPS,
+    "normaliser": NORMALISERS,
+    "output_form": ("concat", "sum"),
+}
+_OPEN = ("source", "tie", "feature_map")
 
 #: How people write a scale that depends on d_k; spaces do not count, and ** is ^.
 _SCALES = {
@@ -112,13 +122,11 @@ class Attention(Plan):
         if not isinstance(self.unfold, bool):
             _unfolding(self.unfold)
         if not isinstance(self.latent, bool):
-            _choice("latent", self.latent, ("absorbed",))
-        _choice("source", self.source, (None, *_SOURCES))
-        _choice("tie", self.tie, (None, *_TIES))
-        _choice("score", self.score, tuple(SCORES))
-        _choice("feature_map", self.feature_map, (None, *FEATURE_MAPS))
-        _choice("normaliser", self.normaliser, tuple(NORMALISERS))
-        _choice("output_form", self.output_form, ("concat", "sum"))
+            choice(self.latent, "latent", ("absorbed",))
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None or name not in _OPEN:
+                choice(value, name, known)
         read = {
             "scale": _scale(self.scale),
             "soft_cap": _soft_cap(self.soft_cap),
@@ -205,7 +213,8 @@ class Attention(Plan):
     def settled(self, given: Collection[str] | None, source: str | None = None) -> Plan:
         """The choices with what is left open decided by what is given, or by this source."""
         names = set(() if given is None else words(given, "given"))
-        _choice("source", source, (None, *_SOURCES))
+        if source is not None:
+            choice(source, "source", _SOURCES)
         embedded = self.embedded or "E" in names
         latent, query_latent = self.latent or "W_D" in names, self.query_latent or "W_DQ" in names
         projected = bool(latent) or query_latent or self.tie == "query-key" or _needs_x(self)
@@ -261,14 +270,6 @@ def _check_flags(spec: Attention) -> None:
             raise SymattnError(f"{name} = {quote(value)}: choose true or false")
 
 
-def _choice(name: str, value: object, allowed: tuple[str | None, ...]) -> None:
-    names = [choice for choice in allowed if choice is not None]
-    if value is None and None in allowed:
-        return
-    if not isinstance(value, str) or value not in names:
-        raise SymattnError(f"{name} = {quote(value)}: there is none{nearest(value, names)}")
-
-
 def _unfolding(value: bool | str) -> str:
     """How the softmax is taken apart; empty where it stays whole."""
     if isinstance(value, bool):
@@ -312,17 +313,17 @@ def _named(name: str, value: Setting) -> tuple[str, tuple[tuple[str, Setting], .
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict | tuple):
         value = {value[0]: dict(value[1])}
     options: Setting = {}
-    choice = value
+    chosen = value
     if isinstance(value, Mapping):
         if len(value) != 1:
             raise SymattnError(f"{name}: name one choice; known: {', '.join(known)}")
-        ((choice, options),) = value.items()
+        ((chosen, options),) = value.items()
         options = {} if options is True else options
-    _choice(name, choice, known)
+    choice(chosen, name, known)
     if not isinstance(options, Mapping):
-        raise SymattnError(f"{name}: the options of {choice} have to be a table")
-    check_options(name, choice, options)
-    return choice, tuple((option, _frozen(held)) for option, held in options.items())
+        raise SymattnError(f"{name}: the options of {chosen} have to be a table")
+    check_options(name, chosen, options)
+    return chosen, tuple((option, _frozen(held)) for option, held in options.items())
 
 
 def _masks(value: Setting) -> tuple[tuple[str, Setting], ...]:

@@ -36,7 +36,7 @@ from symattn.nodes.arguments import (
     as_matrix,
     as_scalar,
 )
-from symattn.nodes.rule import Index, Named, Rule, to_sympy
+from symattn.nodes.rule import Index, Named, Rule, index_of, to_sympy
 from symattn.nodes.spell import Speller
 from symattn.notation import text
 from symattn.notation import tree as t
@@ -69,6 +69,9 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     #: The arguments, in the order of `args`, and the place of each by its name.
     arguments: ClassVar[tuple[Argument, ...]] = ()
     places: ClassVar[Mapping[str, int]] = {}
+
+    #: Its name in formulas, where it is written as a function.
+    word: ClassVar[str] = ""
 
     #: Paper and section that the node is defined by.
     source: ClassVar[str] = ""
@@ -160,8 +163,12 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
         raise NotImplementedError
 
     def _spell(self, speller: Speller) -> Tree:
-        """The notation."""
-        raise NotImplementedError
+        """The notation: as a function of its matrices, unless a subclass says otherwise."""
+        if not self.word:
+            raise NotImplementedError
+        places = self._places_of(Matrix) if self.arguments else range(len(self.args))
+        matrices = (speller.matrix(self.args[place]) for place in places)
+        return t.call(t.Ident(self.word, roman=True), *matrices)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """What the letters and functions in the rule of entry (i, j) stand for.
@@ -203,7 +210,7 @@ class Node(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     # ---- SymPy's hooks -------------------------------------------------------------------
 
     def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
-        return to_sympy(self._rule(_plain_index(i), _plain_index(j)))
+        return to_sympy(self._rule(index_of(i), index_of(j)))
 
     def doit(self, **hints: object) -> MatrixExpr:
         """Evaluated exactly where all parts are explicit; otherwise the same node, parts done."""
@@ -367,10 +374,6 @@ def _refused(node: Node, by: sympy.Basic) -> NoReturn:
     SymPy would take the answer for a scalar for a derivative by a matrix, wrongly transposed.
     """
     raise _no_derivative(node)
-
-
-def _plain_index(index: sympy.Expr | int) -> Index:
-    return int(index) if isinstance(index, int | sympy.Integer) else index
 
 
 def shape_of(expr: MatrixExpr) -> tuple[sympy.Expr, sympy.Expr]:

@@ -23,7 +23,6 @@ from symattn.nodes.positions import (
     Placed,
     Whole,
     at_most,
-    index_of,
     number,
     power_of,
     whole,
@@ -39,6 +38,7 @@ from symattn.nodes.rule import (
     Times,
     Total,
     dummy,
+    index_of,
     minus,
     rule_of,
 )
@@ -415,6 +415,7 @@ class BucketSum(Placed):
     buckets, furthest, bidirectional, clip = Scalar(), Scalar(), Scalar(), Scalar()
     start = Scalar()
 
+    word: ClassVar[str] = "bucketsum"
     source: ClassVar[str] = "Raffel et al. 2020, section 2.1"
     adjoint_because: ClassVar[str] = "All places of a bucket have its gradient."
 
@@ -434,9 +435,6 @@ class BucketSum(Placed):
         zero = Const(sympy.S.Zero)
         body = Cases(Ordinal(i), "=", place, rule_of(matrix, query, key), zero)
         return Total(Total(body, key, columns), query, rows)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("bucketsum", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, buckets, furthest, bidirectional, clip, start = self.args

@@ -217,6 +217,7 @@ class Diagonal(Node):
     """
 
     vector = Matrix()
+    word: ClassVar[str] = "diag"
     transposes: ClassVar[bool] = True
     source: ClassVar[str] = _SOURCE
 
@@ -238,9 +239,6 @@ class Diagonal(Node):
         vector = self.vector
         entry = rule_of(vector, i, 0) if vector.shape[1] == 1 else rule_of(vector, 0, j)
         return Cases(Ordinal(j), "=", Ordinal(i), entry, Const(sympy.S.Zero))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("diag", roman=True), speller.matrix(self.vector))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         size, vector = self.shape[0], self.vector

@@ -19,7 +19,7 @@ from symattn.errors import ShapeError, SymattnError
 from symattn.nodes.arguments import Axis, Bound, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.lines import Filled
-from symattn.nodes.rule import Cases, Entry, Index, Ordinal, Rule, Total, rule_of
+from symattn.nodes.rule import Cases, Entry, Index, Ordinal, Rule, Total, index_of, rule_of
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -183,8 +183,8 @@ class Split(Node):
         matrix, index, _, axis = self.args
         rows, columns = self.shape
         if axis == 1:
-            return rule_of(matrix, i, _plain(index * columns + j))
-        return rule_of(matrix, _plain(index * rows + i), j)
+            return rule_of(matrix, i, index_of(index * columns + j))
+        return rule_of(matrix, index_of(index * rows + i), j)
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, index, _, _ = self.args
@@ -263,8 +263,8 @@ class Slice(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, first, _, axis = self.args
         if axis == 0:
-            return rule_of(matrix, _plain(first + i), j)
-        return rule_of(matrix, i, _plain(first + j))
+            return rule_of(matrix, index_of(first + i), j)
+        return rule_of(matrix, i, index_of(first + j))
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, first, count, axis = self.args
@@ -331,11 +331,6 @@ class GroupSum(Node):
         body, _, _, groups, group = args
         summed = arithmetic.total(arithmetic.groups(body, groups), -3)
         return arithmetic.pick(summed, group, -3) if group.is_Integer else summed
-
-
-def _plain(index: sympy.Expr) -> Index:
-    """An index as rules hold it: a whole number is Python's."""
-    return int(index) if index.is_Integer else index
 
 
 class Stacked(Node):

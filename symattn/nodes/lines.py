@@ -202,15 +202,13 @@ class Lengths(NumberOfLines):
     Matrix([[5]])
     """
 
+    word: ClassVar[str] = "lengths"
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
     adjoint_because: ClassVar[str] = "A vector gets longer the fastest along itself."
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, along, size = self._line(i, j)
         return Apply("√", Total(Power(along, 2), index, size))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("lengths", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return LineProduct(UnitVectors(*self.args), upstream, self.axis)
@@ -284,6 +282,7 @@ class UnitVectors(OfLines):
     Matrix([[3/5, 4/5]])
     """
 
+    word: ClassVar[str] = "unit"
     source: ClassVar[str] = "Graves et al. 2014, section 3.3.1"
     partial: ClassVar[bool] = True
 
@@ -296,9 +295,6 @@ class UnitVectors(OfLines):
         index, along, size = self._line(i, j)
         length = Apply("√", Total(Power(along, 2), index, size))
         return Over(rule_of(self.matrix, i, j), length)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("unit", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, axis = self.args

@@ -99,8 +99,7 @@ class Mask(Node):
     (arrays) which positions may see which, and need not know where its rows start.
     """
 
-    #: Its name in a spec and in formulas.
-    word: ClassVar[str] = ""
+    #: `word` is its name in a spec, too.
     reason: ClassVar[str] = ""
     #: What to say where a spec gives no parameter; empty if there is nothing to give.
     needs: ClassVar[str] = ""
@@ -576,13 +575,11 @@ class Allowed(Node):
 
     matrix = Matrix()
     transposes: ClassVar[bool] = True
+    word: ClassVar[str] = "allow"
     source: ClassVar[str] = "ONNX, operator Attention"
 
     def _rule(self, i: Index, j: Index) -> Rule:
         return Cases(rule_of(self.matrix, i, j), "=", Const(sympy.S.One), SEEN, HIDDEN)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("allow", roman=True), speller.matrix(self.matrix))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
@@ -610,6 +607,7 @@ class AnyOf(Node):
     [0, -oo,   0]])
     """
 
+    word: ClassVar[str] = "any"
     source: ClassVar[str] = "Zaheer et al. 2020, section 2"
 
     def _check(self) -> None:
@@ -628,9 +626,6 @@ class AnyOf(Node):
         for mask in reversed(self.args):
             out = _decided(_mask_rule(mask, i, j), SEEN, out)
         return _pruned(out, {})
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("any", roman=True), *map(speller.matrix, self.args))
 
     def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         return AnyOf(*map(flip, self.args))
@@ -701,6 +696,7 @@ class VisibleScores(Node):
 
     scores, mask = Matrix(), Matrix()
     transposes: ClassVar[bool] = True
+    word: ClassVar[str] = "keep"
     source: ClassVar[str] = "Katharopoulos et al. 2020, section 3.3"
 
     adjoint_because: ClassVar[str] = (
@@ -716,9 +712,6 @@ class VisibleScores(Node):
         if _is_decision(mask):
             return _decision(mask, seen, SEEN)
         return Cases(mask, "=", HIDDEN, SEEN, seen)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("keep", roman=True), *map(speller.matrix, self.args))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return VisibleScores(upstream, self.mask) if place == 0 else None

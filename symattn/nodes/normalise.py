@@ -50,7 +50,6 @@ from symattn.notation.tree import Tree
 class Normaliser(OfLines):
     """What turns each row of scores into weights; `axis` 1 over rows, 0 over columns."""
 
-    word: ClassVar[str] = ""
     reason: ClassVar[str] = ""
     rule_name: ClassVar[str] = ""
 
@@ -59,9 +58,6 @@ class Normaliser(OfLines):
 
     #: Whether a masked score is −∞; otherwise it has to be made 0 before.
     additive_mask: ClassVar[bool] = True
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), *map(speller.matrix, self.args[:-1]))
 
     def _less_mean(self, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
         """The gradient less its mean over the line, weighed by the weights: U − rowsum(A ∘ U)."""

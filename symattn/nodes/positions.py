@@ -30,6 +30,7 @@ from symattn.nodes.rule import (
     Plus,
     Rule,
     Times,
+    index_of,
     minus,
     rule_of,
 )
@@ -90,11 +91,6 @@ def number(value: object, written: sympy.Expr | None = None) -> Rule:
     expr = sympy.sympify(value, strict=True)
     found = Number(expr, expr if written is None else written)
     return Ordinal(found) if isinstance(found, Number) else Const(found)
-
-
-def index_of(expr: sympy.Expr) -> Index:
-    """An index as rules hold it: a whole number is Python's."""
-    return int(expr) if expr.is_Integer else expr
 
 
 def at_most(j: Index, most: sympy.Expr, value: Made, otherwise: Made) -> Rule:

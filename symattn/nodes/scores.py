@@ -34,7 +34,26 @@ from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
 
-class Distance(Node):
+class _OfPairs(Node):
+    """A score of each query and key, which are rows of the same width."""
+
+    queries, keys = Matrix(), Matrix()
+
+    def _check(self) -> None:
+        of_queries, of_keys = self.queries.shape[1], self.keys.shape[1]
+        if of_queries != of_keys:
+            raise ShapeError(
+                f"{type(self).__name__}: queries have {of_queries} columns, keys {of_keys}; "
+                "give them equally many"
+            )
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """Queries × keys."""
+        return shape_of(self.queries)[0], shape_of(self.keys)[0]
+
+
+class Distance(_OfPairs):
     """Minus the squared distance: s_ij = −Σ_l (q_il − k_jl)².
 
     Its softmax with scale 1/(2σ²) is the Gaussian kernel of Nadaraya–Watson regression.
@@ -44,21 +63,12 @@ class Distance(Node):
     (1964).
     """
 
-    queries, keys = Matrix(), Matrix()
     source: ClassVar[str] = "Nadaraya 1964; Watson 1964"
 
     adjoint_because: ClassVar[str] = (
         "The score rises as the two vectors approach each other: the gradient is twice their "
         "difference, added over all partners."
     )
-
-    def _check(self) -> None:
-        _same_width(self.queries, self.keys, "Distance")
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return shape_of(self.queries)[0], shape_of(self.keys)[0]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys = self.args
@@ -84,7 +94,7 @@ class Distance(Node):
         return arithmetic.negative(arithmetic.total(arithmetic.multiply(apart, apart), -1))
 
 
-class Additive(Node):
+class Additive(_OfPairs):
     """A small network scores each pair: s_ij = Σ_l v_l tanh(q_il + k_jl).
 
     `queries` and `keys` are projected to the hidden width already.
@@ -94,7 +104,8 @@ class Additive(Node):
     Translate* (2015), section A.1.2; its W_a s_{i−1} and U_a h_j are our rows of Q W_a and K U_a.
     """
 
-    queries, keys, vector = Matrix(), Matrix(), Matrix()
+    vector = Matrix()
+    word: ClassVar[str] = "additive"
     source: ClassVar[str] = "Bahdanau, Cho, Bengio 2015, appendix A.1.2"
 
     adjoint_because: ClassVar[str] = (
@@ -103,13 +114,8 @@ class Additive(Node):
     )
 
     def _check(self) -> None:
-        _same_width(self.queries, self.keys, "Additive")
+        super()._check()
         check_shape(self, "the vector has", self.vector, self.queries.shape[1], 1)
-
-    @property
-    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
-        """Queries × keys."""
-        return shape_of(self.queries)[0], shape_of(self.keys)[0]
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys, vector = self.args
@@ -117,9 +123,6 @@ class Additive(Node):
         inside = Plus((rule_of(queries, i, index), rule_of(keys, j, index)))
         body = Times((rule_of(vector, index, 0), Apply("tanh", inside)))
         return Total(body, index, queries.shape[1])
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident("additive", roman=True), *map(speller.matrix, self.args))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         queries, keys, vector = self.args
@@ -141,14 +144,6 @@ def _hidden(arithmetic: Arithmetic, queries: Array, keys: Array) -> Array:
     """The hidden units of each pair of query and key, tanh(q + k): (…, n, m, d)."""
     added = arithmetic.add(arithmetic.expand(queries, -2), arithmetic.expand(keys, -3))
     return arithmetic.apply("tanh", added)
-
-
-def _same_width(left: MatrixExpr, right: MatrixExpr, owner: str) -> None:
-    if left.shape[1] != right.shape[1]:
-        raise ShapeError(
-            f"{owner}: queries have {left.shape[1]} columns, keys {right.shape[1]}; "
-            "give them equally many"
-        )
 
 
 #: The sums over pairs by their shape: n × m, n × d and m × d.

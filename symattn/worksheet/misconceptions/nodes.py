@@ -33,9 +33,6 @@ class Inverted(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         return Cases(rule_of(self.args[0], i, j), "=", _HIDDEN, _SEEN, _HIDDEN)
 
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), speller.matrix(self.args[0]))
-
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         return arithmetic.where(
@@ -73,8 +70,6 @@ class MaskedTo(Node):
 class _OfHeads(Node):
     """A mistaken way between the h matrices Z^(k) of the heads, n × d, and one matrix, n × h d."""
 
-    word: ClassVar[str] = ""
-
     matrix, index, heads = Matrix(), Bound(), Scalar()
 
     @property
@@ -86,9 +81,6 @@ class _OfHeads(Node):
     def _entry_of(self, head: sympy.Expr, i: sympy.Expr, j: sympy.Expr) -> Rule:
         body, index, _ = self.args
         return rule_of(body.subs(index, head), i, j)
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), speller.matrix(self.args[0]))
 
 
 class ReversedConcat(_OfHeads):
@@ -179,9 +171,6 @@ class InRows(Node):
         mistaken, right, rows = self.args
         places = Ordinal(sympy.FiniteSet(*rows))
         return Cases(Ordinal(i), "∈", places, rule_of(mistaken, i, j), rule_of(right, i, j))
-
-    def _spell(self, speller: Speller) -> Tree:
-        return t.call(t.Ident(self.word, roman=True), *map(speller.matrix, self.args[:2]))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:

@@ -115,11 +115,11 @@ def leaves(value: object) -> Iterator[object]:
     """What stands in a table or in nested lists; a value that is neither is the only one."""
     if isinstance(value, Mapping):
         value = list(value.values())
-    if isinstance(value, list | tuple):
-        for part in value:
+    for part in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(part, list | tuple | Mapping):
             yield from leaves(part)
-    else:
-        yield value
+        else:
+            yield part
 
 
 def texts_of(value: object) -> Iterator[str]:
