@@ -17,23 +17,8 @@ from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.evaluate.values import Place, Values
-from symattn.nodes.rule import (
-    SIGNS,
-    Apply,
-    Cases,
-    Const,
-    Entry,
-    Evaluator,
-    Exp,
-    Index,
-    OfRow,
-    Over,
-    Plus,
-    Rule,
-    Times,
-    parts,
-    rebuilt,
-)
+from symattn.nodes import rule as r
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller, terminating
 from symattn.notation.numbers import number
 from symattn.notation.options import Notation
@@ -55,7 +40,7 @@ _FEW_NODES = 12
 #: Beyond e to this power a number is left as it stands rather than written out.
 _LARGEST_EXPONENT = 10_000
 
-_ZERO = Const(sympy.S.Zero)
+_ZERO = r.Const(sympy.S.Zero)
 
 
 @dataclass(frozen=True)
@@ -88,7 +73,7 @@ class Numbers:
         Otherwise they are decimals with so many digits that, worked out again, they give the
         result; where no digits do (at a tie), exact numbers or, if these are long, names.
         """
-        if collapsed and not any(isinstance(p, collapsed) for p in parts(rule) if p is not rule):
+        if collapsed and not any(isinstance(p, collapsed) for p in r.parts(rule) if p is not rule):
             return None
         if exact and (collapsed or result.exact):
             stage, is_plain = self._exactly(rule, collapsed)
@@ -133,7 +118,7 @@ class Numbers:
             nonlocal is_plain
             if not self._is_operand(part, rule, collapsed):
                 return None
-            if not isinstance(part, Entry) and _holds_function(part):
+            if not isinstance(part, r.Entry) and _holds_function(part):
                 is_plain = False
                 return None
             value = self.exact(part)
@@ -146,11 +131,11 @@ class Numbers:
 
     def _is_operand(self, part: Rule, rule: Rule, collapsed: tuple[type[Rule], ...]) -> bool:
         """Whether a part of the rule is written as one number; minus a sum is, at the front."""
-        if isinstance(part, Entry):
+        if isinstance(part, r.Entry):
             return True
         match part:
-            case Times((Const(sympy.S.NegativeOne), Plus() as total)):
-                first = part is rule or (isinstance(rule, Over) and part is rule.num)
+            case r.Times((r.Const(sympy.S.NegativeOne), r.Plus() as total)):
+                first = part is rule or (isinstance(rule, r.Over) and part is rule.num)
                 return first and isinstance(total, collapsed)
         return part is not rule and isinstance(part, collapsed) and self._writable(part)
 
@@ -167,18 +152,18 @@ class Numbers:
 
     def settled(self, rule: Rule) -> Rule | None:
         """A quotient with 0 for its hidden terms, where these settle its value: 0/x or x/x."""
-        if not isinstance(rule, Over):
+        if not isinstance(rule, r.Over):
             return None
         num, den = self._unhidden(rule.num), self._unhidden(rule.den)
-        terms = [x for x in (den.terms if isinstance(den, Plus) else (den,)) if x != _ZERO]
+        terms = [x for x in (den.terms if isinstance(den, r.Plus) else (den,)) if x != _ZERO]
         if terms and (num == _ZERO or terms == [num]):
-            return Over(num, den, rule.empty)
+            return r.Over(num, den, rule.empty)
         return None
 
     def _unhidden(self, part: Rule) -> Rule:
-        if isinstance(part, Plus):
-            return Plus(tuple(map(self._unhidden, part.terms)))
-        return _ZERO if isinstance(part, Exp) and self.vanishes(part) else part
+        if isinstance(part, r.Plus):
+            return r.Plus(tuple(map(self._unhidden, part.terms)))
+        return _ZERO if isinstance(part, r.Exp) and self.vanishes(part) else part
 
     def settled_stage(self, rule: Rule) -> Tree:
         """The rule with exact numbers put in; a long one stays under its name."""
@@ -188,14 +173,14 @@ class Numbers:
         """The rule with exact operands put in; a long one stays under its name."""
 
         def leaf(part: Rule) -> Tree | None:
-            if not isinstance(part, Entry) or part is rule:
+            if not isinstance(part, r.Entry) or part is rule:
                 return None
             tree = self.speller.scalar(written_out(self.exact(part)))
             return tree if len(line(tree)) <= _SHORT else None
 
         return self.speller.rule(rule, leaf)
 
-    def row_stage(self, rule: OfRow, best: sympy.Integer) -> Tree:
+    def row_stage(self, rule: r.OfRow, best: sympy.Integer) -> Tree:
         """The row with its numbers put in, with digits enough to see which one is largest."""
         if self.notation.exact:
             return self.exact_stage(rule)
@@ -207,7 +192,7 @@ class Numbers:
 
     def _simple(self, part: Rule) -> Tree | None:
         """A given number as it was given, if it is short: 1/3, √2, 0.12345."""
-        if not isinstance(part, Entry) or part.matrix.name not in self.evaluation.given:
+        if not isinstance(part, r.Entry) or part.matrix.name not in self.evaluation.given:
             return None
         value = self.exact(part)
         return None if value.is_infinite else self._exact_number(value)
@@ -280,20 +265,20 @@ class Numbers:
 
     def is_open(self, part: Rule) -> bool:
         """Whether a part is a sum −∞ + ∞, whose value is a matter of definition."""
-        if not isinstance(part, Plus) or part.empty is None:
+        if not isinstance(part, r.Plus) or part.empty is None:
             return False
         values = [self.ball(term, 64) for term in part.terms]
         return any(map(is_minus_infinity, values)) and any(is_minus_infinity(-x) for x in values)
 
     def decided(self, part: Rule) -> Rule:
         """The rule with each condition on numbers replaced by the branch that holds."""
-        if isinstance(part, Cases):
-            holds = SIGNS[part.sign](self.exact(part.left), self.exact(part.right)) == sympy.true
+        if isinstance(part, r.Cases):
+            holds = r.SIGNS[part.sign](self.exact(part.left), self.exact(part.right)) == sympy.true
             return self.decided(part.value if holds else part.otherwise)
-        return rebuilt(part, self.decided)
+        return r.rebuilt(part, self.decided)
 
 
-class _Exact(Evaluator):
+class _Exact(r.Evaluator):
     """Exact values of parts; some of them are replaced, by the decimals printed for them."""
 
     def __init__(self, numbers: Numbers, replacements: Mapping[Rule, sympy.Expr]) -> None:
@@ -302,7 +287,7 @@ class _Exact(Evaluator):
     def value(self, rule: Rule) -> sympy.Expr:
         return self.replacements[rule] if rule in self.replacements else super().value(rule)
 
-    def entry(self, entry: Entry) -> sympy.Expr:
+    def entry(self, entry: r.Entry) -> sympy.Expr:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
         return self.evaluation.abbreviated(entry.matrix.name)[place]
 
@@ -310,7 +295,7 @@ class _Exact(Evaluator):
         return value.subs(self.evaluation.sizes)
 
 
-class _InBalls(Evaluator):
+class _InBalls(r.Evaluator):
     """Enclosures of parts; some of them are replaced, by the decimals printed for them."""
 
     def __init__(self, numbers: Numbers, bits: int, replacements: Mapping[Rule, arb]) -> None:
@@ -320,7 +305,7 @@ class _InBalls(Evaluator):
     def value(self, rule: Rule) -> arb:
         return self.replacements[rule] if rule in self.replacements else super().value(rule)
 
-    def entry(self, entry: Entry) -> arb:
+    def entry(self, entry: r.Entry) -> arb:
         place = self.numbers.place(entry.matrix, entry.row, entry.column)
         found: arb = self.evaluation.balls(entry.matrix.name, self.bits)[place]
         return found
@@ -336,7 +321,7 @@ class _InBalls(Evaluator):
     def product(self, factors: list[arb]) -> arb:
         return prod(factors, start=arb(1))
 
-    def quotient(self, rule: Over) -> arb:
+    def quotient(self, rule: r.Over) -> arb:
         return self.value(rule.num) / self.value(rule.den)
 
     def function(self, name: str, x: arb) -> arb:
@@ -345,7 +330,7 @@ class _InBalls(Evaluator):
     def power(self, base: arb, exponent: int) -> arb:
         return prod([base] * exponent, start=arb(1))  # arb's own power of a ball about 0 is NaN
 
-    def of_row(self, rule: OfRow) -> arb:
+    def of_row(self, rule: r.OfRow) -> arb:
         values = [*map(self.value, rule.terms)]
         if rule.name == "max":
             return largest(values)
@@ -357,7 +342,7 @@ class _InBalls(Evaluator):
 
 def _holds_function(rule: Rule) -> bool:
     """Whether the part is a function of its operands that no fraction or root is."""
-    return any(isinstance(part, Exp | Apply | OfRow) for part in parts(rule))
+    return any(isinstance(part, r.Exp | r.Apply | r.OfRow) for part in r.parts(rule))
 
 
 def _can_be_read(texts: Iterable[str]) -> bool:

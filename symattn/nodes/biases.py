@@ -16,6 +16,7 @@ from sympy.printing.printer import Printer
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, quote
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import Flag, Matrix, Operand, Scalar, Size
 from symattn.nodes.base import Definition, settings, shape_of
 from symattn.nodes.positions import (
@@ -27,21 +28,7 @@ from symattn.nodes.positions import (
     power_of,
     whole,
 )
-from symattn.nodes.rule import (
-    Cases,
-    Const,
-    Index,
-    Named,
-    Ordinal,
-    Plus,
-    Rule,
-    Times,
-    Total,
-    dummy,
-    index_of,
-    minus,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -98,8 +85,8 @@ class ALiBi(Placed):
         _, _, heads, head, symmetric, start = self.args
         slope, distance = _slope(head, heads), j - i - start
         if symmetric:
-            return minus(Times((slope, number(sympy.Abs(distance)))))
-        return Times((slope, number(distance)))
+            return r.minus(r.Times((slope, number(sympy.Abs(distance)))))
+        return r.Times((slope, number(distance)))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """μ_i = 2^{−8 i/N} up to head N, the largest power of 2 within H, every other one after it.
@@ -117,7 +104,7 @@ class ALiBi(Placed):
         right = power_of(speller, 2, 8, speller.rule(number(index + 1)), power)
         if power != heads:
             skipped = speller.rule(number(2 * (index - power) + 1))
-            within = speller.condition((Ordinal(index), "≤", Ordinal(power - 1)))
+            within = speller.condition((r.Ordinal(index), "≤", r.Ordinal(power - 1)))
             right = t.cases([(right, within)], power_of(speller, 2, 4, skipped, power))
         yield Definition(t.equation(speller.rule(slope), (t.EQUALS, right)), (slope, index, heads))
         if power is _POWER:
@@ -187,8 +174,8 @@ class Slope(sympy.Function):  # type: ignore[misc]  # SymPy has no types
         return None
 
 
-def _slope(head: sympy.Expr, heads: sympy.Expr) -> Named:
-    return Named("mu", (head,), number(Slope(head, heads)))
+def _slope(head: sympy.Expr, heads: sympy.Expr) -> r.Named:
+    return r.Named("mu", (head,), number(Slope(head, heads)))
 
 
 def _power_within(heads: int) -> int:
@@ -262,12 +249,12 @@ class RelativeBias(Placed):
         query = i + start
         if clip >= 0:
             column, last = sympy.sympify(j, strict=True), int(2 * clip)
-            inside = partial(rule_of, table, index_of(column - query + clip), 0)
-            near = partial(at_most, j, query + clip - 1, inside, partial(rule_of, table, last, 0))
-            return at_most(j, query - clip, partial(rule_of, table, 0, 0), near)
+            inside = partial(r.rule_of, table, r.index_of(column - query + clip), 0)
+            near = partial(at_most, j, query + clip - 1, inside, partial(r.rule_of, table, last, 0))
+            return at_most(j, query - clip, partial(r.rule_of, table, 0, 0), near)
         bucket = Bucket(sympy.sympify(j, strict=True) - query, buckets, furthest, bidirectional)
         row = int(bucket) if bucket.is_Integer else Number(bucket, _ROW_OF_TABLE)
-        return rule_of(table, row, 0)
+        return r.rule_of(table, row, 0)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """κ, the row of the table, by T5's buckets of a distance δ (see `relative_bucket`)."""
@@ -284,7 +271,7 @@ class RelativeBias(Placed):
 
         query = i + start
         later = row(j - query, int(half)) if bidirectional else speller.index(0)
-        earlier = speller.condition((Ordinal(j), "≤", Ordinal(query)))
+        earlier = speller.condition((r.Ordinal(j), "≤", r.Ordinal(query)))
         rows = t.cases([(row(query - j, 0), earlier)], later)
         yield Definition(t.equation(speller.scalar(_ROW_OF_TABLE), (t.EQUALS, rows)))
         distance = speller.scalar(_DISTANCE)
@@ -427,14 +414,14 @@ class BucketSum(Placed):
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, *layout, start = self.args
         rows, columns = shape_of(matrix)
-        query = dummy(i, j)
-        key = dummy(i, j, query)
+        query = r.dummy(i, j)
+        key = r.dummy(i, j, query)
         bucket: sympy.Expr = _bucket(key - query - start, *layout)
         letter = sympy.Symbol(f"beta_{query}{key}", positive=True)
-        place = Plus((Ordinal(Number(bucket, letter, counted=1)),))
-        zero = Const(sympy.S.Zero)
-        body = Cases(Ordinal(i), "=", place, rule_of(matrix, query, key), zero)
-        return Total(Total(body, key, columns), query, rows)
+        place = r.Plus((r.Ordinal(Number(bucket, letter, counted=1)),))
+        zero = r.Const(sympy.S.Zero)
+        body = r.Cases(r.Ordinal(i), "=", place, r.rule_of(matrix, query, key), zero)
+        return r.Total(r.Total(body, key, columns), query, rows)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, buckets, furthest, bidirectional, clip, start = self.args

@@ -11,21 +11,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.functions import FUNCTIONS, Function
 from symattn.errors import ShapeError, SymattnError
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
 from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled, LineSum
-from symattn.nodes.rule import (
-    Apply,
-    Cases,
-    Const,
-    Exp,
-    Index,
-    Ordinal,
-    Over,
-    Rule,
-    Times,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -62,8 +52,8 @@ class Entrywise(Node):
         return FUNCTIONS[self._function_name(*self.args[1:])]
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        name, entry = self._function_name(*self.args[1:]), rule_of(self.matrix, i, j)
-        return Exp(entry) if name == "exp" else Apply(name, entry)
+        name, entry = self._function_name(*self.args[1:]), r.rule_of(self.matrix, i, j)
+        return r.Exp(entry) if name == "exp" else r.Apply(name, entry)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         if self._row.definition is None:
@@ -190,7 +180,7 @@ class EntryQuotient(Node):
             raise ShapeError(f"EntryQuotient: {above.shape} and {below.shape} have to be the same")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Over(rule_of(self.above, i, j), rule_of(self.below, i, j))
+        return r.Over(r.rule_of(self.above, i, j), r.rule_of(self.below, i, j))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.times([speller.matrix(arg) for arg in self.args], t.Op("⊘"))
@@ -237,8 +227,8 @@ class Diagonal(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         vector = self.vector
-        entry = rule_of(vector, i, 0) if vector.shape[1] == 1 else rule_of(vector, 0, j)
-        return Cases(Ordinal(j), "=", Ordinal(i), entry, Const(sympy.S.Zero))
+        entry = r.rule_of(vector, i, 0) if vector.shape[1] == 1 else r.rule_of(vector, 0, j)
+        return r.Cases(r.Ordinal(j), "=", r.Ordinal(i), entry, r.Const(sympy.S.Zero))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         size, vector = self.shape[0], self.vector
@@ -277,8 +267,8 @@ class SoftCap(Node):
             raise SymattnError(f"soft cap {self.cap}: give a positive number")
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        cap = Const(self.cap)
-        return Times((cap, Apply("tanh", Over(rule_of(self.matrix, i, j), cap))))
+        cap = r.Const(self.cap)
+        return r.Times((cap, r.Apply("tanh", r.Over(r.rule_of(self.matrix, i, j), cap))))
 
     def _spell(self, speller: Speller) -> Tree:
         cap = speller.scalar(self.cap)

@@ -16,10 +16,11 @@ from sympy.printing.printer import Printer
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import Axis, Bound, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.lines import Filled
-from symattn.nodes.rule import Cases, Entry, Index, Ordinal, Rule, Total, index_of, rule_of
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -50,7 +51,7 @@ class Head(Node):
         return str(self.symbol.name)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Entry(self, i, j)
+        return r.Entry(self, i, j)
 
     def _entry(self, i: Index, j: Index, **kwargs: object) -> sympy.Expr:
         return MatrixElement(self, i, j)
@@ -98,8 +99,8 @@ class Concat(Node):
         body, index, _, axis = self.args
         rows, columns = body.shape
         if axis == 1:
-            return i, index * columns + j, rule_of(body, i, j)
-        return index * rows + i, j, rule_of(body, i, j)
+            return i, index * columns + j, r.rule_of(body, i, j)
+        return index * rows + i, j, r.rule_of(body, i, j)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, _, axis = self.args
@@ -107,7 +108,7 @@ class Concat(Node):
         along, width = (j, columns) if axis == 1 else (i, rows)
         head, rest = sympy.floor(along / width), sympy.Mod(along, width)
         one = body.subs(index, head)
-        return rule_of(one, i, rest) if axis == 1 else rule_of(one, rest, j)
+        return r.rule_of(one, i, rest) if axis == 1 else r.rule_of(one, rest, j)
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count, axis = self.args
@@ -183,8 +184,8 @@ class Split(Node):
         matrix, index, _, axis = self.args
         rows, columns = self.shape
         if axis == 1:
-            return rule_of(matrix, i, index_of(index * columns + j))
-        return rule_of(matrix, index_of(index * rows + i), j)
+            return r.rule_of(matrix, i, r.index_of(index * columns + j))
+        return r.rule_of(matrix, r.index_of(index * rows + i), j)
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, index, _, _ = self.args
@@ -263,8 +264,8 @@ class Slice(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, first, _, axis = self.args
         if axis == 0:
-            return rule_of(matrix, index_of(first + i), j)
-        return rule_of(matrix, i, index_of(first + j))
+            return r.rule_of(matrix, r.index_of(first + i), j)
+        return r.rule_of(matrix, i, r.index_of(first + j))
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, first, count, axis = self.args
@@ -309,7 +310,7 @@ class GroupSum(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, heads, groups, group = self.args
         share = heads / groups
-        return Total(rule_of(body.subs(index, group * share + index), i, j), index, share)
+        return r.Total(r.rule_of(body.subs(index, group * share + index), i, j), index, share)
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, _, _, group = self.args
@@ -359,10 +360,12 @@ class Stacked(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         first, second, axis = self.args
         size = shape_of(first)[int(axis)]
-        one = rule_of(first, i, j)
+        one = r.rule_of(first, i, j)
         if axis == 0:
-            return Cases(Ordinal(i), "≤", Ordinal(size - 1), one, rule_of(second, i - size, j))
-        return Cases(Ordinal(j), "≤", Ordinal(size - 1), one, rule_of(second, i, j - size))
+            return r.Cases(
+                r.Ordinal(i), "≤", r.Ordinal(size - 1), one, r.rule_of(second, i - size, j)
+            )
+        return r.Cases(r.Ordinal(j), "≤", r.Ordinal(size - 1), one, r.rule_of(second, i, j - size))
 
     def _spell(self, speller: Speller) -> Tree:
         cells = [speller.matrix(self.first), speller.matrix(self.second)]
@@ -396,7 +399,7 @@ class HeadSum(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         body, index, count = self.args
-        return Total(rule_of(body, i, j), index, count)
+        return r.Total(r.rule_of(body, i, j), index, count)
 
     def _spell(self, speller: Speller) -> Tree:
         body, index, count = self.args

@@ -14,22 +14,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import Axis, Matrix, Operand, Scalar, Size
 from symattn.nodes.base import Node, check_shape, shape_of
-from symattn.nodes.rule import (
-    Apply,
-    Const,
-    Index,
-    Over,
-    Plus,
-    Power,
-    Rule,
-    Times,
-    Total,
-    dummy,
-    minus,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -46,10 +34,10 @@ class OfLines(Node):
 
     def _line(self, i: Index, j: Index, *taken: Index) -> tuple[sympy.Symbol, Rule, sympy.Expr]:
         """The line through (i, j): a letter l that is not taken, its entry l, and its length."""
-        index, (rows, columns) = dummy(i, j, *taken), shape_of(self.matrix)
+        index, (rows, columns) = r.dummy(i, j, *taken), shape_of(self.matrix)
         if self.axis == 1:
-            return index, rule_of(self.matrix, i, index), columns
-        return index, rule_of(self.matrix, index, j), rows
+            return index, r.rule_of(self.matrix, i, index), columns
+        return index, r.rule_of(self.matrix, index, j), rows
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
@@ -76,7 +64,7 @@ class NumberOfLines(OfLines):
 
 def number_of_line(numbers: MatrixExpr, i: Index, j: Index, axis: sympy.Integer) -> Rule:
     """The number that belongs to the line through (i, j)."""
-    return rule_of(numbers, i, 0) if axis == 1 else rule_of(numbers, 0, j)
+    return r.rule_of(numbers, i, 0) if axis == 1 else r.rule_of(numbers, 0, j)
 
 
 class Filled(Node):
@@ -93,7 +81,7 @@ class Filled(Node):
     source: ClassVar[str] = _REVERSE
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Const(self.number)
+        return r.Const(self.number)
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.scalar(self.number)
@@ -172,7 +160,7 @@ class LineProduct(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         number = number_of_line(self.vector, i, j, self.axis)
-        return Times((number, rule_of(self.matrix, i, j)))
+        return r.Times((number, r.rule_of(self.matrix, i, j)))
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, vector, axis = self.args
@@ -208,7 +196,7 @@ class Lengths(NumberOfLines):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, along, size = self._line(i, j)
-        return Apply("√", Total(Power(along, 2), index, size))
+        return r.Apply("√", r.Total(r.Power(along, 2), index, size))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return LineProduct(UnitVectors(*self.args), upstream, self.axis)
@@ -257,7 +245,7 @@ class PlusVector(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         added = number_of_line(self.vector, i, j, 1 - self.axis)
-        return Plus((rule_of(self.matrix, i, j), added))
+        return r.Plus((r.rule_of(self.matrix, i, j), added))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.plus([speller.matrix(self.matrix), speller.matrix(self.vector)])
@@ -293,8 +281,8 @@ class UnitVectors(OfLines):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, along, size = self._line(i, j)
-        length = Apply("√", Total(Power(along, 2), index, size))
-        return Over(rule_of(self.matrix, i, j), length)
+        length = r.Apply("√", r.Total(r.Power(along, 2), index, size))
+        return r.Over(r.rule_of(self.matrix, i, j), length)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         matrix, axis = self.args
@@ -349,8 +337,8 @@ class LineDifference(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         below = number_of_line(self.numbers, i, j, self.axis)
-        terms = rule_of(self.matrix, i, j), minus(below)
-        return Plus(terms, empty=sympy.S.NegativeInfinity)
+        terms = r.rule_of(self.matrix, i, j), r.minus(below)
+        return r.Plus(terms, empty=sympy.S.NegativeInfinity)
 
     def _spell(self, speller: Speller) -> Tree:
         matrix, numbers, axis = self.args
@@ -385,7 +373,7 @@ class LineSum(NumberOfLines):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         index, entry, size = self._line(i, j)
-        return Total(entry, index, size)
+        return r.Total(entry, index, size)
 
     def _spell(self, speller: Speller) -> Tree:
         word = "rowsum" if self.axis == 1 else "colsum"
@@ -416,7 +404,7 @@ class LineQuotient(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         below = number_of_line(self.sums, i, j, self.axis)
-        return Over(rule_of(self.matrix, i, j), below, empty=sympy.S.Zero)
+        return r.Over(r.rule_of(self.matrix, i, j), below, empty=sympy.S.Zero)
 
     def _spell(self, speller: Speller) -> Tree:
         return t.Frac(speller.matrix(self.matrix), speller.matrix(self.sums))

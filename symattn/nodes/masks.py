@@ -17,6 +17,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, nearest, quote
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import (
     NEEDED,
     Argument,
@@ -28,18 +29,7 @@ from symattn.nodes.arguments import (
     as_scalar,
 )
 from symattn.nodes.base import Definition, Node, settings, shape_of
-from symattn.nodes.rule import (
-    Cases,
-    Condition,
-    Const,
-    Index,
-    Named,
-    Nth,
-    Ordinal,
-    Plus,
-    Rule,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -48,7 +38,7 @@ from symattn.notation.tree import Tree
 MOST, LONGEST = 1_000_000, 1024
 
 #: What a mask adds to a score that may be seen, and to one that may not.
-SEEN, HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
+SEEN, HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
 
 
 class Count(Argument):
@@ -206,7 +196,7 @@ class Causal(Mask):
         return parameter if parameter is True else parameter + before
 
     def _at(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(j), "≤", Ordinal(i)))
+        return when((r.Ordinal(j), "≤", r.Ordinal(i)))
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
@@ -235,7 +225,7 @@ class Padding(Mask):
     start = Fixed(0)  # what is padding is padding for every query
 
     def _at(self, i: Index, j: Index) -> Rule:
-        return when((Ordinal(j), "≤", Ordinal(self.length - 1)))
+        return when((r.Ordinal(j), "≤", r.Ordinal(self.length - 1)))
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
@@ -263,8 +253,8 @@ class Prefix(Mask):
     length = Count()
 
     def _at(self, i: Index, j: Index) -> Rule:
-        causal = when((Ordinal(j), "≤", Ordinal(i)))
-        return when((Ordinal(j), "≤", Ordinal(self.length - 1)), otherwise=causal)
+        causal = when((r.Ordinal(j), "≤", r.Ordinal(i)))
+        return when((r.Ordinal(j), "≤", r.Ordinal(self.length - 1)), otherwise=causal)
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
@@ -306,7 +296,7 @@ class Documents(Mask):
         return self._called(speller, speller.listed(map(speller.scalar, self.numbers)))
 
     def _at(self, i: Index, j: Index) -> Rule:
-        one, other = (Named("omega", (k,), Ordinal(Nth(self.numbers, k))) for k in (i, j))
+        one, other = (r.Named("omega", (k,), r.Ordinal(r.Nth(self.numbers, k))) for k in (i, j))
         return when((one, "=", other))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
@@ -337,11 +327,11 @@ def _check_documents(
             )
 
 
-def when(*conditions: Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) -> Rule:
+def when(*conditions: r.Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) -> Rule:
     """`then` (0) where all of the conditions hold, else `otherwise` (−∞)."""
     out = then
     for left, sign, right in reversed(conditions):
-        out = Cases(left, sign, right, out, otherwise)
+        out = r.Cases(left, sign, right, out, otherwise)
     return out
 
 
@@ -435,14 +425,14 @@ class Window(Mask):
 
     def _at(self, i: Index, j: Index) -> Rule:
         left, right = self.left, self.right
-        conditions: list[Condition] = []
+        conditions: list[r.Condition] = []
         if left == right != sympy.oo:
-            conditions = [(Ordinal(abs(i - j)), "≤", Ordinal(left))]
+            conditions = [(r.Ordinal(abs(i - j)), "≤", r.Ordinal(left))]
         else:
             if right != sympy.oo:
-                conditions.append((Ordinal(j), "≤", Ordinal(i + right)))
+                conditions.append((r.Ordinal(j), "≤", r.Ordinal(i + right)))
             if left != sympy.oo:
-                conditions.append((Ordinal(i), "≤", Ordinal(j + left)))
+                conditions.append((r.Ordinal(i), "≤", r.Ordinal(j + left)))
         return when(*conditions)
 
     @classmethod
@@ -475,7 +465,7 @@ class Dilated(Mask):
     width, step = Count(), Count(least=1)
 
     def _at(self, i: Index, j: Index) -> Rule:
-        near: Condition = (Ordinal(abs(i - j)), "≤", Ordinal(self.width * self.step))
+        near: r.Condition = (r.Ordinal(abs(i - j)), "≤", r.Ordinal(self.width * self.step))
         return when(near, *_on_step(i, j, self.step))
 
     @classmethod
@@ -505,11 +495,11 @@ class Strided(Mask):
     stride = Count(least=1)
 
     def _at(self, i: Index, j: Index) -> Rule:
-        causal: Condition = (Ordinal(j), "≤", Ordinal(i))
+        causal: r.Condition = (r.Ordinal(j), "≤", r.Ordinal(i))
         steps = _on_step(i, j, self.stride)
         if not steps:
             return when(causal)
-        either = when((Ordinal(i), "≤", Ordinal(j + self.stride)), otherwise=when(*steps))
+        either = when((r.Ordinal(i), "≤", r.Ordinal(j + self.stride)), otherwise=when(*steps))
         return when(causal, then=either)
 
     @classmethod
@@ -548,8 +538,8 @@ class Global(Mask):
         return sympy.FiniteSet(*(token - 1 for token in self.tokens))
 
     def _at(self, i: Index, j: Index) -> Rule:
-        places = Ordinal(self._places())
-        return when((Ordinal(i), "∈", places), otherwise=when((Ordinal(j), "∈", places)))
+        places = r.Ordinal(self._places())
+        return when((r.Ordinal(i), "∈", places), otherwise=when((r.Ordinal(j), "∈", places)))
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
@@ -557,11 +547,11 @@ class Global(Mask):
         return np.isin(queries, places) | np.isin(keys, places)
 
 
-def _on_step(i: Index, j: Index, step: sympy.Expr) -> list[Condition]:
+def _on_step(i: Index, j: Index, step: sympy.Expr) -> list[r.Condition]:
     """(i − j) mod s = 0, which needs no saying where s is 1."""
     if step == 1:
         return []
-    return [(Ordinal(sympy.Mod(i - j, step)), "=", Ordinal(0))]
+    return [(r.Ordinal(sympy.Mod(i - j, step)), "=", r.Ordinal(0))]
 
 
 class Allowed(Node):
@@ -579,7 +569,7 @@ class Allowed(Node):
     source: ClassVar[str] = "ONNX, operator Attention"
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Cases(rule_of(self.matrix, i, j), "=", Const(sympy.S.One), SEEN, HIDDEN)
+        return r.Cases(r.rule_of(self.matrix, i, j), "=", r.Const(sympy.S.One), SEEN, HIDDEN)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return None
@@ -660,7 +650,7 @@ class Masked(Node):
     )
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Plus((rule_of(self.scores, i, j), rule_of(self.mask, i, j)))
+        return r.Plus((r.rule_of(self.scores, i, j), r.rule_of(self.mask, i, j)))
 
     def _spell(self, speller: Speller) -> Tree:
         return t.plus([speller.matrix(arg) for arg in self.args])
@@ -708,10 +698,10 @@ class VisibleScores(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         mask = _pruned(_mask_rule(self.mask, i, j), {})
-        seen = rule_of(self.scores, i, j)
+        seen = r.rule_of(self.scores, i, j)
         if _is_decision(mask):
             return _decision(mask, seen, SEEN)
-        return Cases(mask, "=", HIDDEN, SEEN, seen)
+        return r.Cases(mask, "=", HIDDEN, SEEN, seen)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return VisibleScores(upstream, self.mask) if place == 0 else None
@@ -823,43 +813,43 @@ def _mask_rule(mask: MatrixExpr, i: Index, j: Index) -> Rule:
         rules = [_mask_rule(part, i, j) for part in mask.args]
         if all(map(_is_decision, rules)):
             return reduce(lambda out, rule: _decision(rule, out, HIDDEN), reversed(rules))
-    return rule_of(mask, i, j)
+    return r.rule_of(mask, i, j)
 
 
 def _decided(mask: Rule, seen: Rule, otherwise: Rule) -> Rule:
     """`seen` where the mask is 0, else `otherwise`; by the mask's conditions where it has them."""
     if _is_decision(mask):
         return _decision(mask, seen, otherwise)
-    return Cases(mask, "=", SEEN, seen, otherwise)
+    return r.Cases(mask, "=", SEEN, seen, otherwise)
 
 
-def _pruned(rule: Rule, known: Mapping[Condition, bool]) -> Rule:
+def _pruned(rule: Rule, known: Mapping[r.Condition, bool]) -> Rule:
     """Nested cases without the conditions that an outer case decides."""
-    if not isinstance(rule, Cases):
+    if not isinstance(rule, r.Cases):
         return rule
     condition = rule.left, rule.sign, rule.right
     if condition in known:
         return _pruned(rule.value if known[condition] else rule.otherwise, known)
     value = _pruned(rule.value, {**known, condition: True})
     otherwise = _pruned(rule.otherwise, {**known, condition: False})
-    return value if value == otherwise else Cases(*condition, value, otherwise)
+    return value if value == otherwise else r.Cases(*condition, value, otherwise)
 
 
 def _is_decision(rule: Rule) -> bool:
     """Whether a rule only decides between 0 and −∞."""
-    if isinstance(rule, Cases):
+    if isinstance(rule, r.Cases):
         return _is_decision(rule.value) and _is_decision(rule.otherwise)
     return rule in (SEEN, HIDDEN)
 
 
 def _decision(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
     """A rule of 0 and −∞ with `seen` in place of 0 and `otherwise` in place of −∞."""
-    if isinstance(rule, Cases):
+    if isinstance(rule, r.Cases):
         branches = (
             _decision(rule.value, seen, otherwise),
             _decision(rule.otherwise, seen, otherwise),
         )
-        return Cases(rule.left, rule.sign, rule.right, *branches)
+        return r.Cases(rule.left, rule.sign, rule.right, *branches)
     return seen if rule == SEEN else otherwise
 
 

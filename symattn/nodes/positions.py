@@ -17,23 +17,10 @@ from sympy.printing.printer import Printer
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, quote
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import NEEDED, Argument, Matrix, Operand, Size, as_scalar
 from symattn.nodes.base import Definition, Node, settings, shape_of
-from symattn.nodes.rule import (
-    Apply,
-    Cases,
-    Const,
-    Index,
-    Named,
-    Ordinal,
-    Over,
-    Plus,
-    Rule,
-    Times,
-    index_of,
-    minus,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -90,7 +77,7 @@ def number(value: object, written: sympy.Expr | None = None) -> Rule:
     """A number made of indices, written as its value unless something else is given."""
     expr = sympy.sympify(value, strict=True)
     found = Number(expr, expr if written is None else written)
-    return Ordinal(found) if isinstance(found, Number) else Const(found)
+    return r.Ordinal(found) if isinstance(found, Number) else r.Const(found)
 
 
 def at_most(j: Index, most: sympy.Expr, value: Made, otherwise: Made) -> Rule:
@@ -98,15 +85,15 @@ def at_most(j: Index, most: sympy.Expr, value: Made, otherwise: Made) -> Rule:
     left, right = (sympy.sympify(side, strict=True) for side in (j, most))
     if left.is_Integer and right.is_Integer:
         return value() if left <= right else otherwise()
-    return Cases(Ordinal(left), "≤", Ordinal(right), value(), otherwise())
+    return r.Cases(r.Ordinal(left), "≤", r.Ordinal(right), value(), otherwise())
 
 
 def _by_pair(column: sympy.Expr, entry: Callable[[bool], Rule]) -> Rule:
     """The rule of column j: `entry(True)` if j = 2t, `entry(False)` if j = 2t + 1, both from 0."""
     if column.is_Integer:
         return entry(bool(column % 2 == 0))
-    even = Ordinal(Number(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
-    return Cases(Ordinal(column), "=", Plus((even,)), entry(True), entry(False))
+    even = r.Ordinal(Number(2 * sympy.floor(column / 2), 2 * _PAIR, counted=1))
+    return r.Cases(r.Ordinal(column), "=", r.Plus((even,)), entry(True), entry(False))
 
 
 def _pair_of(speller: Speller, column: Index, half: sympy.Expr | None = None) -> Definition:
@@ -218,9 +205,9 @@ class Sinusoidal(Placed):
         _, width, base, start = self.args
         column = sympy.sympify(j, strict=True)
         pair = sympy.floor(column / 2)
-        angle = Over(number(i + start), number(base ** (2 * pair / width)))
-        angle_letter = Named("psi", (i, _PAIR), angle)
-        return _by_pair(column, lambda first: Apply("sin" if first else "cos", angle_letter))
+        angle = r.Over(number(i + start), number(base ** (2 * pair / width)))
+        angle_letter = r.Named("psi", (i, _PAIR), angle)
+        return _by_pair(column, lambda first: r.Apply("sin" if first else "cos", angle_letter))
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) / b^{2 (t − 1)/d}, with t the pair of column j."""
@@ -228,7 +215,7 @@ class Sinusoidal(Placed):
         position, place = number(i + start), speller.rule(number(_PAIR))
         below = power_of(speller, base, 2, place, width, negative=False)
         angle = t.Frac(speller.rule(position), below)
-        left = speller.rule(Named("psi", (i, _PAIR), position))
+        left = speller.rule(r.Named("psi", (i, _PAIR), position))
         yield _pair_of(speller, j)
         yield Definition(t.equation(left, (t.EQUALS, angle)))
 
@@ -292,18 +279,18 @@ class Rotary(Placed):
             """What becomes of the first or of the second column of a pair."""
             ahead = column if first else column - half
             pair = sympy.floor(column / 2) if interleaved else ahead
-            partner = index_of(column + away if first else column - away)
-            value = Times((number(i + start), number(base ** (-2 * pair / dims))))
-            angle = Named("psi", (i, _PAIR), value)
-            along = Times((rule_of(matrix, i, j), Apply("cos", angle)))
-            across = Times((rule_of(matrix, i, partner), Apply("sin", angle)))
-            return Plus((along, minus(across) if first == self.forwards else across))
+            partner = r.index_of(column + away if first else column - away)
+            value = r.Times((number(i + start), number(base ** (-2 * pair / dims))))
+            angle = r.Named("psi", (i, _PAIR), value)
+            along = r.Times((r.rule_of(matrix, i, j), r.Apply("cos", angle)))
+            across = r.Times((r.rule_of(matrix, i, partner), r.Apply("sin", angle)))
+            return r.Plus((along, r.minus(across) if first == self.forwards else across))
 
         def within(turning: Made) -> Rule:
             """What becomes of a column that turns; those from `dims` on stay."""
             if dims == self.shape[1]:
                 return turning()
-            return at_most(column, dims - 1, turning, lambda: rule_of(matrix, i, j))
+            return at_most(column, dims - 1, turning, lambda: r.rule_of(matrix, i, j))
 
         if interleaved:
             return within(lambda: _by_pair(column, turned))
@@ -313,12 +300,12 @@ class Rotary(Placed):
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) θ_t and θ_t = b^{−2 (t − 1)/dims}, with t the pair of column j."""
         _, base, dims, interleaved, start = self.args
-        theta = Named("theta", (_PAIR,), number(base ** (-2 * _PAIR / dims)))
-        angle = Times((number(i + start), theta))
+        theta = r.Named("theta", (_PAIR,), number(base ** (-2 * _PAIR / dims)))
+        angle = r.Times((number(i + start), theta))
         power = power_of(speller, base, 2, speller.rule(number(_PAIR)), dims)
         yield _pair_of(speller, j, None if interleaved else dims / 2)
         for letter, right in (
-            (Named("psi", (i, _PAIR), angle), speller.rule(angle)),
+            (r.Named("psi", (i, _PAIR), angle), speller.rule(angle)),
             (theta, power),
         ):
             family = (theta, _PAIR, dims / 2) if letter is theta else None

@@ -16,21 +16,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import Matrix, Operand, Scalar
 from symattn.nodes.base import Node, settings, shape_of
 from symattn.nodes.positions import Number, Placed, at_most
-from symattn.nodes.rule import (
-    Cases,
-    Const,
-    Index,
-    Ordinal,
-    Plus,
-    Rule,
-    Total,
-    dummy,
-    index_of,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -80,7 +70,7 @@ class RelativeShift(_ByDistance):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, count = self.args
-        return rule_of(matrix, i, index_of(sympy.sympify(i, strict=True) - j + count - 1))
+        return r.rule_of(matrix, i, r.index_of(sympy.sympify(i, strict=True) - j + count - 1))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         return ShiftSum(upstream, shape_of(self.matrix)[1])
@@ -89,12 +79,12 @@ class RelativeShift(_ByDistance):
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, count = args
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
-        return arithmetic.entries(matrix, rows, rows - keys + index_of(count - 1))
+        return arithmetic.entries(matrix, rows, rows - keys + r.index_of(count - 1))
 
 
 def _clipped(distances: Array, columns: sympy.Expr) -> Operand:
     """The column, of 2k + 1, of each distance, clipped to −k … k."""
-    far = index_of((sympy.sympify(columns, strict=True) - 1) / 2)
+    far = r.index_of((sympy.sympify(columns, strict=True) - 1) / 2)
     return np.clip(distances, -far, far) + far
 
 
@@ -130,10 +120,12 @@ class ClippedShift(_ByDistance):
         matrix, _, start = self.args
         far = sympy.expand((shape_of(matrix)[1] - 1) / 2)
         place = sympy.sympify(i, strict=True) + start
-        inside = partial(rule_of, matrix, i, index_of(sympy.sympify(j, strict=True) - place + far))
-        last = partial(rule_of, matrix, i, index_of(2 * far))
+        inside = partial(
+            r.rule_of, matrix, i, r.index_of(sympy.sympify(j, strict=True) - place + far)
+        )
+        last = partial(r.rule_of, matrix, i, r.index_of(2 * far))
         near = partial(at_most, j, place + far - 1, inside, last)
-        return at_most(j, place - far, partial(rule_of, matrix, i, 0), near)
+        return at_most(j, place - far, partial(r.rule_of, matrix, i, 0), near)
 
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip", roman=True)
@@ -147,7 +139,7 @@ class ClippedShift(_ByDistance):
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
         matrix, count, start = args
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
-        places = _clipped(keys - rows - index_of(start), matrix.shape[-1])
+        places = _clipped(keys - rows - r.index_of(start), matrix.shape[-1])
         return arithmetic.entries(matrix, rows, places)
 
 
@@ -176,16 +168,18 @@ class ShiftSum(_ByDistance, Placed):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, columns, start = self.args
-        index = dummy(i, j)
+        index = r.dummy(i, j)
         count = shape_of(matrix)[1]
-        column: Rule = Ordinal(sympy.sympify(i, strict=True) - index + count - 1)
+        column: Rule = r.Ordinal(sympy.sympify(i, strict=True) - index + count - 1)
         if self._clipped:
             far = (columns - 1) / 2
             place = sympy.Min(sympy.Max(index - i - start, -far), far) + far
             letter = sympy.Symbol(f"c_{i}{index}", positive=True)
-            column = Plus((Ordinal(Number(place, letter, counted=1)),))
-        body = Cases(Ordinal(j), "=", column, rule_of(matrix, i, index), Const(sympy.S.Zero))
-        return Total(body, index, count)
+            column = r.Plus((r.Ordinal(Number(place, letter, counted=1)),))
+        body = r.Cases(
+            r.Ordinal(j), "=", column, r.rule_of(matrix, i, index), r.Const(sympy.S.Zero)
+        )
+        return r.Total(body, index, count)
 
     def _spell(self, speller: Speller) -> Tree:
         name: Tree = t.Ident("clip" if self._clipped else "shift", roman=True)
@@ -205,7 +199,7 @@ class ShiftSum(_ByDistance, Placed):
         matrix, columns, start = args
         count = matrix.shape[-1]
         rows, keys = arithmetic.rows(matrix.shape[-2]), arithmetic.columns(count)
-        places = rows - keys + index_of(count - 1)
+        places = rows - keys + r.index_of(count - 1)
         if start != -1:
-            places = _clipped(keys - rows - index_of(start), columns)
+            places = _clipped(keys - rows - r.index_of(start), columns)
         return arithmetic.sums_at(matrix, places, columns)

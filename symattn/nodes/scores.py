@@ -13,22 +13,11 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import Matrix, Operand, Scalar, Word
 from symattn.nodes.base import Node, check_shape, shape_of
 from symattn.nodes.lines import Filled, LineProduct, LineSum
-from symattn.nodes.rule import (
-    Apply,
-    Const,
-    Index,
-    Plus,
-    Power,
-    Rule,
-    Times,
-    Total,
-    dummy,
-    minus,
-    rule_of,
-)
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -72,9 +61,9 @@ class Distance(_OfPairs):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys = self.args
-        index = dummy(i, j)
-        apart = Plus((rule_of(queries, i, index), minus(rule_of(keys, j, index))))
-        return minus(Total(Power(apart, 2), index, queries.shape[1]))
+        index = r.dummy(i, j)
+        apart = r.Plus((r.rule_of(queries, i, index), r.minus(r.rule_of(keys, j, index))))
+        return r.minus(r.Total(r.Power(apart, 2), index, queries.shape[1]))
 
     def _spell(self, speller: Speller) -> Tree:
         name = t.Script(t.Ident("dist", roman=True), None, t.Num("2"))
@@ -119,10 +108,10 @@ class Additive(_OfPairs):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         queries, keys, vector = self.args
-        index = dummy(i, j)
-        inside = Plus((rule_of(queries, i, index), rule_of(keys, j, index)))
-        body = Times((rule_of(vector, index, 0), Apply("tanh", inside)))
-        return Total(body, index, queries.shape[1])
+        index = r.dummy(i, j)
+        inside = r.Plus((r.rule_of(queries, i, index), r.rule_of(keys, j, index)))
+        body = r.Times((r.rule_of(vector, index, 0), r.Apply("tanh", inside)))
+        return r.Total(body, index, queries.shape[1])
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         queries, keys, vector = self.args
@@ -188,7 +177,7 @@ class PairSum(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         left, one, other, queries, keys, order = self.args
-        index = dummy(i, j)
+        index = r.dummy(i, j)
         query, key, width = {
             "pairs": (i, j, index),
             "queries": (i, index, j),
@@ -198,11 +187,12 @@ class PairSum(Node):
         names = {"pairs": "WY", "queries": "UY", "keys": "UW"}[left.name]
         size = {"pairs": queries.shape[1], "queries": keys.shape[0], "keys": queries.shape[0]}
         factors = [
-            rule_of(matrix, *places[name]) for name, matrix in zip(names, (one, other), strict=True)
+            r.rule_of(matrix, *places[name])
+            for name, matrix in zip(names, (one, other), strict=True)
         ]
-        factors = [factor for factor in factors if factor != Const(sympy.S.One)]
-        inside = Plus((rule_of(queries, query, width), rule_of(keys, key, width)))
-        return Total(Times((*factors, *_bend(inside, int(order)))), index, size[left.name])
+        factors = [factor for factor in factors if factor != r.Const(sympy.S.One)]
+        inside = r.Plus((r.rule_of(queries, query, width), r.rule_of(keys, key, width)))
+        return r.Total(r.Times((*factors, *_bend(inside, int(order)))), index, size[left.name])
 
     def _spell(self, speller: Speller) -> Tree:
         left, one, other, queries, keys, order = self.args
@@ -248,11 +238,13 @@ _SUMS = {missing: left for left, missing in _MISSING.items()}
 
 def _bend(inside: Rule, order: int) -> tuple[Rule, ...]:
     """tanh, 1 − tanh², −2 tanh (1 − tanh²), 2 (3 tanh² − 1)(1 − tanh²), as factors."""
-    one, tanh = Const(sympy.S.One), Apply("tanh", inside)
-    slope = Plus((one, minus(Power(tanh, 2))))
-    two, three = Const(sympy.Integer(2)), Const(sympy.Integer(3))
-    third = Plus((Times((three, Power(tanh, 2))), Const(sympy.S.NegativeOne)))
-    return ((tanh,), (slope,), (Const(sympy.Integer(-2)), tanh, slope), (two, third, slope))[order]
+    one, tanh = r.Const(sympy.S.One), r.Apply("tanh", inside)
+    slope = r.Plus((one, r.minus(r.Power(tanh, 2))))
+    two, three = r.Const(sympy.Integer(2)), r.Const(sympy.Integer(3))
+    third = r.Plus((r.Times((three, r.Power(tanh, 2))), r.Const(sympy.S.NegativeOne)))
+    return ((tanh,), (slope,), (r.Const(sympy.Integer(-2)), tanh, slope), (two, third, slope))[
+        order
+    ]
 
 
 def _bent(arithmetic: Arithmetic, tanh: Array, order: int) -> Array:

@@ -12,15 +12,16 @@ import numpy as np
 import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import Bound, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.masks import Counts
-from symattn.nodes.rule import Cases, Const, Index, Ordinal, Plus, Rule, rule_of
+from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
-_SEEN, _HIDDEN = Const(sympy.S.Zero), Const(sympy.S.NegativeInfinity)
+_SEEN, _HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
 
 
 class Inverted(Node):
@@ -31,7 +32,7 @@ class Inverted(Node):
     mask = Matrix()
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return Cases(rule_of(self.args[0], i, j), "=", _HIDDEN, _SEEN, _HIDDEN)
+        return r.Cases(r.rule_of(self.args[0], i, j), "=", _HIDDEN, _SEEN, _HIDDEN)
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
@@ -47,9 +48,9 @@ class MaskedTo(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         scores, mask, value = self.args
-        hidden = rule_of(mask, i, j)
-        added = Plus((rule_of(scores, i, j), hidden))
-        return Cases(hidden, "=", _HIDDEN, Const(value), added)
+        hidden = r.rule_of(mask, i, j)
+        added = r.Plus((r.rule_of(scores, i, j), hidden))
+        return r.Cases(hidden, "=", _HIDDEN, r.Const(value), added)
 
     def _spell(self, speller: Speller) -> Tree:
         scores, mask, value = self.args
@@ -80,7 +81,7 @@ class _OfHeads(Node):
 
     def _entry_of(self, head: sympy.Expr, i: sympy.Expr, j: sympy.Expr) -> Rule:
         body, index, _ = self.args
-        return rule_of(body.subs(index, head), i, j)
+        return r.rule_of(body.subs(index, head), i, j)
 
 
 class ReversedConcat(_OfHeads):
@@ -151,7 +152,7 @@ class SplitByReshape(_OfHeads):
         place = (head * rows + i) * columns + j
         across = sympy.Mod(place, count * columns)
         one = body.subs(head, sympy.floor(across / columns))
-        return rule_of(one, sympy.floor(place / (count * columns)), sympy.Mod(across, columns))
+        return r.rule_of(one, sympy.floor(place / (count * columns)), sympy.Mod(across, columns))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
@@ -169,8 +170,8 @@ class InRows(Node):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         mistaken, right, rows = self.args
-        places = Ordinal(sympy.FiniteSet(*rows))
-        return Cases(Ordinal(i), "∈", places, rule_of(mistaken, i, j), rule_of(right, i, j))
+        places = r.Ordinal(sympy.FiniteSet(*rows))
+        return r.Cases(r.Ordinal(i), "∈", places, r.rule_of(mistaken, i, j), r.rule_of(right, i, j))
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
