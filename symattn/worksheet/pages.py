@@ -501,7 +501,10 @@ class _Sheet:
         if self.text.startswith(text, start):  # and is not spelled with escapes
             end = column + len(text)
             if not passes:
-                correction = self._correction(marking, mark, entry, claim, text)
+                accepted = marking.policy.rounding
+                correction = correction_of(marking.evaluation, mark.letter, entry, text, accepted)
+        if correction and not self._holds(marking, entry, claim, text, correction):
+            correction = None
         return Finding(
             line,
             column,
@@ -515,16 +518,6 @@ class _Sheet:
             correction,
             place_of(self.text, begin),
         )
-
-    def _correction(
-        self, marking: Marking, mark: StepMark, entry: EntryMark, claim: str, number: str
-    ) -> str | None:
-        """What belongs in the place of a number; None where its worked line would not hold."""
-        evaluation, rounding = marking.evaluation, marking.policy.rounding
-        correction = correction_of(evaluation, mark.letter, entry, number, rounding)
-        if correction is None or not self._holds(marking, entry, claim, number, correction):
-            return None
-        return correction
 
     def _holds(
         self, marking: Marking, entry: EntryMark, claim: str, number: str, correction: str

@@ -75,7 +75,8 @@ class Policy:
         object.__setattr__(self, "accept", tuple(dict.fromkeys(("right", *accept))))
 
 
-_SETTINGS = tuple(setting.name for setting in fields(Policy))
+#: The keys of a policy.
+SETTINGS = tuple(setting.name for setting in fields(Policy))
 
 
 def claimed_reference(key: str, notation: Notation | None = None, absent: str = "") -> Reference:
@@ -92,7 +93,7 @@ def _of_step(reference: Reference) -> Reference:
     """The same, if there is such a step. Raises `ReadError` where there is none."""
     step = reference.step
     if symbol_of(step) is None:
-        hint = "; it belongs in [policy]" if step in _SETTINGS else nearest(step, SYMBOLS)
+        hint = "; it belongs in [policy]" if step in SETTINGS else nearest(step, SYMBOLS)
         raise ReadError(f"{quote(reference.text)} in [claims] is not a known step{hint}")
     return reference
 

@@ -33,7 +33,7 @@ from symattn.evaluate.work import admit_values
 from symattn.grammar import Apart, Call
 from symattn.nodes.arguments import Setting
 from symattn.nodes.masks import MASKS
-from symattn.worksheet.reading.claims import Policy, claimed_reference
+from symattn.worksheet.reading.claims import SETTINGS, Policy, claimed_reference
 from symattn.worksheet.reading.files import MAX_BYTES, path_of, read_text
 from symattn.worksheet.reading.labels import (
     LABELS,
@@ -64,17 +64,7 @@ _AXES = tuple(axis.name for axis in fields(Attention))
 _SIZES = tuple(name for name in SIZES if name not in ("h", "g"))  # head counts are axes
 _SHARED = tuple(name for name, word in WORDS.items() if word.shared)
 _OF_GROUPS = ("K", "V", "K_past", "V_past")  # all heads share them where there is one group
-_POLICY = tuple(setting.name for setting in fields(Policy))
-_NOTATION = (
-    "index_base",
-    "transpose",
-    "convention",
-    "symbols",
-    "digits",
-    "rounding",
-    "gradients",
-    "layout",
-)
+_NOTATION = tuple(one.name for one in fields(Notation) if one.name not in ("exact", "limit"))
 _ODD = re.compile(r"[,¼-¾⅐-⅞\u2009\u202f\u00a0]")
 
 #: Bytes that all matrices from files may take together, and about how many an exact number takes.
@@ -305,7 +295,7 @@ def _references(
 def _policy(data: Mapping[str, object]) -> Policy:
     """What counts as right; the decimal sign may be said at the top of the file too."""
     policy = _table(data, "policy")
-    _known(policy, _POLICY, "policy")
+    _known(policy, SETTINGS, "policy")
     if "decimal" in data:
         if policy.get("decimal", data["decimal"]) != data["decimal"]:
             raise ReadError("decimal: is said twice, at the top and in [policy]; keep one")
@@ -442,7 +432,7 @@ def _known(data: Mapping[str, object], names: Iterable[str], table: str) -> None
         where = f" in [{table}]" if table else ""
         hint = nearest(key, names)
         for home, keys in (
-            ("policy", _POLICY),
+            ("policy", SETTINGS),
             ("attention", (*_AXES, "chunks", "batch", *LABELS, *_SIZES)),
             ("given", SYMBOLS),
         ):
@@ -465,7 +455,7 @@ def _given(table: Mapping[str, object], files: _Files) -> dict[str, Given]:
         head = reference.head if reference is not None else None
         name = reference.step if reference is not None and head is not None else key
         if name not in SYMBOLS and not (name[:1] == "d" and symbol_of(name)):
-            hint = "; it belongs in [policy]" if name in _POLICY else nearest(name, SYMBOLS)
+            hint = "; it belongs in [policy]" if name in SETTINGS else nearest(name, SYMBOLS)
             raise ReadError(f"{quote(key)} in [given] is not a known name{hint}")
         start = name not in SYMBOLS and value == "ones"  # where a backward pass starts
         matrix = value
