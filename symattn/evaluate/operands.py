@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from math import prod
 
 import sympy
@@ -43,6 +45,10 @@ _LARGEST_EXPONENT = 10_000
 _ZERO = r.Const(sympy.S.Zero)
 
 
+#: The kinds of parts that are written as one number.
+Kind = tuple[type[Rule], ...]
+
+
 @dataclass(frozen=True)
 class Stage:
     """One stage of a worked line, and whether all its numbers are exact."""
@@ -64,31 +70,71 @@ class Numbers:
         """How the reader wants it written, with the sizes as numbers."""
         return Speller(self.notation, self.evaluation.sizes)
 
-    def stage(
-        self, rule: Rule, collapsed: tuple[type[Rule], ...], result: Digits, exact: bool
-    ) -> Stage | None:
-        """The rule with operands, and parts of the `collapsed` kinds, written as numbers.
+    def stages(self, rule: Rule, kinds: Sequence[Kind], result: Digits) -> tuple[Stage, ...]:
+        """The rule with operands, then with parts of more and more `kinds`, written as numbers.
 
-        With `exact`, and where the result is, exact numbers are preferred: 4/3 rather than 1.3333.
-        Otherwise they are decimals with so many digits that, worked out again, they give the
-        result; where no digits do (at a tie), exact numbers or, if these are long, names.
+        Exact numbers are preferred as long as there are such: 4/3 rather than 1.3333. After them
+        every decimal is a rounded value, and what a reader gets from the numbers of the stage
+        before; each stage gives the result. An earlier stage has more digits, and one that would
+        need too many is left out. Where no digits do (at a tie), the operands are exact numbers
+        or, if these are long, names.
         """
-        if collapsed and not any(isinstance(p, collapsed) for p in r.parts(rule) if p is not rule):
-            return None
-        if exact and (collapsed or result.exact):
-            stage, is_plain = self._exactly(rule, collapsed)
+        kinds = [kind for kind in kinds if not kind or self._holds(rule, kind)]
+        exact: list[Stage] = []
+        while kinds and (stage := self._exact_stage(rule, kinds[0], result)) is not None:
+            exact.append(stage)
+            kinds = kinds[1:]
+        for some in _fewer_and_fewer(kinds):
+            if (exact or some) and (found := self._chain(rule, some, result)) is not None:
+                return (*exact, *found)
+        names = self._exactly(rule, kinds[0])[0]
+        for some in _fewer_and_fewer(kinds[1:]):
+            if (found := self._chain(rule, some, result)) is not None:
+                return (*exact, names, *found)
+        return (*exact, names)
+
+    def _holds(self, rule: Rule, kind: Kind) -> bool:
+        return any(isinstance(part, kind) for part in r.parts(rule) if part is not rule)
+
+    def _exact_stage(self, rule: Rule, kind: Kind, result: Digits) -> Stage | None:
+        """A stage all of whose numbers are exact and short; None if there is none."""
+        if kind or result.exact:
+            stage, is_plain = self._exactly(rule, kind)
             if is_plain:
                 return stage
-        for guard in range(_GUARD + 1):
-            texts, stage = self._with_numbers(rule, collapsed, self.notation.digits + guard)
-            if stage.exact or self._gives(rule, texts, result):
-                return stage
-        return self._exactly(rule, collapsed)[0]
+        _, stage = self._with_numbers(rule, kind, self.notation.digits)
+        return stage if stage.exact else None
+
+    def _chain(self, rule: Rule, kinds: Sequence[Kind], result: Digits) -> list[Stage] | None:
+        """Stages in which each number follows from those of the stage before; None if none do.
+
+        The last stage is found first, with as few digits as give the result, then the one before
+        it, with as many as give the decimals of the last one. A number that both show is the same.
+        """
+        usual = self.notation.digits
+        places = {rule: usual}
+        after = {rule: result.text}
+        found: list[Stage] = []
+        for kind in reversed(kinds):
+            for guard in range(_GUARD + 1):
+                texts, stage = self._with_numbers(rule, kind, usual + guard, places)
+                wanted = {part: text for part, text in after.items() if part not in texts}
+                wanted[rule] = result.text
+                if all(
+                    self._gives(part, texts, text, places[part]) for part, text in wanted.items()
+                ):
+                    break
+            else:
+                return None
+            found.insert(0, stage)
+            places.update({part: usual + guard for part in texts if part not in places})
+            after = texts
+        return found
 
     def _with_numbers(
-        self, rule: Rule, collapsed: tuple[type[Rule], ...], digits: int
+        self, rule: Rule, collapsed: Kind, digits: int, places: Mapping[Rule, int] | None = None
     ) -> tuple[dict[Rule, str], Stage]:
-        """The decimals of its operands, and the rule written with them."""
+        """The decimals of its operands, and the rule with them; `places`: those with others."""
         texts: dict[Rule, str] = {}
         exact = True
 
@@ -99,7 +145,7 @@ class Numbers:
             simple = self._simple(part)
             if simple is not None:
                 return simple
-            decimal = self.digits(part, digits)
+            decimal = self.digits(part, (places or {}).get(part, digits))
             texts[part] = decimal.text
             exact = exact and decimal.exact
             return number(decimal.text)
@@ -107,7 +153,7 @@ class Numbers:
         tree = self.speller.rule(rule, leaf)
         return texts, Stage(tree, exact)
 
-    def _exactly(self, rule: Rule, collapsed: tuple[type[Rule], ...]) -> tuple[Stage, bool]:
+    def _exactly(self, rule: Rule, collapsed: Kind) -> tuple[Stage, bool]:
         """The rule with exact numbers put in, and whether all are short fractions and roots.
 
         Of the others, long ones are left as they stand.
@@ -129,7 +175,7 @@ class Numbers:
         tree = self.speller.rule(rule, leaf)
         return Stage(tree, exact=True), is_plain
 
-    def _is_operand(self, part: Rule, rule: Rule, collapsed: tuple[type[Rule], ...]) -> bool:
+    def _is_operand(self, part: Rule, rule: Rule, collapsed: Kind) -> bool:
         """Whether a part of the rule is written as one number; minus a sum is, at the front."""
         if isinstance(part, r.Entry):
             return True
@@ -186,7 +232,7 @@ class Numbers:
             return self.exact_stage(rule)
         for guard in range(_GUARD + 1):
             texts, stage = self._with_numbers(rule, (), self.notation.digits + guard)
-            if not _can_be_read(texts.values()) or self.exact(rule, _as_rationals(texts)) == best:
+            if not _are_short(texts.values()) or self.exact(rule, _as_rationals(texts)) == best:
                 return stage.tree
         return self._exactly(rule, ())[0].tree
 
@@ -204,29 +250,24 @@ class Numbers:
             return True
         return bool(value.is_finite() and abs(abs(value).log()) < _LARGEST_EXPONENT)
 
-    def _gives(self, rule: Rule, texts: dict[Rule, str], result: Digits) -> bool:
-        """Whether the printed numbers, worked out again, give the printed result.
+    def _gives(self, part: Rule, texts: dict[Rule, str], wanted: str, places: int) -> bool:
+        """Whether the printed numbers, worked out again, give the number printed for a part.
 
-        Those that cannot be read back are taken as they stand.
+        What is not known to its last digit is taken as it stands.
         """
-        if not _can_be_read((result.text, *texts.values())):
+        if any("?" in text for text in (wanted, *texts.values())):
             return True
-        rounded = _as_rationals(texts)
 
         def ball_at(bits: int) -> arb:
             with precision(bits):
-                balls = {part: ball(value) for part, value in rounded.items()}
-                return _InBalls(self, bits, balls).value(rule)
+                balls = {part: _ball_of(text) for part, text in texts.items()}
+                return _InBalls(self, bits, balls).value(part)
 
-        again = decide(
-            ball_at,
-            lambda: self.exact(rule, rounded),
-            self.notation.digits,
-            self.notation.rounding,
-        )
-        if not _can_be_read((again.text,)):
-            return False
-        return bool(_as_rational(again.text) == _as_rational(result.text))
+        def exactly() -> sympy.Expr | None:
+            return self.exact(part, _as_rationals(texts)) if _are_short(texts.values()) else None
+
+        again = decide(ball_at, exactly, places, self.notation.rounding, tiny=self.notation.digits)
+        return again.proven and _as_decimal(again.text) == _as_decimal(wanted)
 
     def digits(self, part: Rule, digits: int) -> Digits:
         """A part of the rule as a proven decimal, in scientific notation if it is tiny."""
@@ -345,9 +386,26 @@ def _holds_function(rule: Rule) -> bool:
     return any(isinstance(part, r.Exp | r.Apply | r.OfRow) for part in r.parts(rule))
 
 
-def _can_be_read(texts: Iterable[str]) -> bool:
+def _fewer_and_fewer(kinds: Sequence[Kind]) -> Iterator[Sequence[Kind]]:
+    """All of them, then with ever more of the later ones left out."""
+    for count in range(len(kinds), -1, -1):
+        yield from itertools.combinations(kinds, count)
+
+
+def _are_short(texts: Iterable[str]) -> bool:
     """Whether these decimals can be written out: each one known, and no power of ten enormous."""
     return all("?" not in text and len(text.partition("e")[2]) <= 5 for text in texts)
+
+
+def _ball_of(text: str) -> arb:
+    """An enclosure of a printed decimal, however large or small."""
+    return ball(sympy.S.NegativeInfinity) if text == "-inf" else arb(text)
+
+
+def _as_decimal(text: str) -> tuple[Decimal, int]:
+    """A printed decimal, to be compared, and its power of ten: 0.50 is 0.5."""
+    digits, _, power = text.partition("e")
+    return Decimal(digits), int(power or 0)
 
 
 def _as_rationals(texts: Mapping[Rule, str]) -> dict[Rule, sympy.Expr]:

@@ -16,7 +16,7 @@ from symattn.arguments import instance, whole
 from symattn.arithmetic.abbreviated import written_out
 from symattn.arithmetic.decide import Digits
 from symattn.arithmetic.reading import MAX_ENTRIES
-from symattn.evaluate.operands import Numbers
+from symattn.evaluate.operands import Kind, Numbers
 from symattn.evaluate.values import Place, Values
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Index, Rule
@@ -92,9 +92,8 @@ def _links(numbers: Numbers, rule: Rule, result: Digits) -> Iterator[tuple[t.Op,
     exact_so_far, before = True, None
     if isinstance(rule, r.Entry):
         yield t.EQUALS, numbers.speller.entry(rule)
-    for collapsed in _STAGES:
-        stage = numbers.stage(rule, collapsed, result, exact_so_far)
-        if stage is None or stage.tree == before or stage.tree == number(result.text):
+    for stage in numbers.stages(rule, _STAGES, result):
+        if stage.tree in (before, number(result.text)):
             continue
         exact_so_far = exact_so_far and stage.exact
         before = stage.tree
@@ -127,7 +126,7 @@ def _exact_links(numbers: Numbers, rule: Rule, result: sympy.Expr) -> Iterator[t
 
 
 #: What is written as one number at each stage.
-_STAGES: tuple[tuple[type[Rule], ...], ...] = (
+_STAGES: tuple[Kind, ...] = (
     (),
     (r.Exp, r.Apply, r.OfRow),
     (r.Exp, r.Apply, r.OfRow, r.Plus),
