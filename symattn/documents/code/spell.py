@@ -438,14 +438,17 @@ class _Writer:
         return Piece(f"{self.piece(whole):a}[..., {chosen}{behind}]")
 
     def _joined(self, x: Recorded, operands: Sequence[Any]) -> Piece:
-        """One matrix after the other, with the heads that the others have."""
+        """One matrix after the other, with the heads and the batches that the others have."""
         axis = x.details[0]
         lead = x.shape[:-2]
-        full = next((one for one in operands if one.shape[:-2] == lead), None)
+        batched = x.batched and self.language.batches
+        full = next(
+            (one for one in operands if one.shape[:-2] == lead and one.batched >= batched), None
+        )
         pieces = []
         for one in operands:
             code = self.piece(one)
-            if one.shape[:-2] != lead:
+            if one.shape[:-2] != lead or one.batched < batched:
                 if full is None:
                     raise CannotSpell("matrices of different heads are joined")
                 if full not in self.names and full not in self.inlined:
