@@ -189,6 +189,8 @@ class Recording(Arithmetic):
         values = [part if isinstance(part, Recorded) else _number(part) for part in operands]
         if operation in ("add", "subtract") and _is(values[1], 0):
             return operands[0]  # type: ignore[no-any-return]
+        if operation == "among" and len(values[1].details) == 1:
+            return self.placed("equals", values[0], *values[1].details)
         known = [part for part in values if isinstance(part, Recorded)]
         found = [part.shape for part in known if not _of(part, "listed")]
         shape = together(*(found or [part.shape for part in known]))
@@ -198,6 +200,8 @@ class Recording(Arithmetic):
         """Where a relation holds."""
         if isinstance(other, float) and np.isinf(other):
             return operation != "equals" and (operation in ("at most", "below")) == (other > 0)
+        if _of(one, "subtract") and _is(other, 0):
+            one, other = one.operands
         return self.placed(operation, one, other)
 
     def opposite(self, condition: Any) -> Any:
@@ -232,7 +236,7 @@ class Recording(Arithmetic):
         return self.record(operation, one, other, positional=positional)
 
     def rows(self, count: Any, start: Any = 0) -> Any:
-        return self.record("rows", shape=(count, 1), positional=True) + _number(start)
+        return self.record("rows", _number(start), shape=(count, 1), positional=True)
 
     def columns(self, count: Any) -> Any:
         return self.record("columns", shape=(1, count), positional=True)
@@ -248,6 +252,8 @@ class Recording(Arithmetic):
     def every(self, condition: Any) -> Any:
         if isinstance(condition, Recorded) and not _rows_can_hold(condition):
             return False
+        if _of(condition, "not"):
+            return self.opposite(self._by_row("some", condition.operands[0]))
         return condition and self._by_row("every", condition)
 
     def anywhere(self, condition: Any) -> bool:
@@ -413,8 +419,9 @@ class Recording(Arithmetic):
     def equals(self, x: Any, number: int) -> Any:
         if number == 0 and self._hides_by(x) is not None:
             return self._hides_by(x)
-        if number == 0 and _of(x, "row_sum") and _of(x.operands[0], "exp"):
-            hidden = self.every(self.hidden(x.operands[0].operands[0]))
+        logits = _logits_of(x)
+        if number == 0 and logits is not None:
+            hidden = self.every(self.hidden(logits))
             return hidden and self.record("equals", x, sympy.S.Zero)
         return self.record("equals", x, sympy.Integer(number))
 
@@ -582,8 +589,10 @@ def _holds(x: Operand, row: sympy.Expr, column: sympy.Expr) -> Any:
     """What a positional value is for a row and a column: a SymPy number, a truth, None if open."""
     if not isinstance(x, Recorded):
         return x
-    if x.operation in ("rows", "columns", "always", "never"):
-        return {"rows": row, "columns": column, "always": True, "never": False}[x.operation]
+    if x.operation == "rows":
+        return row + x.operands[0]
+    if x.operation in ("columns", "always", "never"):
+        return {"columns": column, "always": True, "never": False}[x.operation]
     if x.operation == "listed":
         return sympy.Tuple(*x.details)
     parts = [_holds(part, row, column) for part in x.operands]
@@ -619,6 +628,17 @@ _MEANINGS: dict[str, Callable[..., Any]] = {
     "look up": sympy.Function("look_up"),
     "among": lambda place, listed: sympy.Contains(place, sympy.FiniteSet(*listed)),
 }
+
+
+def _logits_of(x: Any) -> Any:
+    """What a row's sum is made of that is 0 only where all of the row is −∞; None of others."""
+    if _of(x, "row_sum") and _of(x.operands[0], "exp"):
+        return x.operands[0].operands[0]
+    if _of(x, "row_sum") and _of(x.operands[0], "above0"):
+        (weights,) = x.operands[0].operands
+        if _of(weights, "call") and weights.details == ("sparsemax",):
+            return weights.operands[0]
+    return None
 
 
 def _key(operand: Any) -> Any:
