@@ -504,8 +504,8 @@ class _Writer:
                 )
             )
         if values == [True, False] and "fill" in self.language.operations:
-            opposite = self._resolved(x.owner.opposite(condition))
-            code = self._opposite(condition) if opposite not in self.names else self.piece(opposite)
+            opposite = x.owner.opposite(condition)
+            code = self.piece(opposite) if opposite in self.names else self._opposite(condition)
             return Piece(
                 self.language.operations["fill"].format(self.piece(one), code, self.piece(other))
             )
