@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -354,7 +354,7 @@ class _Writer:
         operands = self._operands(x)
         match x.operation:
             case "call" | "table" | "places":
-                return self._called(x, operands)
+                return self._called(x, operands, self.piece)
             case "broadcast" if x.positional and self.language.grids is None:
                 return self._placed(x)
             case "part":
@@ -428,11 +428,13 @@ class _Writer:
         repeats = isinstance(one, Recorded) and one.operation in ("filled", "repeat", "broadcast")
         return repeats and x.operation in _BROADCASTS and one not in self.names
 
-    def _called(self, x: Recorded, operands: Sequence[Any]) -> Piece:
+    def _called(
+        self, x: Recorded, operands: Sequence[Any], spelled: Callable[[Any], Piece]
+    ) -> Piece:
         """A call of a function by its name; of sizes and settings, whole numbers."""
         name = x.details[0]
         pieces = [
-            self.piece(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
+            spelled(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
         ]
         if name in self.language.operations:
             return Piece(self.language.operations[name].format(*pieces))
@@ -497,18 +499,13 @@ class _Writer:
         """A choice; with one number, by its own way where the language has one."""
         one, other = [*self._narrowed(x, (condition, one, other))][1:]
         values = [isinstance(part, Recorded) for part in (one, other)]
-        if values == [False, True] and "fill" in self.language.operations:
-            return Piece(
-                self.language.operations["fill"].format(
-                    self.piece(other), self.piece(condition), self.piece(one)
-                )
-            )
-        if values == [True, False] and "fill" in self.language.operations:
-            opposite = x.owner.opposite(condition)
-            code = self.piece(opposite) if opposite in self.names else self._opposite(condition)
-            return Piece(
-                self.language.operations["fill"].format(self.piece(one), code, self.piece(other))
-            )
+        if values in ([False, True], [True, False]) and "fill" in self.language.operations:
+            kept, number, code = other, one, self.piece(condition)
+            if values[0]:
+                kept, number, opposite = one, other, x.owner.opposite(condition)
+                code = self.piece(opposite) if opposite in self.names else self._opposite(condition)
+            template = self.language.operations["fill"]
+            return self._filled_in(template, x, self.piece(kept), code, self.piece(number))
         if not any(values) and len(self.piece(condition)) > _SHORT and condition not in self.names:
             self._line(condition, self.inlined[condition])
         name = "where" if any(values) else "where of numbers"
@@ -584,15 +581,7 @@ class _Writer:
             parts = [self._inside(part) for part in self._parts(x, x.operation)]
             return Piece(places[x.operation].join(parts))
         if x.operation == "places":
-            name = self._helper(x.details[0])
-            if name not in self.language.helpers:
-                raise CannotSpell(
-                    f"{name} has no program in {self.language.name}: write it among its helpers"
-                )
-            pieces = [
-                inner(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
-            ]
-            return Piece(f"{name}({', '.join(pieces)})")
+            return self._called(x, operands, inner)
         if x.operation == "add" and not isinstance(operands[1], Recorded):
             return self.sizes.added(inner(operands[0]), operands[1])
         if x.operation not in places:
