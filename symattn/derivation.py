@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import sympy
-from numpy.typing import DTypeLike
 
 from symattn.arguments import flag, instance, word, words
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
@@ -110,7 +109,7 @@ class Derivation:
     def __hash__(self) -> int:
         return hash((self.inputs, self.steps))
 
-    def evaluate(self, *, dtype: DTypeLike = "float64", **given: Given) -> Evaluation:
+    def evaluate(self, *, dtype: object = "float64", **given: Given) -> Evaluation:
         """The derivation with numbers put in.
 
         Each input is given by name as nested lists (of numbers, or strings such as ``"1/3"``), a

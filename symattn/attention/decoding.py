@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from symattn.arguments import instance, table, word
 from symattn.arithmetic.base import Array
@@ -53,7 +52,7 @@ def decode(
     sizes: Mapping[str, int] | None = None,
     labels: Mapping[str, Collection[str]] | None = None,
     title: str = "",
-    dtype: DTypeLike = "float64",
+    dtype: object = "float64",
     **given: Given,
 ) -> tuple[Chunk, ...]:
     """The attention of all tokens as a sequence of derivations over a growing cache.

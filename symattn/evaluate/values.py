@@ -9,7 +9,6 @@ from typing import Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import sympy
-from numpy.typing import DTypeLike
 
 from symattn.arguments import instance, whole, words, wrong
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
@@ -49,7 +48,7 @@ class Values:
         given: Mapping[str, Given],
         sizes: Mapping[sympy.Symbol, int],
         labels: Mapping[sympy.Expr, tuple[str, ...]],
-        dtype: DTypeLike = "float64",
+        dtype: object = "float64",
         order: Sequence[str] = (),
     ) -> None:
         for name, items, kind in (("inputs", inputs, Input), ("steps", steps, Step)):

@@ -34,11 +34,6 @@ from symattn.derivatives import rules
 from symattn.documents.outline import outline
 from symattn.evaluate.walk import program_of
 from symattn.nodes import (
-    Allowed,
-    AnyOf,
-    Head,
-    Node,
-    Softmax,
     biases,
     entrywise,
     heads,
@@ -49,7 +44,11 @@ from symattn.nodes import (
     scale,
     scores,
 )
+from symattn.nodes.base import Node
 from symattn.nodes.entrywise import Entrywise
+from symattn.nodes.heads import Head
+from symattn.nodes.masks import Allowed, AnyOf
+from symattn.nodes.normalise import Softmax
 from symattn.notation.options import prefixed
 from tests import ROOT
 from tests.autograd import FIXED, Problem, concrete, disagreement, gradient_of, random_inputs
@@ -106,7 +105,7 @@ def jax() -> Any:
 # ---- five judges -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2))
 def test_complex_steps_agree(name: str) -> None:
     assert disagreement(problem(name).gradients(), problem(name).by_complex_step()) == ""
 
@@ -373,7 +372,7 @@ def test_every_adjoint_says_why() -> None:
 # ---- forwards, and forwards over backwards -----------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2, 1))
 def test_the_tangent_is_the_transpose_of_the_gradient(name: str) -> None:
     """⟨dO, δO⟩ = Σ ⟨dX, δX⟩ over all inputs: both modes tell the same story."""
     some = problem(name)
@@ -389,7 +388,7 @@ def test_the_tangent_is_the_transpose_of_the_gradient(name: str) -> None:
     assert abs(moved) > 1e-6
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 3))
 def test_hessians_times_directions(name: str, torch: Any) -> None:
     some = problem(name)
     twice = some.derivation.hessian_vector(some.names)
@@ -408,7 +407,7 @@ def test_hessians_times_directions(name: str, torch: Any) -> None:
 # ---- as a derivation like any other ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2, 1))
 def test_numpy_agrees_with_the_proven_values(name: str) -> None:
     some = problem(name)
     backward = some.derivation.gradient(some.names, upstream="ones")

@@ -17,7 +17,7 @@ from symattn import VARIANTS, Attention, Derivation, Evaluation, Notation, text
 from symattn.arithmetic.decide import enclosure
 from symattn.attention.example import small_example
 from symattn.derivation import Input, Step
-from symattn.nodes import Entrywise
+from symattn.nodes.entrywise import Entrywise
 from symattn.worksheet.reading.worksheet import read_worksheet
 from tests.shares import share
 from tests.worked_lines import DIGITS, faults, names_in, value_of

@@ -82,7 +82,7 @@ class Worksheet:
     sizes: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notation: Notation = field(default_factory=Notation)
-    claims: Mapping[str, object] = field(default_factory=dict)
+    claims: Mapping[str, Given] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
     chunks: Setting = None
     name: str = ""

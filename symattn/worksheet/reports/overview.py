@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from symattn.errors import counted
@@ -12,7 +12,14 @@ from symattn.status import Status
 from symattn.worksheet.marking.verdicts import verdict_counts
 from symattn.worksheet.reading.entry_names import without_tex
 from symattn.worksheet.reports.results import CheckedFile, Finding
-from symattn.worksheet.reports.single import LineReport, Report, plain_data, report_data, report_of
+from symattn.worksheet.reports.single import (
+    Data,
+    LineReport,
+    Report,
+    plain_data,
+    report_data,
+    report_of,
+)
 from symattn.worksheet.reports.wording import numbered
 
 
@@ -276,7 +283,7 @@ def report_alone(overview: Overview) -> Report | None:
     return only
 
 
-def overview_data(overview: Overview) -> dict[str, object]:
+def overview_data(overview: Overview) -> Data:
     """The overview, every file's reports and every number where it stands, as plain data."""
     return {
         "schema": 1,
@@ -295,7 +302,7 @@ def overview_data(overview: Overview) -> dict[str, object]:
     }
 
 
-def _row_data(row: Row) -> Mapping[str, object]:
+def _row_data(row: Row) -> Data:
     wrong = ("step", "first_wrong", "claimed", "true", "explanation", "whole")
     more = () if row.passes else wrong
     return plain_data(row, "file", "passes", "numbers", "right", *more)

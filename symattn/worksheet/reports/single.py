@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from symattn.arithmetic.written import Written
 from symattn.derivation import Evaluation, Place, Step
@@ -527,14 +528,17 @@ def _left_out(rows: int, columns: int, wrong: int) -> str:
 
 # ---- as data -----------------------------------------------------------------------------
 
+#: What JSON holds, by name.
+Data: TypeAlias = dict[str, Any]
 
-def plain_data(one: object, *names: str) -> dict[str, object]:
+
+def plain_data(one: object, *names: str) -> Data:
     """These attributes by their names; a tuple is a list."""
     values = {name: getattr(one, name) for name in names}
     return {name: list(x) if isinstance(x, tuple) else x for name, x in values.items()}
 
 
-def report_data(report: Report) -> dict[str, object]:
+def report_data(report: Report) -> Data:
     """A report as plain data; ``index`` counts as the worksheet does."""
     return {
         "schema": 1,
@@ -566,7 +570,7 @@ def report_data(report: Report) -> dict[str, object]:
     }
 
 
-def _first_data(first: FirstWrong) -> dict[str, object]:
+def _first_data(first: FirstWrong) -> Data:
     return {
         "step": first.step,
         "entry": first.entry.entry,
@@ -576,6 +580,6 @@ def _first_data(first: FirstWrong) -> dict[str, object]:
     }
 
 
-def _entry_data(entry: EntryReport) -> dict[str, object]:
+def _entry_data(entry: EntryReport) -> Data:
     more = (name for name in ("because", "remark") if getattr(entry, name))
     return plain_data(entry, "index", "claimed", "true", "verdict", *more)
