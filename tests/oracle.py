@@ -153,6 +153,14 @@ def sparsemax(x: Array) -> Array:
     return out
 
 
+def rotary(x: Array) -> Array:
+    """Columns 2t and 2t + 1 of row p turned by the angle p · 10000^(−2t/d)."""
+    rows, columns = x.shape
+    angles = np.arange(rows)[:, None] * 10000.0 ** (-np.arange(0, columns, 2) / columns)
+    turned = (x[:, ::2] + 1j * x[:, 1::2]) * np.exp(1j * angles)
+    return np.stack([turned.real, turned.imag], axis=2).reshape(rows, columns)
+
+
 def causal(rows: int, columns: int | None = None) -> Array:
     """0 where key j ≤ query i, −∞ elsewhere."""
     seen = np.tril(np.ones((rows, rows if columns is None else columns)))
@@ -376,6 +384,9 @@ TOGETHER: Mapping[str, Callable[[Random, int], list[Array]]] = {
 # ---- statements ---------------------------------------------------------------------------------
 
 
+Sides: TypeAlias = Callable[..., tuple[Any, Any]]
+
+
 @dataclass(frozen=True)
 class Statement:
     """An equation, its options for `equal`, its truth, and both sides in NumPy.
@@ -386,7 +397,7 @@ class Statement:
 
     text: str
     holds: bool
-    sides: Callable[..., tuple[Any, Any]]
+    sides: Sides
     letters: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -442,6 +453,16 @@ def agree(left: Any, right: Any, tolerance: float = 1e-7) -> bool:
     with np.errstate(all="ignore"):
         near = np.abs(one - two) <= tolerance * (1 + np.maximum(np.abs(one), np.abs(two)))
     return bool(np.all((one == two) | (near & np.isfinite(one) & np.isfinite(two))))
+
+
+def yes(text: str, sides: Sides, letters: str = "", **options: Any) -> Statement:
+    """A true statement."""
+    return Statement(text, True, sides, letters, options)
+
+
+def no(text: str, sides: Sides, letters: str = "", **options: Any) -> Statement:
+    """A false one."""
+    return Statement(text, False, sides, letters, options)
 
 
 def judge(row: Statement, draws: int = 12, seed: int = 1, free: bool = False) -> bool:

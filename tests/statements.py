@@ -7,11 +7,9 @@ one side, a size that happens to be 2. `tests/algebra/test_statements.py` confir
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
+from tests.laws import LAWS
 from tests.oracle import (
     Statement,
     below,
@@ -29,6 +27,7 @@ from tests.oracle import (
     layernorm,
     lower,
     lse,
+    no,
     norm2,
     ones,
     ratio,
@@ -47,22 +46,10 @@ from tests.oracle import (
     total,
     tr,
     unit,
+    yes,
 )
 
 exp, ln, sqrt, tanh, cos, sin = np.exp, np.log, np.sqrt, np.tanh, np.cos, np.sin
-
-Sides = Callable[..., tuple[Any, Any]]
-
-
-def yes(text: str, sides: Sides, letters: str = "", **options: Any) -> Statement:
-    """A true statement."""
-    return Statement(text, True, sides, letters, options)
-
-
-def no(text: str, sides: Sides, letters: str = "", **options: Any) -> Statement:
-    """A false one."""
-    return Statement(text, False, sides, letters, options)
-
 
 ORTHOGONAL = ("R^T R = I",)
 SQ = {"A": ("n", "n"), "B": ("n", "n")}
@@ -3443,4 +3430,5 @@ STATEMENTS: tuple[Statement, ...] = (
     *SHAPED,
     *BLOCKS,
     *BRANCHES,
+    *LAWS,
 )
