@@ -1,8 +1,7 @@
 """Traces of proofs: which step the checker is to take next.
 
-The engines decide that two sides are equal for all sizes; here the steps are found that the
-checker (`certificate.py`) replays. A `Tracer` is a checker that chooses its steps instead of
-reading them, so that every one of them has been shown once when the certificate is written.
+A `Tracer` is a checker (`certificate.py`) that chooses its steps instead of reading them. So it finds
+a proof by nothing but what the checker can replay; where it finds none, nothing is decided.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.all_sizes import definition, orthogonal
 from symattn.algebra.certificate import (
     Atom,
     Bound,
@@ -50,8 +48,9 @@ from symattn.algebra.certificate import (
     variable,
 )
 from symattn.algebra.counterexample import Side
+from symattn.algebra.effort import Spent, spend
 from symattn.algebra.free_algebra import cofactors
-from symattn.algebra.hypotheses import Statement
+from symattn.algebra.hypotheses import Statement, definition, orthogonal
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 
@@ -78,6 +77,7 @@ class Tracer(Checker):
     # ---- the trace -------------------------------------------------------------------------
 
     def take(self, allowed: tuple[str, ...], before: str) -> Step:
+        spend()
         step = {"of": brief(before), **self.chosen.pop()}
         assert step["rule"] in allowed
         self.steps.append(step)
@@ -360,21 +360,24 @@ def _size(text: str) -> Any:
 
 
 def certificate(statement: Statement) -> Any:
-    """A certificate of a statement, or None where no trace is found.
+    """A certificate of a statement; one that was given as text is in it as it was written.
 
-    A statement that was given as text is in it as it was written.
+    Raises `Refused` where no trace is found, and `Spent`.
     """
     try:
         data = stated_again(statement)
         claim = claim_of(data)
-    except (Refused, SymattnError):
-        return None
-    second = None
+    except (SymattnError, NotImplementedError, TypeError) as trouble:
+        raise Refused(str(trouble).partition("\n")[0]) from None
+    second, missing = None, ""
     for letters_only, uses, factors in _ways(statement, claim):
         try:
             replay = Tracing(claim, uses, letters_only)
             proof = replay.proof(replay.claim, factors)
-        except (SymattnError, RecursionError):
+        except Spent:
+            raise
+        except (SymattnError, NeedOrder, RecursionError) as trouble:
+            missing = str(trouble).partition("\n")[0] if not letters_only else missing
             continue
         found = {
             "certificate": 1,
@@ -387,7 +390,24 @@ def certificate(statement: Statement) -> Any:
         if not (letters_only and replay.partial and not second):
             return second if second and replay.partial else found
         second = found  # a letter on one side alone may have no value
+    if second is None:
+        raise Refused(missing)
     return second
+
+
+def reason(found: Any) -> str:
+    """What decided, in a line."""
+    proof = found["proof"]
+    while "cases" in proof:
+        proof = proof["cases"][0]
+    if proof.get("same"):
+        return "both sides are the same expression"
+    if not found["letters_only"]:
+        return "both sides have the same normal form over indices"
+    if not proof["cofactors"]:
+        return "both sides are the same sum of products"
+    assumed = any(kind in ("equation", "around") for _, _, (kind, *_), _ in proof["cofactors"])
+    return f"it follows from {'what is assumed' if assumed else 'what inverses and permutations are'}"
 
 
 def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, Any, Any]]:
