@@ -47,12 +47,15 @@ RULES: Mapping[str, str] = {
     "delta": "Σ_l [l = k] f(l) = f(k) for 0 ≤ k < size, and 0 for a k outside",
     "identity": "Σ_l a_il b_lj = [i = j] for a matrix and its inverse, l through all rows",
     "count": "Σ_l c = size · c",
-    "permute": "Σ_l f(π(l)) = Σ_l f(l), l through all that π permutes",
+    "permute": "Σ_l f(l) = Σ_l f(π(l)), l through all that π permutes",
     "merge": "c Σ_l f(l) = Σ_l c f(l)",
     "separate": "factors leave a sum of whose indices they are free; indices are renamed",
     "hypothesis": "a sum is what an assumed equation says of it",
     "keep": "no assumed equation speaks of this sum",
     "meet": "[i = j] f(i) = [i = j] f(j)",
+    "threshold": "Σ_l |z_l − τ(z)| = 2 − Σ_l z_l + size · τ(z), since Σ_l max(0, z_l − τ(z)) = 1",
+    "sign": "x ≥ 0 or x ≤ 0: the difference is 0 in both cases",
+    "logarithm": "Σ_k c_k ln p_k + t = 0 where Π_k p_k^(c_k) e^t = 1",
     "prefix": "a sum from a to b is the sum from 0 to b less that from 0 to a",
     "zero": "the difference is the polynomial 0 over the atoms",
 }
@@ -503,6 +506,8 @@ class Checker:
         self.units: dict[tuple[Any, bool, Any, bool], Form] = {}
         #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
         self.rooted: set[frozenset[Any]] = set()
+        #: Polynomials that are ≥ 0 (1) or ≤ 0 (−1) in the case at hand.
+        self.signs: dict[frozenset[Any], int] = {}
         #: Whether they are noted: inside of what may be empty, or of one case, they are not.
         self.noting = False
         #: The indices that a trace may speak of.
@@ -594,7 +599,9 @@ class Checker:
 
     def delta(self, one: Form, other: Form) -> Poly:
         """1 where two indices are the same, else 0."""
-        low, high = sorted((one, other), key=str)
+        gap = plus_form(one, other, -1)
+        more, less = ([(a, abs(c)) for a, c in gap if c * s > 0] for s in (1, -1))
+        low, high = sorted((form(more), form(less)), key=str)
         for left, right in ((low, high), (high, low)):
             if len(left) == 1 and left[0][1] == 1 and isinstance(left[0][0], tuple):
                 _, name, back, inner = left[0][0]
@@ -645,8 +652,9 @@ class Checker:
         return False
 
     def is_nonnegative(self, atom: Atom) -> bool:
-        """Whether an atom is ≥ 0, or a root or logarithm is taken of it elsewhere."""
-        if frozenset(single(atom).items()) in self.rooted:
+        """Whether an atom is ≥ 0, also in the case at hand, or a root is taken of it."""
+        items = frozenset(single(atom).items())
+        if items in self.rooted or self.signs.get(items) == 1:
             return True
         match atom:
             case ("δ", *_) | ("fn", "abs", _):
@@ -659,19 +667,33 @@ class Checker:
                 return items in self.rooted or self.all_nonnegative(dict(items))
         return self.is_positive(atom)
 
-    def all_nonnegative(self, poly: Poly) -> bool:
-        """Whether every term is ≥ 0, or has its absolute value beside it."""
-        left = dict(poly)
-        for mono, c in poly.items():
-            if all(self.is_nonnegative(atom) or p % 2 == 0 for atom, p in mono):
+    def sign(self, mono: Mono) -> int:
+        """1 where a product is ≥ 0, −1 where it is ≤ 0, 0 where that is not known."""
+        out = 1
+        for atom, p in mono:
+            if p % 2 == 0 or self.is_nonnegative(atom):
                 continue
-            whole = self.absolute({mono: Fraction(1)})
-            if len(whole) != 1:
-                return False
-            ((partner, scale),) = whole.items()
-            left[partner] = left.get(partner, Fraction(0)) - abs(c) * scale
-            del left[mono]
-        return all(c >= 0 for c in left.values())
+            known = self.signs.get(frozenset(single(atom).items()), 0)
+            out *= known if p.denominator == 1 else 0
+        return out
+
+    def all_nonnegative(self, poly: Poly) -> bool:
+        """Whether a sum is of terms ≥ 0, of c (|x| ± x), and of what is ≥ 0 in the case at hand."""
+        known = [scaled(dict(items), sign) for items, sign in self.signs.items()]
+        for mono, c in poly.items():
+            for atom, p in mono if c > 0 else ():
+                rest = mono - {(atom, p)}
+                if atom[:2] == ("fn", "abs") and p == 1 and self.sign(rest) == 1:
+                    inner = times({rest: Fraction(1)}, dict(atom[2]))
+                    known += [plus({mono: Fraction(1)}, scaled(inner, s)) for s in (1, -1)]
+        for one in [*known, None]:
+            less = {mono: c for mono, c in poly.items() if c * self.sign(mono) <= 0}
+            if not less:
+                return True
+            shares = [less[m] / one[m] for m in less if one and m in one and one[m] * less[m] > 0]
+            if one and shares:
+                poly = plus(poly, scaled(one, -max(shares)))
+        return False
 
     def all_positive(self, poly: Poly) -> bool:
         """Whether every term is a positive number times positive factors, and there is one."""
@@ -777,11 +799,12 @@ class Checker:
             elif p.denominator != 1:
                 return single(("fn", "abs", frozenset(poly.items())))
             else:
-                out = times(out, settled({("fn", "abs", frozenset(single(atom).items())): p}))
-        if self.all_nonnegative(rest):
-            return times(out, rest)
-        if len(rest) == 1 and UNIT in rest:
-            return scaled(out, abs(rest[UNIT]))
+                known = self.signs.get(frozenset(single(atom).items()), 0)
+                size = atom if known else ("fn", "abs", frozenset(single(atom).items()))
+                out = times(scaled(out, known or 1), settled({size: p}))
+        for sign in (1, -1):
+            if self.all_nonnegative(scaled(rest, sign)):
+                return scaled(times(out, rest), sign)
         return times(out, single(("fn", "abs", frozenset(rest.items()))))
 
     def exp(self, poly: Poly) -> Poly:
@@ -1116,7 +1139,7 @@ class Checker:
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
         limits = ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
-        rules = ("delta", "identity", "count", "permute", "merge", "separate")
+        rules = ("delta", "identity", "hypothesis", "count", "permute", "merge", "separate")
         step = self.take(rules, f"Σ_{{{limits}}} {mono_text(mono)}")
         factors = atoms_of(mono)
         if step["rule"] == "separate":
@@ -1139,13 +1162,18 @@ class Checker:
             self.settle(step, [(size, "the size")], text_of(out))
             return self.summed(others, out)
         if step["rule"] == "permute":
-            whole = only_place([atom for atom, _ in uses], index)
-            if whole is None or self.permuted[whole[1]] != size:
-                raise self.wrong("the index does not occur within one permutation only")
-            new = place(whole[1], variable(index), 1 - whole[2])
-            out = self.substituted(mono, {index: new})
+            name, back = step["by"]
+            if self.permuted.get(name) != size or back not in (0, 1):
+                raise self.wrong("the index does not run through what this permutes")
+            out = self.substituted(mono, {index: place(name, variable(index), back)})
             self.settle(step, [], text_of(out))
             return self.summed(bound, out)
+        if step["rule"] == "hypothesis":
+            inner = self.canonical([(index, size)], dict(uses))
+            value, needs = self.said(step, inner)
+            out = times({left: Fraction(1)}, value)
+            self.settle(step, needs, text_of(out))
+            return self.summed(others, out)
         ends = self.ends(uses, index, size)
         if ends is None:
             raise self.wrong("these are no matrix and its inverse over a full range")
@@ -1242,22 +1270,57 @@ class Checker:
             used = frozenset().union(*map(indices, inside), *(names(size) for _, size in pairs))
             if used & every - mine:
                 raise self.wrong("the groups share a factor or a range")
-            deep = 1 + max(map(height, inside), default=0)
-            new = {name: variable(f"_{deep}{_LETTERS[k]}") for k, (name, _) in enumerate(pairs)}
-            sizes = tuple((new[name][0][0], put(size, new)) for name, size in pairs)
-            mono = renamed_mono(frozenset(inside.items()), new)
-            out = times(out, self.as_known(("sum", sizes, mono)))
+            out = times(out, self.as_known(self.canonical(pairs, inside)))
         self.settle(step, [], text_of(out))
         return out
 
+    def canonical(self, bound: Bound, factors: Mapping[Atom, Fraction]) -> Atom:
+        """A sum of a product, its indices named by their places."""
+        deep = 1 + max(map(height, factors), default=0)
+        new = {name: variable(f"_{deep}{_LETTERS[k]}") for k, (name, _) in enumerate(bound)}
+        sizes = tuple((new[name][0][0], put(size, new)) for name, size in bound)
+        return ("sum", sizes, renamed_mono(frozenset(factors.items()), new))
+
     def as_known(self, atom: Atom) -> Poly:
-        """A sum, or what an assumed equation says it is."""
-        if not self.known:
+        """A sum, or what an assumed equation, or what a threshold is, says of it."""
+        found = self.threshold(atom)
+        if not self.known and found is None:
             return single(atom)
-        step = self.take(("hypothesis", "keep"), spelled(atom))
-        if step["rule"] == "keep":
-            self.settle(step, [], spelled(atom))
-            return single(atom)
+        step = self.take(("hypothesis", "threshold", "keep"), spelled(atom))
+        needs: list[tuple[Form, str]] = []
+        if step["rule"] == "hypothesis":
+            out, needs = self.said(step, atom)
+        elif step["rule"] == "keep":
+            out = single(atom)
+        elif found is None:
+            raise self.wrong("this is no sum of what is above a threshold")
+        else:
+            size, level, scores, own = found
+            index = self.new(size)
+            inner = dict(renamed_items(scores, {own: variable(index)}))
+            needs = [(plus_form(size, number(-1)), "a row with something in it")]
+            below = times(form_poly(size), level)
+            out = plus(constant(2), below, scaled(self.summed([(index, size)], inner), -1))
+        self.settle(step, needs, text_of(out))
+        return out
+
+    def threshold(self, atom: Atom) -> tuple[Form, Poly, Any, str] | None:
+        """Of Σ_l |z_l − τ(z)| the range, τ(z), z and its index; None of another sum."""
+        _, sizes, mono = atom
+        (inner, p), *more = mono
+        if len(sizes) != 1 or more or p != 1 or inner[:2] != ("fn", "abs"):
+            return None
+        ((index, size),) = sizes
+        for level in {a for m, _ in inner[2] for a, _ in m if a[:2] == ("line", "τ")}:
+            _, _, (own, length), items = level
+            scores = dict(renamed_items(items, {own: variable(index)}))
+            apart = plus(scores, scaled(single(level), -1))
+            if length == size and dict(inner[2]) in (apart, scaled(apart, -1)):
+                return size, single(level), items, own
+        return None
+
+    def said(self, step: Step, atom: Atom) -> tuple[Poly, list[tuple[Form, str]]]:
+        """What an assumed equation says that a sum is, and what has to be shown for it."""
         one, other = self.known[self.place_of(step, "equation", self.known)]
         i, j = (read_form(text) for text in step["at"])
         if (names(i) | names(j)) - indices(atom):
@@ -1271,9 +1334,7 @@ class Checker:
         ((mono, c),) = left.items() if left is not None and len(left) == 1 else ((None, 0),)
         if mono != next(iter(single(atom))):
             raise self.wrong("the equation says nothing of this sum")
-        out = scaled(right, 1 / Fraction(c))
-        self.settle(step, needs, text_of(out))
-        return out
+        return scaled(right, 1 / Fraction(c)), needs
 
     # ---- putting in ------------------------------------------------------------------------
 
@@ -1356,17 +1417,17 @@ class Checker:
             shared = frozenset.intersection(
                 *(
                     frozenset(
-                        (a, p)
-                        for a, p in mono
-                        if a[0] in ("name", "size", "prime", "exp")
-                        and self.is_positive(a)
-                        and index not in indices(a)
+                        (a, p) for a, p in mono if self.is_positive(a) and index not in indices(a)
                     )
                     for mono in inner
                 )
             )
             factor = scaled({shared: Fraction(1)}, min(abs(c) for c in inner.values()))
             inner = times(inner, self.power(factor, Fraction(-1)))
+            ((mono, c), *more) = inner.items()
+            if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
+                top = self.line(name, {atom[1]: p for atom, p in mono}, index, size)
+                return plus(times(factor, self.exp(top)), outer)  # e^x grows with x
         deep = 1 + max((height(a) for mono in inner for a, _ in mono), default=0)
         new = f"_{deep}a"
         items = renamed_items(inner.items(), {index: variable(new)})
@@ -1386,7 +1447,21 @@ class Checker:
 
     def simplified(self, left: Poly) -> tuple[bool, Poly]:
         """Whether the next step ends the proof, and the difference behind it."""
-        step = self.take(("meet", "prefix", "zero"), text_of(left))
+        step = self.take(("meet", "prefix", "sign", "logarithm", "zero"), text_of(left))
+        if step["rule"] == "sign":
+            found = [items for items in inside_of_sizes(left) if text_of(dict(items)) == step["x"]]
+            if not found:
+                raise self.wrong("there is no |x| of this x")
+            self.settle(step, [], "two cases")
+            for sign in (1, -1):
+                self.signs[found[0]] = sign
+                self.vanishes(left)
+            del self.signs[found[0]]
+            return True, {}
+        if step["rule"] == "logarithm":
+            out = self.without_logarithms(left)
+            self.settle(step, [], text_of(out))
+            return False, out
         if step["rule"] == "zero":
             self.settle(step, [], "0")
             if not is_zero(left):
@@ -1445,20 +1520,71 @@ class Checker:
             out.append(self.substituted(body, {index: plus_form(shorter, number(k))}))
         return plus(*out), [(shorter, "the shorter sum")]
 
+    def without_logarithms(self, poly: Poly) -> Poly:
+        """Σ_k c_k ln p_k + t is 0, also times a common factor, where Π_k p_k^(c_k) e^t is 1."""
+        groups: dict[Mono, dict[frozenset[Any], Fraction]] = {}
+        for mono, c in poly.items():
+            logs = [atom for atom, p in mono if atom[:2] == ("fn", "ln") and p == 1]
+            if len(logs) == 1:
+                groups.setdefault(mono - {(logs[0], Fraction(1))}, {})[logs[0][2]] = c
+        out = dict(poly)
+        for factor, terms in groups.items():
+            turns = lcm(*(c.denominator for c in terms.values()))
+            product_ = constant(1)
+            for items, c in terms.items():
+                product_ = times(product_, self.power(dict(items), c * turns))
+            mine = {*(factor | {(("fn", "ln", items), Fraction(1))} for items in terms)}
+            if not factor:  # also with what has no logarithm in it
+                plain = {m for m in poly if m not in mine and "ln(" not in mono_text(m)}
+                mine |= plain
+                product_ = times(product_, self.exp({m: poly[m] * turns for m in plain}))
+            if is_zero(plus(product_, constant(-1))):
+                out = {m: c for m, c in out.items() if m not in mine}
+        if out == poly:
+            raise self.wrong("the logarithms do not cancel")
+        return out
+
     def signed(self, poly: Poly) -> Poly:
-        """|x| is x where a root or logarithm is taken of x anywhere."""
+        """|x| is x where x ≥ 0 in the case at hand, or a root is taken of x anywhere."""
         if "abs(" not in text_of(poly):
             return poly
         out = []
         for mono, c in poly.items():
             done = constant(c)
             for atom, p in atoms_of(mono):
-                inner = self.absolute(dict(atom[2])) if atom[:2] == ("fn", "abs") else single(atom)
-                done = times(
-                    done, self.power(inner, p) if inner != single(atom) else settled({atom: p})
-                )
+                inner = self.signed_atom(atom)
+                same = inner == single(atom)
+                done = times(done, settled({atom: p}) if same else self.power(inner, p))
             out.append(done)
         return plus(*out)
+
+    def signed_atom(self, atom: Atom) -> Poly:
+        """An atom, absolute values in it worked out again."""
+        match atom:
+            case ("fn", name, items):
+                inner = self.signed(dict(items))
+                return (
+                    self.absolute(inner) if name == "abs" else self.some(self.applied(name, inner))
+                )
+            case ("exp", mono):
+                return self.exp(self.signed({mono: Fraction(1)}))
+            case ("poly", items):
+                return self.signed(dict(items))
+        return single(atom)
+
+
+def inside_of_sizes(poly: Poly) -> Iterator[frozenset[Any]]:
+    """The x of every |x| in a polynomial that is in no sum and holds none itself."""
+    for mono, _ in terms_of(poly):
+        for atom, _ in atoms_of(mono):
+            match atom:
+                case ("fn" | "poly", *_, items):
+                    inner = [*inside_of_sizes(dict(items))]
+                    yield from inner
+                    if atom[1] == "abs" and not inner:
+                        yield items
+                case ("exp", exponent):
+                    yield from inside_of_sizes({exponent: Fraction(1)})
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -1,9 +1,10 @@
 """`equal(A, B)`: whether two expressions or derivations are the same function of their inputs.
 
 The answer is a decision, not a sample. Numbers are tried first: where Arb proves that the two
-sides differ, they are different. Otherwise a proof for all sizes is looked for (`traces.py`) by the
-steps of a checker (`certificate.py`), which then replays it; or the entries are computed in an exact
-field of functions (`field.py`) at given sizes. What holds only at sizes that were chosen here is not called equal, and what nothing settles
+sides differ, they are different. Otherwise a proof for all sizes is looked for (`traces.py`) by
+the steps of a checker (`certificate.py`), which then replays it; or the entries are computed in
+an exact field of functions (`field.py`) at given sizes. What holds only at sizes that were chosen
+here is not called equal, and what nothing settles
 is "undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary
 Functions of a Real Variable* (1968), is why there has to be such an answer.
 """

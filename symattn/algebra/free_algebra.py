@@ -208,11 +208,11 @@ class _Ring:
         if len(inside) == 1:
             (((mono, letters), c),) = inside.items()
             if letters and all(x.rows == x.columns for x in letters) and len(letters) > 1:
-                out: Words = {(m, ()): k for m, k in self.scalars.power({mono: c}, Fraction(-1)).items()}
+                out: Words = {
+                    (m, ()): k for m, k in self.scalars.power({mono: c}, Fraction(-1)).items()
+                }
                 for letter in reversed(letters):
-                    out = self._times(
-                        out, self._inverse_of({(UNIT, (letter,)): Fraction(1)}, size)
-                    )
+                    out = self._times(out, self._inverse_of({(UNIT, (letter,)): Fraction(1)}, size))
                 return out
         return self._inverse_of(inside, size)
 
@@ -230,11 +230,11 @@ class _Ring:
             base = self.expression(inside, (size, size))
             self.meanings[name] = sympy.Inverse(base)
         base = self.meanings[name].arg
-        for kind, product in (
+        for kind, whole in (
             ("inverse left", self._times(known, inside)),
             ("inverse", self._times(inside, known)),
         ):
-            self._add_both(_plus(product, unit), (kind, base))
+            self._add_both(_plus(whole, unit), (kind, base))
         return known
 
     def expression(self, words: Words, shape: tuple[Any, Any]) -> Any:

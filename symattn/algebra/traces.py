@@ -1,12 +1,12 @@
 """Traces of proofs: which step the checker is to take next.
 
-A `Tracer` is a checker (`certificate.py`) that chooses its steps instead of reading them. So it finds
-a proof by nothing but what the checker can replay; where it finds none, nothing is decided.
+A `Tracer` is a checker (`certificate.py`) that chooses its steps instead of reading them. So it
+finds a proof by nothing but what the checker can replay; where it finds none, nothing is decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import permutations, product
 from math import factorial, prod
@@ -35,17 +35,22 @@ from symattn.algebra.certificate import (
     form,
     form_text,
     indices,
+    inside_of_sizes,
     is_zero,
     mono_text,
     names,
     number,
-    only_place,
     plus_form,
     put,
     renamed,
+    renamed_mono,
     spelled,
     terms_of,
+    text_of,
     variable,
+)
+from symattn.algebra.certificate import (
+    place as place_of_index,
 )
 from symattn.algebra.counterexample import Side
 from symattn.algebra.effort import Spent, spend
@@ -199,10 +204,26 @@ class Tracer(Checker):
                 return {"rule": "count", "index": place}
             if self.ends(uses, index, size) is not None:
                 return {"rule": "identity", "index": place}
-            whole = only_place([atom for atom, _ in uses], index)
-            if whole is not None and self.permuted[whole[1]] == size:
-                return {"rule": "permute", "index": place}
+            turned = self._turned(mono, index, size)
+            if turned is not None:
+                return {"rule": "permute", "index": place, "by": turned}
+            for said in self._said(self.canonical([(index, size)], dict(uses))):
+                return {**said, "index": place}
         return {"rule": "separate", "groups": self._groups(bound, factors)}
+
+    def _turned(self, mono: Mono, index: str, size: Form) -> list[Any] | None:
+        """The permutation of an index after which fewer permutations stand in a product."""
+        text = mono_text(mono)
+        found: list[tuple[Any, list[Any]]] = []
+        for name, full in self.permuted.items():
+            for back in (0, 1):
+                if full == size and f"{name}{'⁻¹' if back else ''}({index})" in text:
+                    new = {index: place_of_index(name, variable(index), 1 - back)}
+                    found.append(
+                        (_places_in(renamed_mono(mono, new), self.permuted), [name, 1 - back])
+                    )
+        best = min(found, key=lambda pair: pair[0], default=None)
+        return best[1] if best and best[0] < _places_in(mono, self.permuted) else None
 
     def _groups(self, bound: Bound, factors: list[Any]) -> list[list[int]]:
         """The indices that have to do with one another, in an order that their use gives."""
@@ -225,18 +246,26 @@ class Tracer(Checker):
         return out
 
     def as_known(self, atom: Atom) -> Poly:
+        said = next(self._said(atom), None)
+        above = self.threshold(atom) is not None
+        if said is not None or above or self.known:
+            self.chosen.append(said or {"rule": "threshold" if above else "keep"})
+        return super().as_known(atom)
+
+    def _said(self, atom: Atom) -> Iterator[Step]:
+        """The equations that say what a sum is."""
         for k, (one, _) in enumerate(self.known):
             for at in self._places(one, atom):
                 mark = self._mark()
                 step = {"rule": "hypothesis", "equation": k, "at": [form_text(x) for x in at]}
-                self.chosen.append(step)
                 try:
-                    return super().as_known(atom)
+                    _, needs = self.said(step, atom)
+                    good = self.holds(needs)
                 except (Refused, NeedOrder):
-                    self._back(mark)
-        if self.known:
-            self.chosen.append({"rule": "keep"})
-        return super().as_known(atom)
+                    good = False
+                self._back(mark)
+                if good:
+                    yield step
 
     def _places(self, one: Any, atom: Atom) -> Iterator[tuple[Form, Form]]:
         """The entries of an equation that may speak of a sum."""
@@ -256,7 +285,7 @@ class Tracer(Checker):
             self.chosen.append(step or {"rule": "zero"})
             before = len(self.steps)
             left = self._after(left)
-            if self.steps[before]["rule"] == "zero":
+            if self.steps[before]["rule"] in ("zero", "sign"):
                 return
 
     def _after(self, left: Poly) -> Poly:
@@ -266,6 +295,13 @@ class Tracer(Checker):
     def _simpler(self, left: Poly) -> Step | None:
         if is_zero(left):
             return None
+        for items in inside_of_sizes(left):
+            return {"rule": "sign", "x": text_of(dict(items))}
+        mark = self._mark()
+        with suppress(Refused):
+            self.without_logarithms(left)
+            return {"rule": "logarithm"}
+        self._back(mark)
         for t, (mono, _) in enumerate(terms_of(left)):
             factors = atoms_of(mono)
             for k, (atom, _) in enumerate(factors):
@@ -287,6 +323,13 @@ class Tracer(Checker):
                     return {"rule": "prefix", "term": t, "factor": k}
                 self._back(mark)
         return None
+
+
+def _places_in(mono: Mono, names_: Iterable[str]) -> tuple[int, int]:
+    """How many permutations stand in a product, and how many of them are inverse."""
+    text = mono_text(mono)
+    plain, back = (sum(text.count(f"{n}{sign}(") for n in names_) for sign in ("", "⁻¹"))
+    return plain + back, back
 
 
 def _ordered(group: set[str], sizes: Mapping[str, Form], factors: list[Any]) -> list[str]:
@@ -407,7 +450,9 @@ def reason(found: Any) -> str:
     if not proof["cofactors"]:
         return "both sides are the same sum of products"
     assumed = any(kind in ("equation", "around") for _, _, (kind, *_), _ in proof["cofactors"])
-    return f"it follows from {'what is assumed' if assumed else 'what inverses and permutations are'}"
+    return (
+        f"it follows from {'what is assumed' if assumed else 'what inverses and permutations are'}"
+    )
 
 
 def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, Any, Any]]:
