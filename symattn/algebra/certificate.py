@@ -37,15 +37,17 @@ from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineSum
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
 from symattn.nodes.normalise import Normaliser, RowMax
+from symattn.nodes.positions import Number, Rotary
 from symattn.nodes.scale import Quotient
 from symattn.nodes.written import CONSTANTS, Writer, spread, together
-from symattn.step import check_shapes
+from symattn.step import HEAD, check_shapes
 
 #: The rules that a step may use, and what each says.
 RULES: Mapping[str, str] = {
-    "range": "an index runs through 0 … size − 1, cut at points that lie within",
+    "range": "an index runs through 0 … size − 1, as k t + r for r < k, t cut at points within",
     "delta": "Σ_l [l = k] f(l) = f(k) for 0 ≤ k < size, and 0 for a k outside",
     "identity": "Σ_l a_il b_lj = [i = j] for a matrix and its inverse, l through all rows",
+    "first": "Σ_j [j is the first of the largest z] = 1, and times z_j the largest, j through all",
     "count": "Σ_l c = size · c",
     "permute": "Σ_l f(l) = Σ_l f(π(l)), l through all that π permutes",
     "merge": "c Σ_l f(l) = Σ_l c f(l)",
@@ -84,6 +86,14 @@ class Open(Refused):
     def __init__(self, room: Form) -> None:
         super().__init__(f"whether {form_text(room)} ≥ 0 depends on the indices; cut a range")
         self.room = room
+
+
+class Odd(Refused):
+    """The remainder of a linear form is not the same throughout the range of an index."""
+
+    def __init__(self, index: str, below: int) -> None:
+        super().__init__(f"the remainder of {index} by {below} is not the same throughout")
+        self.index, self.below = index, below
 
 
 # ---- linear forms ----------------------------------------------------------------------------
@@ -224,6 +234,8 @@ def spelled(atom: Atom) -> str:
             return f"Σ_{{{bound}}} {mono_text(mono)}"
         case ("line", name, (index, size), items):
             return f"{name}_{{{index}<{form_text(size)}}}({text_of(dict(items))})"
+        case ("first", at, line):
+            return f"[{form_text(at)} = {spelled(line)}]"
         case ("poly", items):
             return f"({text_of(dict(items))})"
         case ("fn", name, items):
@@ -276,6 +288,8 @@ def indices(atom: Atom) -> frozenset[str]:
         case ("line", _, (index, size), items):
             inner = frozenset().union(*(indices_of(mono) for mono, _ in items))
             return (inner | names(size)) - {index}
+        case ("first", at, line):
+            return names(at) | indices(line)
     return frozenset().union(*(indices_of(mono) for mono, _ in atom[-1]))
 
 
@@ -293,6 +307,8 @@ def height(atom: Atom) -> int:
             return max((height(inner) for inner, _ in mono), default=0)
         case ("line", _, _, items):
             return 1 + max((height(inner) for mono, _ in items for inner, _ in mono), default=0)
+        case ("first", _, line):
+            return height(line)
         case ("poly" | "fn", *_, items):
             return max((height(inner) for mono, _ in items for inner, _ in mono), default=0)
     return 0
@@ -316,6 +332,8 @@ def renamed(atom: Atom, new: Mapping[str, Form]) -> Atom:
             return ("sum", tuple((n, put(s, new)) for n, s in sizes), renamed_mono(mono, new))
         case ("line", name, (index, size), items):
             return ("line", name, (index, put(size, new)), renamed_items(items, new))
+        case ("first", at, line):
+            return ("first", put(at, new), renamed(line, new))
     return (*atom[:-1], renamed_items(atom[-1], new))
 
 
@@ -358,6 +376,8 @@ def only_place(atoms: Iterable[Atom], index: str) -> tuple[Any, ...] | None:
                 return all(within(inner) for inner, _ in mono)
             case ("line", _, (_, size), items):
                 return look(size) and all(within(a) for mono, _ in items for a, _ in mono)
+            case ("first", at, inner):
+                return look(at) and within(inner)
             case ("poly" | "fn", *_, items):
                 return all(within(a) for mono, _ in items for a, _ in mono)
         return True
@@ -369,7 +389,7 @@ def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
     """What stays of atom^p as an atom's power, and the polynomials that are multiplied out."""
     whole = p.numerator // p.denominator
     match atom:
-        case ("δ", *_):
+        case ("δ" | "first", *_):
             return Fraction(1), []
         case ("prime", value):
             return p - whole, [constant(Fraction(value) ** whole)] if whole else []
@@ -571,7 +591,7 @@ class Checker:
                 atom, c = max(places, key=lambda pair: len(str(pair)))
                 size = self.permuted[atom[1]]
             elif free:
-                needed = frozenset().union(*(names(self.sizes[atom]) for atom, _ in free))
+                needed = self.needed(atom for atom, _ in free)
                 last = next((pair for pair in free if pair[0] not in needed), None)
                 if last is None:
                     return False
@@ -587,6 +607,16 @@ class Checker:
                 return False
             least += 0 if atom[:1] == "+" else c  # a size is at least 1, +k at least 0
         return least >= 0
+
+    def needed(self, inside: Iterable[str]) -> set[str]:
+        """The indices that the ranges of these depend on."""
+        found: set[str] = set()
+        left = list(inside)
+        while left:
+            more = names(self.sizes.get(left.pop(), ())) - found
+            found |= more
+            left += more
+        return found
 
     def within(self, at: Form, size: Form) -> list[tuple[Form, str]]:
         """The obligations of 0 ≤ at < size."""
@@ -657,7 +687,7 @@ class Checker:
         if items in self.rooted or self.signs.get(items) == 1:
             return True
         match atom:
-            case ("δ", *_) | ("fn", "abs", _):
+            case ("δ" | "first", *_) | ("fn", "abs", _):
                 return True
             case ("size", _):
                 return True
@@ -739,7 +769,7 @@ class Checker:
         """A rational power; of a root all factors that leave it are ≥ 0."""
         if abs(p) > MOST_POWER:
             raise Refused("a power is too large")
-        if p < 0 and any(atom[0] == "δ" for mono in poly for atom, _ in mono):
+        if p < 0 and any(atom[0] in ("δ", "first") for mono in poly for atom, _ in mono):
             raise Refused("a quotient by what is 0 off a diagonal")
         if p.denominator == 1 and p >= 0:
             out = constant(1)
@@ -906,11 +936,11 @@ class Checker:
         """The polynomial of an entry rule, the indices in it being these forms."""
         match rule:
             case r.Entry(matrix, i, j):
-                return self.letter(matrix, linear(i, env), linear(j, env))
+                return self.letter(matrix, self.at(i, env), self.at(j, env), env)
             case r.Const(value):
                 return None if value is sympy.S.NegativeInfinity else self.scalar(value)
             case r.Ordinal(index):
-                return form_poly(linear(index, env))
+                return self.scalar(index, env)
             case r.Plus(terms):
                 parts = [self.value(term, env) for term in terms]
                 return None if None in parts else plus(*(p for p in parts if p is not None))
@@ -980,8 +1010,18 @@ class Checker:
             self.partial = True
         return self.power(below, Fraction(-power))
 
-    def letter(self, matrix: Any, i: Form, j: Form) -> Poly | None:
-        """An entry of a letter or of an inverse."""
+    def letter(
+        self, matrix: Any, i: Form, j: Form, env: Mapping[Any, Form] | None = None
+    ) -> Poly | None:
+        """An entry of a letter, of one head's or of an inverse."""
+        if isinstance(matrix, Head):
+            head = self.at(matrix.head, env or {})
+            if not _is_number(head):
+                raise Refused("a head that is not one of a number of heads")
+            which = dict(head).get("", 0)
+            if matrix.name in self.means:
+                return self.entry(self.means[matrix.name].subs(HEAD, which), i, j)
+            return single(("entry", f"{matrix.name}[{which + 1}]", i, j))
         if isinstance(matrix, sympy.Inverse):
             self.partial = True
             return self.inverse(matrix.arg, i, j)
@@ -1040,10 +1080,16 @@ class Checker:
             raise Refused("−∞ where a number has to be")
         return poly
 
-    def scalar(self, value: Any) -> Poly:
-        """A SymPy scalar."""
-        value = sympy.sympify(value, strict=True)
+    def scalar(self, value: Any, env: Mapping[Any, Form] | None = None) -> Poly:
+        """A SymPy scalar, also of indices."""
+        value, env = sympy.sympify(value, strict=True), env or {}
         match value:
+            case sympy.floor() | sympy.Mod():
+                return form_poly(self.at(value, env))
+            case Number():
+                return self.scalar(value.args[0], env)
+            case sympy.Symbol() if value in env:
+                return form_poly(env[value])
             case sympy.Rational():
                 return constant(Fraction(int(value.p), int(value.q)))
             case sympy.Symbol():
@@ -1051,14 +1097,14 @@ class Checker:
                     return single(("size", value.name))
                 return single(("name", value.name, value.is_positive is True))
             case sympy.Add():
-                return plus(*map(self.scalar, value.args))
+                return plus(*(self.scalar(term, env) for term in value.args))
             case sympy.Mul():
                 out = constant(1)
                 for factor in value.args:
-                    out = times(out, self.scalar(factor))
+                    out = times(out, self.scalar(factor, env))
                 return out
             case sympy.exp():
-                return self.exp(self.scalar(value.args[0]))
+                return self.exp(self.scalar(value.args[0], env))
             case sympy.log():
                 return self.some(self.applied("ln", self.scalar(value.args[0])))
             case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
@@ -1066,12 +1112,15 @@ class Checker:
                 return self.some(self.applied(name, self.scalar(value.args[0])))
             case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
                 p = Fraction(int(value.args[1].p), int(value.args[1].q))
-                inner = self.scalar(value.args[0])
+                inner = self.scalar(value.args[0], env)
                 if p.denominator != 1 and value.args[0].is_negative:
                     raise Refused("a root of a negative number")
                 self.partial |= p.denominator != 1 and not self.all_nonnegative(inner)
                 self.partial |= p < 0 and not self.never_zero(inner)
                 return self.power(inner, p)
+            case sympy.Pow() if value.args[0].is_positive:  # b^x is e^(x ln b)
+                logarithm = self.some(self.applied("ln", self.scalar(value.args[0])))
+                return self.exp(times(self.scalar(value.args[1], env), logarithm))
         if value is sympy.S.Exp1:
             return self.exp(constant(1))
         if value is sympy.S.Pi:
@@ -1080,9 +1129,9 @@ class Checker:
 
     def cases(self, rule: r.Cases, env: Mapping[Any, Form]) -> Poly | None:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
-        if not isinstance(rule.left, r.Ordinal) or not isinstance(rule.right, r.Ordinal):
-            raise Refused("cases that depend on entries are not covered")
-        one, other = linear(rule.left.index, env), linear(rule.right.index, env)
+        if isinstance(rule.right, r.OfRow):
+            return self.chosen_case(rule, rule.right, env)
+        one, other = self.place_value(rule.left, env), self.place_value(rule.right, env)
         if rule.sign == "≤":
             room = plus_form(other, one, -1)
             if self.nonnegative(room):
@@ -1095,11 +1144,77 @@ class Checker:
         same = self.delta(one, other)
         if same in ({}, constant(1)):
             return self.value(rule.value if same else rule.otherwise, env)
+        return self.either(same, rule, env)
+
+    def either(self, same: Poly, rule: r.Cases, env: Mapping[Any, Form]) -> Poly:
+        """The value of a rule by cases where the condition is 1, the other where it is 0."""
         noting, self.noting = self.noting, False
         value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
         self.noting = noting
         unlike = plus(constant(1), scaled(same, -1))
         return plus(times(same, value), times(unlike, otherwise))
+
+    def place_value(self, rule: r.Rule, env: Mapping[Any, Form]) -> Form:
+        """The linear form of a rule in a condition."""
+        match rule:
+            case r.Ordinal(index):
+                return self.at(index, env)
+            case r.Const(sympy.Integer() as value):
+                return number(int(value))
+            case r.Plus(terms):
+                return form(pair for term in terms for pair in self.place_value(term, env))
+        raise Refused("cases that depend on entries are not covered")
+
+    def chosen_case(self, rule: r.Cases, row: r.OfRow, env: Mapping[Any, Form]) -> Poly:
+        """A value by whether an index is the first of the largest entries of a line."""
+        if row.name != "argmax" or rule.sign != "=" or row.index is None:
+            raise Refused(f"{row.name} of a row is not covered")
+        parts = self.along(row.terms[0], row.index, row.size, env)
+        (poly, (index, count)), *more = parts
+        if more or poly is None or not index or count != linear(row.size, env):
+            raise Refused("the largest of a row in parts")
+        return self.either(
+            self.first(self.place_value(rule.left, env), poly, index, count), rule, env
+        )
+
+    def first(self, at: Form, body: Poly, index: str, size: Form) -> Poly:
+        """1 where an index is the first of the largest entries of a line, else 0.
+
+        A positive factor and a term that are the same along the line leave it, and so does e^x.
+        """
+        inner = {m: c for m, c in body.items() if index in indices_of(m)}
+        if not inner:
+            return self.delta(at, number(0))
+        inner = times(inner, self.power(self.scale(inner, index, True), Fraction(-1)))
+        (mono, c), *more = inner.items()
+        if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
+            return self.first(at, {atom[1]: p for atom, p in mono}, index, size)
+        return single(("first", at, self.named_line("argmax", inner, index, size)))
+
+    def at(self, index: Any, env: Mapping[Any, Form]) -> Form:
+        """An index as a linear form."""
+        return linear(index, env, self.divided)
+
+    def divided(self, top: Form, below: Form) -> tuple[Form, Form]:
+        """Quotient and remainder. Raises `Open` or `Odd` where ranges do not decide them."""
+        if _is_number(below):
+            by = dict(below).get("", 0)
+            quotient = form((atom, c // by) for atom, c in top)
+            rest = plus_form(top, quotient, -by)
+            if self.holds(self.within(rest, below)):
+                return quotient, rest
+            odd = [atom for atom, _ in rest if atom in self.sizes]
+            if odd:
+                raise Odd(odd[0], by)
+        for k in range(_MOST_TURNS):
+            room = plus_form(top, below, -k - 1)
+            if self.nonnegative(room):
+                continue
+            rest = plus_form(top, below, -k)
+            if self.holds(self.within(rest, below)):
+                return number(k), rest
+            raise Open(room)
+        raise Refused("a large quotient")
 
     # ---- sums ------------------------------------------------------------------------------
 
@@ -1108,7 +1223,11 @@ class Checker:
     ) -> list[tuple[Any, tuple[str, Form]]]:
         """What stands at every index below a size, by the parts in which the trace cuts it."""
         step = self.take(("range",), f"0 … {form_text(size)} - 1")
-        points = [number(0), *map(read_form, step["cuts"]), size]
+        every = step.get("every", 1)
+        if every not in range(1, MOST_POWER) or any(c % every for _, c in size):
+            raise self.wrong("the range does not divide so")
+        whole = tuple((atom, c // every) for atom, c in size)
+        points = [number(0), *map(read_form, step["cuts"]), whole]
         if frozenset().union(*map(names, points)) - self.scope - names(size):
             raise self.wrong("a cut at an index that is not open here")
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
@@ -1117,12 +1236,12 @@ class Checker:
         for low, high in pairwise(points):
             count = plus_form(high, low, -1)
             self.noting = noting and self.nonnegative(plus_form(count, number(-1)))
-            if count == number(1):
-                out.append((evaluated(low), ("", count)))
-            else:
-                index = self.new(count)
-                self.scope = scope | {index}
-                out.append((evaluated(plus_form(low, variable(index))), (index, count)))
+            for rest in range(every):
+                index = "" if count == number(1) else self.new(count)
+                self.scope = scope | {index} - {""}
+                at = plus_form(low, variable(index)) if index else low
+                at = plus_form(number(rest), at, every)
+                out.append((evaluated(at), (index, count)))
         self.scope, self.noting = scope, noting
         return out
 
@@ -1139,7 +1258,16 @@ class Checker:
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
         limits = ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
-        rules = ("delta", "identity", "hypothesis", "count", "permute", "merge", "separate")
+        rules = (
+            "delta",
+            "identity",
+            "first",
+            "hypothesis",
+            "count",
+            "permute",
+            "merge",
+            "separate",
+        )
         step = self.take(rules, f"Σ_{{{limits}}} {mono_text(mono)}")
         factors = atoms_of(mono)
         if step["rule"] == "separate":
@@ -1168,6 +1296,13 @@ class Checker:
             out = self.substituted(mono, {index: place(name, variable(index), back)})
             self.settle(step, [], text_of(out))
             return self.summed(bound, out)
+        if step["rule"] == "first":
+            value = self.at_first(uses, index, size)
+            if value is None:
+                raise self.wrong("the index does not run through the line")
+            out = times({left: Fraction(1)}, value)
+            self.settle(step, [(plus_form(size, number(-1)), "the size")], text_of(out))
+            return self.summed(others, out)
         if step["rule"] == "hypothesis":
             inner = self.canonical([(index, size)], dict(uses))
             value, needs = self.said(step, inner)
@@ -1180,6 +1315,19 @@ class Checker:
         out = times({left: Fraction(1)}, self.delta(*ends))
         self.settle(step, [], text_of(out))
         return self.summed(others, out)
+
+    def at_first(self, uses: list[tuple[Atom, Fraction]], index: str, size: Form) -> Poly | None:
+        """Σ_j [j is the first of the largest z] is 1, and times z_j the largest; None of others."""
+        (atom, _), *more = sorted(uses, key=lambda pair: pair[0][0] != "first")
+        if atom[0] != "first":
+            return None
+        _, at, (_, _, (own, length), items) = atom
+        if at != variable(index) or length != size or index in indices(atom[2]):
+            return None
+        body = dict(renamed_items(items, {own: variable(index)}))
+        if not more:
+            return constant(1)
+        return self.line("max", body, index, size) if body == {frozenset(more): 1} else None
 
     def place_of(self, step: Step, what: str, among: Sequence[Any]) -> int:
         """A place in a list, from 0."""
@@ -1378,10 +1526,16 @@ class Checker:
                 inner = {**values, index: variable(new_name)}
                 self.sizes[new_name] = put(size, inner)
                 return self.line(name, self.polynomial(items, inner), new_name, put(size, inner))
+            case ("first", at, ("line", _, (index, size), items)):
+                new_name = self.fresh()
+                inner = {**values, index: variable(new_name)}
+                self.sizes[new_name] = put(size, inner)
+                body = self.polynomial(items, inner)
+                return self.first(put(at, values), body, new_name, put(size, inner))
             case ("poly", items):
                 return self.polynomial(items, values)
-            case ("fn", "abs", items):
-                return self.absolute(self.polynomial(items, values))
+            case ("fn", "abs" | "cos" | "sin" as name, items):
+                return self.some(self.applied(name, self.polynomial(items, values)))
         return single(("fn", atom[1], frozenset(self.polynomial(atom[2], values).items())))
 
     # ---- functions of a line ---------------------------------------------------------------
@@ -1414,28 +1568,40 @@ class Checker:
             inner, outer = body, {}
         factor = constant(1)
         if name == "max":
-            shared = frozenset.intersection(
-                *(
-                    frozenset(
-                        (a, p) for a, p in mono if self.is_positive(a) and index not in indices(a)
-                    )
-                    for mono in inner
-                )
-            )
-            factor = scaled({shared: Fraction(1)}, min(abs(c) for c in inner.values()))
+            factor = self.scale(inner, index)
             inner = times(inner, self.power(factor, Fraction(-1)))
             ((mono, c), *more) = inner.items()
             if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
                 top = self.line(name, {atom[1]: p for atom, p in mono}, index, size)
                 return plus(times(factor, self.exp(top)), outer)  # e^x grows with x
+        return plus(times(factor, single(self.named_line(name, inner, index, size))), outer)
+
+    def scale(self, inner: Poly, index: str, strict: bool = False) -> Poly:
+        """The common factor ≥ 0, or > 0, of the terms along a line."""
+        shared = frozenset.intersection(
+            *(
+                frozenset(
+                    (a, p)
+                    for a, p in mono
+                    if self.is_positive(a)
+                    and index not in indices(a)
+                    and (not strict or self.is_filled(a))
+                )
+                for mono in inner
+            )
+        )
+        return scaled({shared: Fraction(1)}, min(abs(c) for c in inner.values()))
+
+    def named_line(self, name: str, inner: Poly, index: str, size: Form) -> Atom:
+        """A function of a line, its index named by its depth."""
         deep = 1 + max((height(a) for mono in inner for a, _ in mono), default=0)
         new = f"_{deep}a"
         items = renamed_items(inner.items(), {index: variable(new)})
         whole = only_place([a for mono, _ in items for a, _ in mono if new in indices(a)], new)
-        if whole is not None and self.permuted[whole[1]] == size:
+        if name != "argmax" and whole is not None and self.permuted[whole[1]] == size:
             back = {new: place(whole[1], variable(new), 1 - whole[2])}
             items = renamed_items(items, back)  # the largest of permuted entries is the largest
-        return plus(times(factor, single(("line", name, (new, size), items))), outer)
+        return ("line", name, (new, size), items)
 
     # ---- the difference --------------------------------------------------------------------
 
@@ -1640,8 +1806,8 @@ def form_poly(one: Form) -> Poly:
     return out
 
 
-def linear(index: Any, env: Mapping[Any, Form]) -> Form:
-    """A SymPy index or size as a linear form."""
+def linear(index: Any, env: Mapping[Any, Form], divided: Callable[..., Any] | None = None) -> Form:
+    """A SymPy index or size as a linear form; `divided` gives quotient and remainder."""
     if isinstance(index, int):
         return number(index)
     match index:
@@ -1652,11 +1818,30 @@ def linear(index: Any, env: Mapping[Any, Form]) -> Form:
         case sympy.Symbol() if index.is_integer and index.is_nonnegative:
             return variable(index.name)
         case sympy.Add():
-            return form(pair for term in index.args for pair in linear(term, env))
-        case sympy.Mul() if isinstance(index.args[0], sympy.Integer) and len(index.args) == 2:
-            c = int(index.args[0])
-            return form((atom, k * c) for atom, k in linear(index.args[1], env))
+            return form(pair for term in index.args for pair in linear(term, env, divided))
+        case sympy.Mul():
+            out = number(1)
+            for factor in index.args:
+                one, other = sorted((out, linear(factor, env, divided)), key=_is_number)
+                if not _is_number(other):
+                    break
+                out = form((atom, c * dict(other).get("", 0)) for atom, c in one)
+            else:
+                return out
+        case sympy.floor() if divided:
+            above, below = index.args[0].as_numer_denom()
+            quotient, _ = divided(linear(above, env, divided), linear(below, env, divided))
+            return quotient  # type: ignore[no-any-return]
+        case sympy.Mod() if divided:
+            _, rest = divided(*(linear(part, env, divided) for part in index.args))
+            return rest  # type: ignore[no-any-return]
+        case Number():
+            return linear(index.args[0], env, divided)
     raise Refused(f"the index {str(index)[:60]} is not linear")
+
+
+def _is_number(one: Form) -> bool:
+    return all(not atom for atom, _ in one)
 
 
 _TERM = re.compile(r"([+-]?)(\d{0,6})([A-Za-zα-ωΑ-Ω#+_]\S*)?")
@@ -1755,6 +1940,8 @@ _MADE_OF: Mapping[str, Any] = {
             sympy.tanh,
             sympy.cos,
             sympy.sin,
+            sympy.floor,
+            sympy.Mod,
             sympy.MatAdd,
             sympy.MatMul,
             sympy.MatPow,
@@ -1770,6 +1957,7 @@ _MADE_OF: Mapping[str, Any] = {
 _ATOMS: Mapping[str, Any] = {"e": sympy.E, "π": sympy.pi, "-∞": -sympy.oo}
 _SYMBOLS: Mapping[str, Mapping[str, bool]] = {
     "size": {"integer": True, "positive": True},
+    "index": {"integer": True},
     "positive": {"positive": True},
     "real": {"real": True},
     "word": {},
@@ -2023,6 +2211,14 @@ class Replay:
             if claim.left != claim.right or any(claim.steps):
                 raise Refused("the sides are not the same expression")
             return
+        if "even" in proof:
+            size = read_size(proof["even"])
+            turned = {node.dims for part in claim.parts for node in part.atoms(Rotary)}
+            if size not in turned or not isinstance(size, sympy.Symbol):
+                raise Refused("nothing has a value for even sizes only")
+            self.partial = True
+            self.check(proof["half"], claim.put(halved(size)), depth + 1)
+            return
         if "split" in proof:
             size, least = read_size(proof["split"]), read_size(proof["least"])
             found = cases(size, least, depth)
@@ -2141,6 +2337,11 @@ def turned_around(equation: tuple[Any, Any], cut: int) -> tuple[Any, Any]:
     if coefficient != 1 or not isinstance(other, sympy.Identity) or len(sides) != 1:
         raise Refused("this product cannot be turned around")
     return sympy.MatMul(*factors[cut:], *factors[:cut]), other
+
+
+def halved(size: Any) -> dict[Any, Any]:
+    """An even size as twice another."""
+    return {size: sympy.Mul(2, sympy.Symbol(f"{size.name}½", integer=True, positive=True))}
 
 
 def cases(size: Any, least: Any, depth: int) -> list[dict[Any, Any]]:

@@ -22,6 +22,7 @@ from symattn.algebra.certificate import (
     Claim,
     Form,
     Mono,
+    Odd,
     Open,
     Poly,
     Refused,
@@ -34,6 +35,7 @@ from symattn.algebra.certificate import (
     encoded,
     form,
     form_text,
+    halved,
     indices,
     inside_of_sizes,
     is_zero,
@@ -62,6 +64,9 @@ from symattn.errors import SymattnError
 #: How many cuts an index may have, cases sizes may have, and orders of indices are compared.
 _MOST_CUTS, _MOST_CASES, _MOST_ORDERS = 8, 3, 720
 
+#: The largest number of places that are gone through one by one.
+_MOST_UNFOLDED = 8
+
 
 class NeedOrder(Exception):
     """Raised where a condition depends on whether a size is at least another one, or a number."""
@@ -71,13 +76,30 @@ class NeedOrder(Exception):
         self.size, self.least = size, least
 
 
+class NeedEven(Exception):
+    """Raised where the range of an index has to be cut in pairs, its size being even."""
+
+    def __init__(self, size: str) -> None:
+        super().__init__(size)
+        self.size = size
+
+
 class Tracer(Checker):
     """A checker that chooses the steps, and keeps them."""
 
     def __init__(self, steps: Sequence[Step], positive: Sequence[str] = ()) -> None:
         super().__init__(steps, positive)
+        #: Whether every even range is taken in pairs, and a small number of places one by one.
+        self.paired = self.unfolded = False
         self.chosen: list[Step] = []
         self.taken: list[Step] = []
+
+    def every(self, size: Form) -> int:
+        """In how many parts a range is taken: pairs, or all of a small number."""
+        most = dict(size).get("", 0) if len(size) == 1 else 0
+        if self.unfolded and 1 < most <= _MOST_UNFOLDED:
+            return most
+        return 2 if self.paired and all(c % 2 == 0 for _, c in size) else 1
 
     # ---- the trace -------------------------------------------------------------------------
 
@@ -113,19 +135,28 @@ class Tracer(Checker):
         self, size: Form, evaluated: Callable[[Form], Any]
     ) -> list[tuple[Any, tuple[str, Form]]]:
         cuts: list[Form] = []
+        every = self.every(size)
         while True:
             mark = self._mark()
             starts: dict[str, Form] = {}
-            self.chosen.append({"rule": "range", "cuts": [form_text(cut) for cut in cuts]})
+            pairs = {"every": every} if every > 1 else {}
+            self.chosen.append({"rule": "range", "cuts": [form_text(cut) for cut in cuts], **pairs})
 
-            def here(at: Form, starts: dict[str, Form] = starts, mark: Any = mark) -> Any:
+            def here(
+                at: Form, starts: dict[str, Form] = starts, mark: Any = mark, every: int = every
+            ) -> Any:
                 fresh = f"#{self.count}"
                 if self.count > mark[1] and fresh in names(at):
-                    starts[fresh] = plus_form(at, variable(fresh), -1)
+                    rest = form((a, c // every) for a, c in at)  # at is k (start + fresh) + r
+                    starts[fresh] = plus_form(rest, variable(fresh), -1)
                 return evaluated(at)
 
             try:
                 return super().in_parts(size, here)
+            except Odd as found:
+                if found.index in starts and any(c % found.below for _, c in size):
+                    raise _halved(size) from None
+                raise
             except Open as found:
                 index, point = self._cut(found.room)
                 if index not in starts or len(cuts) == _MOST_CUTS:
@@ -202,6 +233,8 @@ class Tracer(Checker):
             uses = [(atom, p) for atom, p in factors if index in indices(atom)]
             if not uses:
                 return {"rule": "count", "index": place}
+            if self.at_first(uses, index, size) is not None:
+                return {"rule": "first", "index": place}
             if self.ends(uses, index, size) is not None:
                 return {"rule": "identity", "index": place}
             turned = self._turned(mono, index, size)
@@ -261,7 +294,7 @@ class Tracer(Checker):
                 try:
                     _, needs = self.said(step, atom)
                     good = self.holds(needs)
-                except (Refused, NeedOrder):
+                except (Refused, NeedOrder, NeedEven):
                     good = False
                 self._back(mark)
                 if good:
@@ -317,12 +350,18 @@ class Tracer(Checker):
         for t, (mono, _) in enumerate(terms_of(left)):
             for k, (atom, p) in enumerate(atoms_of(mono)):
                 mark = self._mark()
-                with suppress(Refused, NeedOrder):
+                with suppress(Refused, NeedOrder, NeedEven):
                     self.from_zero(atom, p)
                     self._back(mark)
                     return {"rule": "prefix", "term": t, "factor": k}
                 self._back(mark)
         return None
+
+
+def _halved(size: Form) -> Exception:
+    """What to ask for so that a range can be cut in pairs."""
+    ((atom, c), *more) = size
+    return Refused("a range that is not of pairs") if more or c != 1 else NeedEven(atom)
 
 
 def _places_in(mono: Mono, names_: Iterable[str]) -> tuple[int, int]:
@@ -375,15 +414,27 @@ def _marked(mark: str) -> Form:
 class Tracing(Replay):
     """A replay that finds its proof."""
 
-    checker = Tracer
+    checker: type[Tracer] = Tracer
+    unfolded = False
 
-    def proof(self, claim: Claim, factors: Sequence[Any], depth: int = 0) -> Any:
+    def proof(
+        self, claim: Claim, factors: Sequence[Any], depth: int = 0, paired: bool = False
+    ) -> Any:
         """A proof of a claim. Raises `Refused` where none is found."""
         if claim.left == claim.right and not any(claim.steps):
             return {"same": True}
         checker = self.checker([], claim.positive)
+        checker.paired, checker.unfolded = paired, self.unfolded
         try:
             self.entries(checker, claim, factors)
+        except Odd:
+            if paired:
+                raise
+            return self.proof(claim, factors, depth, paired=True)
+        except NeedEven as need:
+            half = self.proof(claim.put(halved(_size(need.size))), factors, depth + 1)
+            self.partial = True
+            return {"even": need.size, "half": half}
         except NeedOrder as need:
             if depth == _MOST_CASES:
                 raise Refused("too many orders of sizes") from None
@@ -413,13 +464,14 @@ def certificate(statement: Statement) -> Any:
     except (SymattnError, NotImplementedError, TypeError) as trouble:
         raise Refused(str(trouble).partition("\n")[0]) from None
     second, missing = None, ""
-    for letters_only, uses, factors in _ways(statement, claim):
+    for letters_only, unfolded, uses, factors in _ways(statement, claim):
         try:
             replay = Tracing(claim, uses, letters_only)
+            replay.unfolded = unfolded
             proof = replay.proof(replay.claim, factors)
         except Spent:
             raise
-        except (SymattnError, NeedOrder, RecursionError) as trouble:
+        except (SymattnError, NeedOrder, NeedEven, RecursionError) as trouble:
             missing = str(trouble).partition("\n")[0] if not letters_only else missing
             continue
         found = {
@@ -441,8 +493,8 @@ def certificate(statement: Statement) -> Any:
 def reason(found: Any) -> str:
     """What decided, in a line."""
     proof = found["proof"]
-    while "cases" in proof:
-        proof = proof["cases"][0]
+    while "cases" in proof or "half" in proof:
+        proof = proof["half"] if "half" in proof else proof["cases"][0]
     if proof.get("same"):
         return "both sides are the same expression"
     if not found["letters_only"]:
@@ -455,11 +507,18 @@ def reason(found: Any) -> str:
     )
 
 
-def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, Any, Any]]:
-    """The ways to a proof: functions as letters or by their rules, equations used and cofactors."""
+def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Any, Any]]:
+    """The ways to a proof: functions as letters or by their rules, numbers of places one by one.
+
+    Also what equations are used for, and cofactors.
+    """
     uses = _uses(claim)
-    for letters_only in (True, False):
-        yield letters_only, uses, []
+    sizes = {
+        size for part in claim.parts for x in part.atoms(sympy.MatrixSymbol) for size in x.shape
+    }
+    numbered = any(size in range(2, _MOST_UNFOLDED + 1) for size in sizes)
+    for letters_only, unfolded in ((True, False), (False, False), (False, True))[: 2 + numbered]:
+        yield letters_only, unfolded, uses, []
     numbers = {use[1] for use in uses if use[0] == "number"}
     kept = [k for k in range(len(claim.where)) if k not in numbers]
     places: dict[str, Callable[[Any], Any]] = {
@@ -474,7 +533,7 @@ def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, Any, Any]]
     for unused in ("known",), ("known", "orthonormal"):
         fewer = [use for use in uses if use[0] not in unused]
         for letters_only in (True, False) if found else ():
-            yield letters_only, fewer, found
+            yield letters_only, False, fewer, found
 
 
 def _uses(claim: Claim) -> list[list[Any]]:
