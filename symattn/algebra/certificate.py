@@ -507,6 +507,20 @@ def is_zero(poly: Poly) -> bool:
     return not any(left.values())
 
 
+class Slope(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
+    """The derivatives of a number, a 1 × 1 expression, by all entries of a letter: (∂f/∂x_kl)."""
+
+    expr = property(lambda self: self.args[0])
+    letter = property(lambda self: self.args[1])
+    shape = property(lambda self: self.args[1].shape)
+
+    def _rule(self, i: Any, j: Any) -> r.Rule:
+        return r.Entry(self, i, j)
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"∂({printer._print(self.expr)})/∂{self.letter.name}"
+
+
 class Checker:
     """The replay of one certificate, step by step.
 
@@ -1025,6 +1039,12 @@ class Checker:
         if isinstance(matrix, sympy.Inverse):
             self.partial = True
             return self.inverse(matrix.arg, i, j)
+        if isinstance(matrix, Slope):
+            noting, self.noting = self.noting, False
+            value = self.some(self.entry(matrix.expr, number(0), number(0)))
+            out = self.derived(value, matrix.letter.name, i, j)
+            self.noting = noting
+            return out
         if not isinstance(matrix, sympy.MatrixSymbol):
             raise Refused(f"an entry of {type(matrix).__name__} is not covered")
         if matrix.name in self.means:
@@ -1032,6 +1052,38 @@ class Checker:
         if matrix.name in self.permuted:  # p_ij is 1 where j = π(i)
             return self.delta(j, place(matrix.name, i, 0))
         return single(("entry", matrix.name, i, j))
+
+    def derived(self, poly: Poly, name: str, i: Form, j: Form) -> Poly:
+        """The derivative by entry (i, j) of a letter, by the rules for products and chains."""
+        out: Poly = {}
+        for mono, c in terms_of(poly):
+            for atom, p in atoms_of(mono):
+                inner = self.slope_of(atom, name, i, j)
+                if inner:
+                    left = dict(mono)
+                    left[atom] = p - 1
+                    out = plus(out, scaled(times(settled(left), inner), c * p))
+        return out
+
+    def slope_of(self, atom: Atom, name: str, i: Form, j: Form) -> Poly:
+        """The derivative of an atom; of what may have a kink or be an inverse there is none."""
+        text = spelled(atom)
+        if "⁻¹" not in text and not re.search(rf"(?<![\w']){re.escape(name)}\[", text):
+            return {}
+        match atom:
+            case ("entry", other, row, column) if other == name:
+                return times(self.delta(row, i), self.delta(column, j))
+            case ("exp", mono):
+                return times(single(atom), self.derived({mono: Fraction(1)}, name, i, j))
+            case ("sum", *_):
+                bound, mono = self.opened(atom)
+                return self.summed(bound, self.derived({mono: Fraction(1)}, name, i, j))
+            case ("poly", items):
+                return self.derived(dict(items), name, i, j)
+            case ("fn", "ln", items):
+                inner = self.derived(dict(items), name, i, j)
+                return times(inner, self.power(dict(items), Fraction(-1)))
+        raise Refused(f"{text[:60]} is not differentiated")
 
     def inverse(self, base: Any, i: Form, j: Form) -> Poly | None:
         """Entry (i, j) of the inverse of a letter, a product, a transpose, a multiple."""
@@ -1909,6 +1961,12 @@ class Claim:
                 if shapes.setdefault(letter.name, letter.shape) != letter.shape:
                     raise Refused(f"{letter.name} has two shapes")
         assumed = {s.name for pair in self.where for x in pair for s in x.atoms(sympy.MatrixSymbol)}
+        for node in {node for part in self.parts for node in part.atoms(Slope)}:
+            held = assumed | {*self.permuting} | {name for steps in self.steps for name, _ in steps}
+            if not isinstance(node.letter, sympy.MatrixSymbol) or node.letter.name in held:
+                raise Refused("a derivative by what is not free")
+            if tuple(node.expr.shape) != (1, 1):
+                raise Refused("a derivative of what is no number")
         if assumed & {name for steps in self.steps for name, _ in steps}:
             raise Refused("an equation about a step")
 
@@ -1940,6 +1998,7 @@ _MADE_OF: Mapping[str, Any] = {
             sympy.tanh,
             sympy.cos,
             sympy.sin,
+            Slope,
             sympy.floor,
             sympy.Mod,
             sympy.MatAdd,

@@ -217,6 +217,12 @@ def stated(
         yield statement
 
 
+def expressed(text: str, shapes: Mapping[str, Any]) -> Any:
+    """What a text means, the letters in it having these shapes."""
+    known = {name: shape for name, shape in shapes.items() if name in text}
+    return next(readings([[text]], known)).groups[0][0].meaning
+
+
 def _side(one: Any, texts: Iterator[Written]) -> Side:
     """A side, what it means if it is a text being the next of these."""
     if not isinstance(one, str):
