@@ -129,13 +129,13 @@ SHIFTS = (
             ratio(beside(1 + 0 * a, exp(b - a), exp(c - a))),
         ),
         "a b c: n 1",
-        shapes={x: ("n", 1) for x in "abc"},
+        shapes=dict.fromkeys("abc", ("n", 1)),
     ),
     yes(
         "softmax([a + c, b + c]) = softmax([a, b])",
         lambda a, b: (softmax(beside(a, b)),) * 2,
         "a b: n 1",
-        shapes={x: ("n", 1) for x in "abc"},
+        shapes=dict.fromkeys("abc", ("n", 1)),
     ),
     yes(
         "softmax([a, b]) [1, 0; 0, 1] = [sigmoid(a - b), sigmoid(b - a)]",
@@ -958,12 +958,12 @@ POSITIONS = (
     yes(
         "norm2([A ∘ cos(B) - Z ∘ sin(B), A ∘ sin(B) + Z ∘ cos(B)]) = norm2([A, Z])",
         lambda A, Z: (norm2(beside(A, Z)),) * 2,
-        shapes={x: ("n", "m") for x in "ABZ"},
+        shapes=dict.fromkeys("ABZ", ("n", "m")),
     ),
     yes(
         "rowsum((A ∘ cos(B) - Z ∘ sin(B)) ∘ (A ∘ cos(B) - Z ∘ sin(B)) + (A ∘ sin(B) + Z ∘ cos(B)) ∘ (A ∘ sin(B) + Z ∘ cos(B))) = norm2(A) + norm2(Z)",
         lambda A, Z: (norm2(beside(A, Z)),) * 2,
-        shapes={x: ("n", "m") for x in "ABZ"},
+        shapes=dict.fromkeys("ABZ", ("n", "m")),
     ),
     yes(
         "cos(x f) cos(y f)^T + sin(x f) sin(y f)^T = cos((x + c 1) f) cos((y + c 1) f)^T + sin((x + c 1) f) sin((y + c 1) f)^T",
@@ -1246,7 +1246,7 @@ HEADS = (
         "tr([A, B; C, D]) = tr(A) + tr(B)",
         lambda A, B, C, D: (tr(A) + tr(D), tr(A) + tr(B)),
         "A B C D: n n",
-        shapes={x: ("n", "n") for x in "ABCD"},
+        shapes=dict.fromkeys("ABCD", ("n", "n")),
     ),
 )
 
@@ -2000,7 +2000,7 @@ TRACES = (
         "tr(A B C) = tr(B A C)",
         lambda A, B, C: (tr(A @ B @ C), tr(B @ A @ C)),
         "A B C: n n",
-        shapes={x: ("n", "n") for x in "ABC"},
+        shapes=dict.fromkeys("ABC", ("n", "n")),
     ),
     no(
         "diag(a) A = A diag(a)",
@@ -2022,7 +2022,7 @@ TRACES = (
         "(A B) ∘ C = A (B ∘ C)",
         lambda A, B, C: ((A @ B) * C, A @ (B * C)),
         "A B C: n n",
-        shapes={x: ("n", "n") for x in "ABC"},
+        shapes=dict.fromkeys("ABC", ("n", "n")),
     ),
 )
 

@@ -269,28 +269,32 @@ def brief(text: str) -> str:
     return f"{text[:300]}… {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
+def parts(atom: Atom) -> tuple[tuple[Form, ...], frozenset[str], list[Atom]]:
+    """What an atom is made of: linear forms, the indices it binds, and atoms."""
+    match atom:
+        case ("entry", _, i, j) | ("δ", i, j):
+            return (i, j), frozenset(), []
+        case ("index", name):
+            return (variable(name),), frozenset(), []
+        case ("exp", mono):
+            return (), frozenset(), [inner for inner, _ in mono]
+        case ("sum", sizes, mono):
+            bound = frozenset(name for name, _ in sizes)
+            return tuple(size for _, size in sizes), bound, [inner for inner, _ in mono]
+        case ("first", at, line):
+            return (at,), frozenset(), [line]
+        case ("line", _, (index, size), items):
+            return (size,), frozenset({index}), [inner for mono, _ in items for inner, _ in mono]
+        case ("poly" | "fn", *_, items):
+            return (), frozenset(), [inner for mono, _ in items for inner, _ in mono]
+    return (), frozenset(), []
+
+
+@lru_cache(maxsize=65536)
 def indices(atom: Atom) -> frozenset[str]:
     """The indices that an atom depends on."""
-    match atom:
-        case ("entry", _, i, j):
-            return names(i) | names(j)
-        case ("index", name):
-            return frozenset({name})
-        case ("name" | "size" | "prime", *_):
-            return frozenset()
-        case ("δ", one, other):
-            return names(one) | names(other)
-        case ("exp", mono):
-            return indices_of(mono)
-        case ("sum", sizes, mono):
-            inner = indices_of(mono).union(*(names(size) for _, size in sizes))
-            return inner - {name for name, _ in sizes}
-        case ("line", _, (index, size), items):
-            inner = frozenset().union(*(indices_of(mono) for mono, _ in items))
-            return (inner | names(size)) - {index}
-        case ("first", at, line):
-            return names(at) | indices(line)
-    return frozenset().union(*(indices_of(mono) for mono, _ in atom[-1]))
+    forms, bound, atoms = parts(atom)
+    return frozenset().union(*map(names, forms), *map(indices, atoms)) - bound
 
 
 def indices_of(mono: Mono) -> frozenset[str]:
@@ -298,20 +302,11 @@ def indices_of(mono: Mono) -> frozenset[str]:
     return frozenset().union(*(indices(atom) for atom, _ in mono))
 
 
+@lru_cache(maxsize=65536)
 def height(atom: Atom) -> int:
     """How deep sums and lines are nested in an atom."""
-    match atom:
-        case ("sum", _, mono):
-            return 1 + max((height(inner) for inner, _ in mono), default=0)
-        case ("exp", mono):
-            return max((height(inner) for inner, _ in mono), default=0)
-        case ("line", _, _, items):
-            return 1 + max((height(inner) for mono, _ in items for inner, _ in mono), default=0)
-        case ("first", _, line):
-            return height(line)
-        case ("poly" | "fn", *_, items):
-            return max((height(inner) for mono, _ in items for inner, _ in mono), default=0)
-    return 0
+    _, bound, atoms = parts(atom)
+    return bool(bound) + max(map(height, atoms), default=0)
 
 
 def renamed(atom: Atom, new: Mapping[str, Form]) -> Atom:
@@ -363,24 +358,8 @@ def only_place(atoms: Iterable[Atom], index: str) -> tuple[Any, ...] | None:
         return True
 
     def within(atom: Atom) -> bool:
-        match atom:
-            case ("entry", _, i, j):
-                return look(i) and look(j)
-            case ("index", name):
-                return bool(name != index)
-            case ("δ", one, other):
-                return look(one) and look(other)
-            case ("sum", sizes, mono):
-                return all(look(size) for _, size in sizes) and all(within(a) for a, _ in mono)
-            case ("exp", mono):
-                return all(within(inner) for inner, _ in mono)
-            case ("line", _, (_, size), items):
-                return look(size) and all(within(a) for mono, _ in items for a, _ in mono)
-            case ("first", at, inner):
-                return look(at) and within(inner)
-            case ("poly" | "fn", *_, items):
-                return all(within(a) for mono, _ in items for a, _ in mono)
-        return True
+        forms, _, atoms = parts(atom)
+        return all(map(look, forms)) and all(map(within, atoms))
 
     return found.pop() if all(map(within, atoms)) and len(found) == 1 else None
 

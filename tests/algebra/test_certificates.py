@@ -11,6 +11,7 @@ import copy
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,6 @@ Made = dict[str, Any]
 def made(text: str, **options: Any) -> Made:
     """A certificate of a statement, as it comes out of a file."""
     found = traces.certificate(next(stated(text, None, **options)))
-    assert found is not None
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
 
@@ -238,8 +238,9 @@ def told(liar: type[traces.Tracer], text: str, options: dict[str, Any]) -> Made 
     statement = next(stated(text, None, **options))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(traces, "Tracing", Lying)
-        found = traces.certificate(statement)
-    return None if found is None else json.loads(json.dumps(found))
+        with suppress(Refused):
+            return json.loads(json.dumps(traces.certificate(statement)))  # type: ignore[no-any-return]
+    return None
 
 
 @pytest.mark.parametrize(
@@ -269,8 +270,9 @@ def test_the_prover_of_traces_proves_nothing_false(every: int) -> None:
             statement = next(stated(row.text, None, **options))
         except SymattnError:
             continue
-        found = traces.certificate(statement)
-        assert found is None or found["partial"] or row.options.get("sizes"), row.text
+        with suppress(Refused):
+            found = traces.certificate(statement)
+            assert found["partial"] or row.options.get("sizes"), row.text
 
 
 # ---- forged certificates --------------------------------------------------------------------
