@@ -1039,6 +1039,7 @@ class Checker:
             for atom, p in atoms_of(mono):
                 inner = self.slope_of(atom, name, i, j)
                 if inner:
+                    self.partial |= p.denominator != 1  # a root has no slope at 0
                     left = dict(mono)
                     left[atom] = p - 1
                     out = plus(out, scaled(times(settled(left), inner), c * p))
