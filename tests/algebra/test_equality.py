@@ -120,14 +120,14 @@ def test_the_scope_says_what_was_decided() -> None:
 
 def test_what_holds_at_sizes_that_we_chose_is_not_equal() -> None:
     """Shown entry by entry at sizes nobody wrote, which says nothing of others."""
-    answer = equal("hardmax(S) = hardmax(S + c 1^T)")
+    answer = equal("sparsemax(0 S) = ratio(1 + 0 S)")
     assert answer.verdict == "holds at the sizes tried"
     assert not answer
     assert answer.scope == "n = 2, m = 3"
     assert "not shown for other sizes" in str(answer)
     sizes = {"n": 2, "m": 3}
-    assert equal("hardmax(S) = hardmax(S + c 1^T)", sizes=sizes).verdict == "equal"
-    partly = equal("hardmax(S) = hardmax(S + c 1^T)", sizes={"n": 2})
+    assert equal("sparsemax(0 S) = ratio(1 + 0 S)", sizes=sizes).verdict == "equal"
+    partly = equal("sparsemax(0 S) = ratio(1 + 0 S)", sizes={"n": 2})
     assert partly.verdict == "holds at the sizes tried"
 
 
