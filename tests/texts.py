@@ -93,7 +93,7 @@ def value(tree: Tree, letters: Mapping[str, Any]) -> Any:
             inner = [value(arg, letters) for arg in args]
             if name in ENTRYWISE:
                 return entrywise(ENTRYWISE[name], *inner)
-            known = next((x for x in inner if isinstance(x, np.ndarray)), None)
+            known: Array = next((x for x in inner if isinstance(x, np.ndarray)), None)
             axis = int(name == "below")  # the side at which blocks meet
             sized = [
                 x.beside(known.shape[axis], True) if isinstance(x, Shapeless) else x for x in inner
@@ -222,7 +222,8 @@ def law(text: str, holds: bool, letters: str = "", **options: Any) -> Statement:
             one = one.made(*(np.shape(other) or (4, 4)))
         if isinstance(other, Shapeless):
             other = other.made(*np.shape(one))
-        return np.broadcast_arrays(np.atleast_2d(one), np.atleast_2d(other))
+        first, second = np.broadcast_arrays(np.atleast_2d(one), np.atleast_2d(other))
+        return first, second
 
     parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in free]
     sides.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
