@@ -1058,7 +1058,10 @@ class Checker:
     def cases(self, rule: r.Cases, env: Mapping[Any, Form]) -> Poly | None:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
         if not isinstance(rule.left, r.Ordinal) or not isinstance(rule.right, r.Ordinal):
-            raise Refused("cases that depend on entries are not covered")
+            room = plus(self.finite(rule.left, env), scaled(self.finite(rule.right, env), -1))
+            if rule.sign != "=" or any(mono for mono in room):
+                raise Refused("cases that depend on entries are not covered")
+            return self.value(rule.otherwise if room else rule.value, env)
         one, other = linear(rule.left.index, env), linear(rule.right.index, env)
         if rule.sign == "≤":
             room = plus_form(other, one, -1)

@@ -22,6 +22,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.all_sizes import AllSizes, proven_for_all_sizes
 from symattn.algebra.certificate import Refused, check
+from symattn.algebra.comparison import Joint, joined
 from symattn.algebra.counterexample import Counterexample, Side, broadcast
 from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
@@ -29,7 +30,7 @@ from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.free_algebra import follows_in_words
 from symattn.algebra.functions import Functions
 from symattn.algebra.hypotheses import Statement, inputs
-from symattn.algebra.refute import chosen_sizes, refuted, trial_sizes
+from symattn.algebra.refute import chosen_sizes, refuted, smallest, trial_sizes
 from symattn.algebra.shapes import SQUARE
 from symattn.algebra.statement import Written, readings
 from symattn.algebra.traces import certificate
@@ -147,8 +148,13 @@ def equal(
 def answered(
     statements: Iterator[Statement], sizes: Mapping[str, int] | None = None, effort: int = 1
 ) -> Equality:
-    """The answer to the first reading, with a note for others that have another answer."""
+    """The answer to the first reading, with a note for others that have another answer.
+
+    Of two derivations, a note says what would make them equal, where that is found.
+    """
     statement = next(statements)
+    if statement.joint is not None:
+        return _compared(statement.joint, statement, sizes, effort)
     answer = decide(statement, sizes, effort)
     if answer.verdict == "undecided":
         return answer
@@ -163,6 +169,28 @@ def answered(
             shapes_text = ", ".join(f"{name} {shape}" for name, shape in differing)
             notes.append(f"with {shapes_text} instead, the answer is: {found.summary}")
     return replace(answer, notes=tuple(notes))
+
+
+def _compared(
+    joint: Joint, statement: Statement, sizes: Mapping[str, int] | None, effort: int
+) -> Equality:
+    """The answer for two derivations: which inputs are partners, and what is missing."""
+    if joint.missing:
+        answer = Equality("undecided", "", joint.missing)
+    else:
+        answer = decide(statement, sizes, effort)
+    notes = [f"where {says}" for says in joint.says]
+    for offer in joint.offers if answer.verdict in ("different", "undecided") else ():
+        try:
+            (other,) = stated(joint.first, joint.second, where=(*joint.assumed, *offer))
+            found = None if other.joint.missing else decide(other, sizes, effort)
+        except SymattnError:
+            continue
+        if found is not None and found:
+            words = " ".join(f'--where "{one}"' for one in offer)
+            notes.append(f"with {words} the answer is: {found.summary}")
+            break
+    return replace(answer, reading=joint.reading, notes=tuple(notes))
 
 
 def stated(
@@ -188,6 +216,10 @@ def stated(
         raise SymattnError("two sides are needed: equal(A, B), or a text with =")
     assumed_too = [where] if isinstance(where, str) else where
     instance(assumed_too, (list, tuple), "where", "equations in a list")
+    joint = None
+    if len(chain) == 2 and all(isinstance(one, Derivation) for one in chain):
+        joint = joined(*chain, assumed_too, table(shapes, "shapes"))
+        chain, assumed_too = [joint.left, joint.right], joint.where
     positive, permuting = words(positive, "positive"), words(permuting, "permuting")
     pairs = [chain, *map(_halves, assumed_too)]
     square = {name: (SQUARE + name, SQUARE + name) for name in permuting}
@@ -211,6 +243,7 @@ def stated(
             tuple(side.meaning for side in sides[0]),
             built.letters,
             declared=frozenset(known),
+            joint=joint,
         )
         statement = replace(_substituted(statement), origin=statement)
         _check_shapes(statement)
@@ -420,6 +453,8 @@ def _decided(
     for trial in [given] if fixed else trial_sizes(statement, symbols, given):
         found = refuted(statement, trial)
         if found.counterexample is not None:
+            if statement.joint is not None:
+                trial, found = smallest(statement, trial, set(given))
             why = "Arb proves that the values differ"
             return Equality("different", _sizes_text(statement, trial), why, found.counterexample)
         defined = defined or found.defined
@@ -518,6 +553,10 @@ def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
         if isinstance(side.meaning, MatrixExpr):
             for size in shape_of(side.meaning):
                 found |= size.free_symbols
+        if isinstance(side.meaning, Derivation):
+            counts = (step.count for step in side.meaning.steps if step.count is not None)
+            found |= {s for count in counts for s in count.free_symbols}
+            found -= set(side.meaning.sizes)
     return found
 
 

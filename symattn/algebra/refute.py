@@ -33,6 +33,7 @@ from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import TooHard
 from symattn.algebra.hypotheses import Statement, examples
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
+from symattn.arithmetic.exact import EXACT
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes import Mask, Rotary
@@ -79,12 +80,18 @@ def chosen_sizes(statement: Statement, symbols: set[sympy.Symbol]) -> Sizes:
     return _assigned(statement, sorted(symbols, key=_rank), 0)
 
 
+#: Small sizes; those that are not here are 1.
+_SMALL = {"n": 2, "m": 2, "h": 2, "d_k": 2, "d_r": 2, "d_model": 2}
+
+
 def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) -> Iterator[Sizes]:
     """Sizes at which numbers are tried: in one order, and in the opposite one."""
     ranked = sorted(symbols, key=_rank)
     if not ranked:
         yield {}
         return
+    if statement.joint is not None:  # numbers are the smaller, and the sooner tried
+        yield {**{s: _SMALL.get(s.name, 1) for s in ranked}, **given}
     yield {**_assigned(statement, ranked, 0), **given}
     yield {**_assigned(statement, ranked[::-1], 1, apart=2), **given}
     if any(isinstance(side.meaning, Derivation) for side in statement.all_sides):
@@ -554,6 +561,32 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     return Found(None, defined, _one_sided(statement, sampler) if defined else "")
 
 
+def _refuting(statement: Statement, sampler: _Sampler, most: int) -> Compared | None:
+    """Whether some of the first samples refute a statement."""
+    for scalars, given in islice(sampler.samples(), most):
+        answer = _tried(statement, sampler, given, scalars)
+        if answer.place is not None and sampler.exact:
+            return answer
+    return None
+
+
+def smallest(statement: Statement, sizes: Sizes, fixed: set[sympy.Symbol]) -> tuple[Sizes, Found]:
+    """The smallest sizes at which numbers refute a statement, one made smaller after the other.
+
+    At the sizes that are given there are such numbers.
+    """
+    for symbol in sorted(set(sizes) - fixed, key=_rank, reverse=True):
+        for size in range(1, sizes[symbol]):
+            smaller = {**sizes, symbol: size}
+            try:
+                if _refuting(statement, _Sampler(statement, smaller), _SAMPLES) is not None:
+                    sizes = smaller
+                    break
+            except (SymattnError, ValueError):
+                continue
+    return sizes, refuted(statement, sizes)
+
+
 def _one_sided(statement: Statement, sampler: _Sampler) -> str:
     """Which side alone has values on a whole region, as ln(x²) has where 2 ln x has none."""
     for scalars, given in sampler.generic():
@@ -617,9 +650,11 @@ def _simpler(
 def _counterexample(
     sampler: _Sampler, given: Mapping[str, Array], scalars: Sizes, found: Compared
 ) -> Counterexample:
+    joint = sampler.statement.joint
+    shown = given if joint is None else joint.shown(given, EXACT, sampler.sizes)
     values = [
         (name, _nested(array))
-        for name, array in given.items()
+        for name, array in shown.items()
         if name not in sampler.assumed.defined
     ]
     values += [(s.name, number) for s, number in scalars.items() if s not in sampler.sizes]

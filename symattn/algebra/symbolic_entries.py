@@ -401,7 +401,7 @@ class EntryForms:
     def _cases(self, rule: Cases) -> Poly | None:
         left, right = rule.left, rule.right
         if not isinstance(left, Ordinal) or not isinstance(right, Ordinal):
-            raise NotHere("cases that depend on entries are not covered")
+            return self._cases_of_numbers(rule)
         one, other = (sympy.sympify(side.index, strict=True) for side in (left, right))
         if one.has(Nth) or other.has(Nth) or not _is_plain(one) or not _is_plain(other):
             raise NotHere("a condition on a list")
@@ -414,6 +414,13 @@ class EntryForms:
         same = self.ranges.equals(one, other)
         unlike = normal.plus((normal.constant(1), normal.scaled(same, -1)))
         return normal.plus((normal.times(same, value), normal.times(unlike, otherwise)))
+
+    def _cases_of_numbers(self, rule: Cases) -> Poly | None:
+        """Cases that depend on an entry, where that is known to be a number."""
+        room = normal.plus((self._finite(rule.right), normal.scaled(self._finite(rule.left), -1)))
+        if rule.sign != "=" or any(mono for mono in room):
+            raise NotHere("cases that depend on entries are not covered")
+        return self.rule(rule.otherwise if room else rule.value)
 
     def _holds(self, one: Any, sign: str, other: Any) -> bool | None:
         """Whether a condition holds; None for an equality that may or may not."""
