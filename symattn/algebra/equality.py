@@ -115,6 +115,8 @@ def equal(
     where: str | Sequence[Any] = (),
     positive: Sequence[str] = (),
     permuting: Sequence[str] = (),
+    orthogonal: Sequence[str] = (),
+    symmetric: Sequence[str] = (),
     effort: int = 1,
 ) -> Equality:
     """Decide whether two matrix expressions, steps or derivations are equal.
@@ -123,8 +125,12 @@ def equal(
     (its last step is meant); one text may hold both sides around ``=``. `sizes` are the sizes to
     decide at (all, if none are given), `shapes` those of letters that a text does not tell
     (``("n", "d")``, ``(2, 3)`` or ``"scalar"``), `where` equations that are assumed, `positive`
-    letters whose entries are > 0, `permuting` letters of permutation matrices. `effort` multiplies
-    the budget of work, which is counted in steps.
+    letters whose entries are > 0, `permuting`, `orthogonal` and `symmetric` letters of such
+    matrices. `effort` multiplies the budget of work, which is counted in steps.
+
+    Two derivations are compared as functions of the same inputs, those of the same name; `where`
+    says what other inputs are: ``"W_K[1] = W_K[2]"``, ``"W_K = repeat(W_K')"`` with the second's
+    W_K, ``"memory = X"`` (see `symattn.algebra.comparison`).
 
     Raises `SymattnError` for what cannot be read and for shapes that do not fit.
 
@@ -140,7 +146,14 @@ def equal(
         )
     sizes, effort = table(sizes, "sizes"), whole(effort, "effort", 1, MOST_EFFORT)
     statements = stated(
-        left, right, shapes=shapes, where=where, positive=positive, permuting=permuting
+        left,
+        right,
+        shapes=shapes,
+        where=where,
+        positive=positive,
+        permuting=permuting,
+        orthogonal=orthogonal,
+        symmetric=symmetric,
     )
     return answered(statements, sizes, effort)
 
@@ -201,6 +214,8 @@ def stated(
     where: Any = (),
     positive: Any = (),
     permuting: Any = (),
+    orthogonal: Any = (),
+    symmetric: Any = (),
 ) -> Iterator[Statement]:
     """The statements that the arguments of `equal` make, one a reading, the likeliest first.
 
@@ -221,8 +236,12 @@ def stated(
         joint = joined(*chain, assumed_too, table(shapes, "shapes"))
         chain, assumed_too = [joint.left, joint.right], joint.where
     positive, permuting = words(positive, "positive"), words(permuting, "permuting")
-    pairs = [chain, *map(_halves, assumed_too)]
-    square = {name: (SQUARE + name, SQUARE + name) for name in permuting}
+    orthogonal, symmetric = words(orthogonal, "orthogonal"), words(symmetric, "symmetric")
+    kinds = [[f"{name}^T {name}", "I"] for name in orthogonal]
+    kinds += [[name, f"{name}^T"] for name in symmetric]
+    pairs = [chain, *map(_halves, assumed_too), *kinds]
+    named = (*permuting, *orthogonal, *symmetric)
+    square = {name: (SQUARE + name, SQUARE + name) for name in named}
     known = {**square, **_known_shapes(pairs), **table(shapes, "shapes")}
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
     for built in readings(texts, known, tuple(positive)):
@@ -246,6 +265,10 @@ def stated(
             joint=joint,
         )
         statement = replace(_substituted(statement), origin=statement)
+        spoken = {x for pair in sides[: len(sides) - len(kinds)] for s in pair for x in s.letters()}
+        for kind, names in (("orthogonal", orthogonal), ("symmetric", symmetric)):
+            for name in sorted({*names} - spoken):
+                raise SymattnError(f"{kind}: there is no letter {quote(name)} here")
         _check_shapes(statement)
         _check_letters(statement)
         _check_steps(statement)
