@@ -638,6 +638,7 @@ class _Joining:
             raise self._other_shapes(outputs)
         made = self._made(self._letters())
         sides = [self._side(letter, made) for letter in last]
+        sides[1] = _unmarked(sides[1])
         inputs = []
         for number, side in enumerate(self.sides):
             for item in side.inputs:
@@ -788,11 +789,17 @@ class _Joining:
             yield tuple(heads)
 
     def _as_steps(self, first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Inputs of the one as steps of the other that have the same name."""
-        for names, other in ((first, self.sides[1]), (second, self.sides[0])):
+        """Inputs of the one as what the other makes: K as its K, K_rotated or K_cached."""
+        for names, other, mark in ((first, self.sides[1], PRIME), (second, self.sides[0], "")):
             bare = [name.rstrip(PRIME) for name in names]
-            if all(name in other.names for name in bare):
-                yield tuple(f"{name} = {name}{PRIME}" for name in bare)
+            made = [[x for x in other.names if x == n or x.startswith(f"{n}_")] for n in bare]
+            if not all(made):
+                continue
+            for which in (-1, 0):
+                last = [steps[which] for steps in made]
+                yield tuple(
+                    f"{name} = {step}{mark}" for name, step in zip(names, last, strict=True)
+                )
 
     def _options(self, item: Item) -> list[str]:
         """Values that an input might have: 0, 1 of one that says yes or no, I, another input."""
@@ -854,6 +861,21 @@ def _with_sizes(side: Derivation) -> Derivation:
         sizes={},
         labels={},
     )
+
+
+def _unmarked(side: Derivation) -> Derivation:
+    """A derivation whose steps have no primes, where no other matrix of it has that letter."""
+    taken = {item.letter for item in (*side.inputs, *side.steps)}
+    letters = {
+        (bare := _bare(step.symbol)): sympy.MatrixSymbol(step.letter.rstrip(PRIME), *bare.shape)
+        for step in side.steps
+        if step.letter.endswith(PRIME) and step.letter.rstrip(PRIME) not in taken
+    }
+    steps = (
+        replace(step, symbol=step.symbol.xreplace(letters), expr=step.expr.xreplace(letters))
+        for step in side.steps
+    )
+    return replace(side, steps=tuple(steps))
 
 
 def _marked(side: Derivation) -> Derivation:
