@@ -7,7 +7,7 @@ Fu, Ermon, Rudra, Ré, *FlashAttention* (2022), appendices B.2 (the formulas) an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy
@@ -18,6 +18,8 @@ from symattn.derivatives.rules import Share, change, shares, summed
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.heads import GroupSum, Head, HeadSum
 from symattn.nodes.lines import Filled
+from symattn.nodes.masks import Masked, VisibleScores
+from symattn.nodes.normalise import Normaliser
 from symattn.notation.options import CHANGE, GRADIENT, derived_from, prefixed
 from symattn.step import HEAD, Input, Item, Step, letter_of
 
@@ -162,6 +164,8 @@ class _Reverse:
     active: set[str]
     wanted: Collection[str]
     gathered: dict[str, list[tuple[Share, Step]]] = field(default_factory=dict)
+    #: The gradients that are another matrix's, as they are: that of Z is that of G.
+    passed: dict[str, MatrixExpr] = field(default_factory=dict)
 
     def walk(self, target: Step) -> list[Step]:
         """The steps, each after those it reads."""
@@ -181,7 +185,11 @@ class _Reverse:
             for operand in sorted(passed, key=lambda x: len(self._readers(x, target)) > 1):
                 readers[operand].discard(letter)
                 if not readers[operand]:
-                    gradients.append(self._gradient(graph.items[operand]))
+                    gradient = self._gradient(graph.items[operand])
+                    if operand not in self.wanted and _is_passed(gradient):
+                        self.passed[operand] = gradient.expr
+                    else:
+                        gradients.append(gradient)
                     ready.append(operand)
         return gradients
 
@@ -194,9 +202,20 @@ class _Reverse:
         }
 
     def _pass_on(self, step: Step) -> None:
-        upstream = _symbol(GRADIENT, step.symbol)
+        upstream = self.passed.get(step.letter, _symbol(GRADIENT, step.symbol))
+        hides = isinstance(step.expr, Masked) and self._is_weighed(step)
         for share in shares(step.expr, upstream, self.active, step.symbol):
+            if hides and share.gradient == VisibleScores(upstream, step.expr.mask):
+                share = replace(share, gradient=upstream)
             self.gathered.setdefault(letter_of(share.leaf), []).append((share, step))
+
+    def _is_weighed(self, scores: Step) -> bool:
+        """Whether nothing but weights is made of scores, so that a gradient is 0 at −∞."""
+        readers = [step.expr for step in self.graph.steps if scores.letter in step.operands]
+        return all(
+            isinstance(expr, Normaliser) and expr.additive_mask and expr.args[0] == scores.symbol
+            for expr in readers
+        )
 
     def _gradient(self, item: Item) -> Step:
         """The sum of what all readers pass back."""
@@ -254,6 +273,12 @@ class _Reverse:
             return None, gradient
         groups = self.graph.count(item)
         return None, GroupSum(gradient.xreplace({HEAD: _MEMBER}), _MEMBER, count, groups, HEAD)
+
+
+def _is_passed(gradient: Step) -> bool:
+    """Whether a gradient is that of another matrix, as it is."""
+    kind = Head if gradient.per_head else sympy.MatrixSymbol
+    return isinstance(gradient.expr, kind) and gradient.expr.shape == gradient.shape
 
 
 _PASSED = "Nothing is done to it on the way, so that its gradient is passed on."
