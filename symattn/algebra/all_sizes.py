@@ -98,12 +98,20 @@ def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, EntryForms
                 sums.unit.append(Contraction(symbol, not columns, symbol, columns, rows))
     if isinstance(meaning, Derivation):
         for step in meaning.steps:
-            means[step.letter] = _by_heads(step.expr, means)
+            means[step.letter] = (
+                _by_heads(step.expr, means) if _adds_heads(statement) else step.expr
+            )
         meaning = means[meaning.steps[-1].letter]
     proof = EntryForms(sums, means, statement.positive)
     for one, two in others:
         _learn(proof, one, two)
     return meaning, proof
+
+
+def _adds_heads(statement: Any) -> bool:
+    """Whether one side alone is a sum over heads, so that the other is to be written as one."""
+    sides = (statement.left.meaning, statement.right.meaning)
+    return len({any(x.expr.has(HeadSum) for x in getattr(s, "steps", ())) for s in sides}) == 2
 
 
 def _by_heads(expr: MatrixExpr, means: Mapping[str, MatrixExpr]) -> MatrixExpr:

@@ -86,7 +86,7 @@ class Joint:
         first, second = self.alone
         if not first or not second:
             return ""
-        hint = f'{first[0]} = {second[0]}' if len(first) == 1 else f"{first[0]} = …"
+        hint = f"{first[0]} = {second[0]}" if len(first) == 1 else f"{first[0]} = …"
         return (
             f"{_listed(first)} of the first and {_listed(second)} of the second have no partner; "
             f'say what they are, as in --where "{hint}"'
@@ -214,7 +214,9 @@ class _Joining:
         if sympy.expand(a - b) == 0:
             return True
         difference = sympy.expand(a - b)
-        for size in sorted(difference.free_symbols, key=lambda one: (not _is_second(one), str(one))):
+        for size in sorted(
+            difference.free_symbols, key=lambda one: (not _is_second(one), str(one))
+        ):
             factor = difference.coeff(size)
             value = sympy.expand(-(difference - factor * size) / factor)
             if factor in (1, -1) and size not in value.free_symbols and value.is_positive:
@@ -652,10 +654,10 @@ class _Joining:
             one if isinstance(one, str) else tuple(map(self._put, one)) for one in self.where
         )
         says = tuple(dict.fromkeys((*self._size_words(), *self.says)))
-        inputs += [
-            (name, self._side(name, made, name)) for name in self.fresh if name in used
-        ]
-        return Joint(*sides, *sides, (), where, says, alone, tuple(inputs), tuple(self._offers(alone)))
+        inputs += [(name, self._side(name, made, name)) for name in self.fresh if name in used]
+        return Joint(
+            *sides, *sides, (), where, says, alone, tuple(inputs), tuple(self._offers(alone))
+        )
 
     def _put(self, one: Any) -> Any:
         if not isinstance(one, sympy.Basic):

@@ -30,7 +30,14 @@ from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.free_algebra import follows_in_words
 from symattn.algebra.functions import Functions
 from symattn.algebra.hypotheses import Statement, inputs
-from symattn.algebra.refute import chosen_sizes, refuted, smallest, trial_sizes
+from symattn.algebra.refute import (
+    chosen_sizes,
+    is_refuted,
+    refuted,
+    small_sizes,
+    smallest,
+    trial_sizes,
+)
 from symattn.algebra.shapes import SQUARE
 from symattn.algebra.statement import Written, readings
 from symattn.algebra.traces import certificate
@@ -196,14 +203,22 @@ def _compared(
     for offer in joint.offers if answer.verdict in ("different", "undecided") else ():
         try:
             (other,) = stated(joint.first, joint.second, where=(*joint.assumed, *offer))
-            found = None if other.joint.missing else decide(other, sizes, effort)
+            if (other.joint and other.joint.missing) or _is_refuted(other):
+                continue
+            found = decide(other, sizes, effort)
         except SymattnError:
             continue
-        if found is not None and found:
+        if found:
             words = " ".join(f'--where "{one}"' for one in offer)
             notes.append(f"with {words} the answer is: {found.summary}")
             break
     return replace(answer, reading=joint.reading, notes=tuple(notes))
+
+
+def _is_refuted(statement: Statement) -> bool:
+    """Whether the first numbers that are tried refute a statement."""
+    trials = trial_sizes(statement, _sizes_of(statement), {})
+    return any(is_refuted(statement, sizes) for sizes in trials)
 
 
 def stated(
@@ -474,10 +489,11 @@ def _decided(
     """The answer, with numbers before proofs."""
     defined, one_sided = False, ""
     for trial in [given] if fixed else trial_sizes(statement, symbols, given):
-        found = refuted(statement, trial)
+        if statement.joint is not None and is_refuted(statement, trial):
+            trial, found = smallest(statement, trial, set(given))
+        else:
+            found = refuted(statement, trial)
         if found.counterexample is not None:
-            if statement.joint is not None:
-                trial, found = smallest(statement, trial, set(given))
             why = "Arb proves that the values differ"
             return Equality("different", _sizes_text(statement, trial), why, found.counterexample)
         defined = defined or found.defined
@@ -500,7 +516,8 @@ def _decided(
         proof = certified(statement)
         partial = whole.partial or bool(proof and proof["partial"])
         return Equality("equal", FOR_ALL, whole.why, partial=partial, certificate=proof)
-    chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
+    usual = chosen_sizes(statement, symbols) if statement.joint is None else small_sizes(symbols)
+    chosen = given if fixed else {**usual, **given}
     try:
         with within(steps):
             partial = _equal_at(statement, chosen)

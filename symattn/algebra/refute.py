@@ -9,7 +9,7 @@ special matrices: an equation may have other solutions than the generic ones.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count, islice
 from math import prod
@@ -84,6 +84,11 @@ def chosen_sizes(statement: Statement, symbols: set[sympy.Symbol]) -> Sizes:
 _SMALL = {"n": 2, "m": 2, "h": 2, "d_k": 2, "d_r": 2, "d_model": 2}
 
 
+def small_sizes(symbols: Iterable[sympy.Symbol]) -> Sizes:
+    """Sizes of 1 and 2, at which numbers for whole derivations are few."""
+    return {symbol: _SMALL.get(symbol.name, 1) for symbol in symbols}
+
+
 def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) -> Iterator[Sizes]:
     """Sizes at which numbers are tried: in one order, and in the opposite one."""
     ranked = sorted(symbols, key=_rank)
@@ -91,7 +96,7 @@ def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) 
         yield {}
         return
     if statement.joint is not None:  # numbers are the smaller, and the sooner tried
-        yield {**{s: _SMALL.get(s.name, 1) for s in ranked}, **given}
+        yield {**small_sizes(symbols), **given}
     yield {**_assigned(statement, ranked, 0), **given}
     yield {**_assigned(statement, ranked[::-1], 1, apart=2), **given}
     if any(isinstance(side.meaning, Derivation) for side in statement.all_sides):
@@ -561,13 +566,13 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     return Found(None, defined, _one_sided(statement, sampler) if defined else "")
 
 
-def _refuting(statement: Statement, sampler: _Sampler, most: int) -> Compared | None:
-    """Whether some of the first samples refute a statement."""
-    for scalars, given in islice(sampler.samples(), most):
-        answer = _tried(statement, sampler, given, scalars)
-        if answer.place is not None and sampler.exact:
-            return answer
-    return None
+def is_refuted(statement: Statement, sizes: Sizes) -> bool:
+    """Whether the first numbers at these sizes refute a statement."""
+    sampler = _Sampler(statement, sizes)
+    return any(
+        _tried(statement, sampler, given, scalars).place is not None and sampler.exact
+        for scalars, given in islice(sampler.samples(), _SAMPLES)
+    )
 
 
 def smallest(statement: Statement, sizes: Sizes, fixed: set[sympy.Symbol]) -> tuple[Sizes, Found]:
@@ -579,7 +584,7 @@ def smallest(statement: Statement, sizes: Sizes, fixed: set[sympy.Symbol]) -> tu
         for size in range(1, sizes[symbol]):
             smaller = {**sizes, symbol: size}
             try:
-                if _refuting(statement, _Sampler(statement, smaller), _SAMPLES) is not None:
+                if is_refuted(statement, smaller):
                     sizes = smaller
                     break
             except (SymattnError, ValueError):

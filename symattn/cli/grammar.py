@@ -46,10 +46,10 @@ _ATTENTIONS = (
     ("causal#weights", "one step; multi-head#weights[2] of one head, output[p+1:] from a row on"),
     ('--where "W_K[1] = W_K[2]"', "two heads are the same"),
     ('--where "W_K = W_K[1]"', "all heads are the same"),
-    ("--where \"W_K = repeat(W_K')\"", "heads share what the second has, one for each group"),
-    ("--where \"W_O' = split(W_O)\"", "one matrix a head, of one for all"),
+    ('--where "W_K = repeat(W_K\')"', "heads share what the second has, one for each group"),
+    ('--where "W_O\' = split(W_O)"', "one matrix a head, of one for all"),
     ('--where "memory = X"', "an input is another input, or any expression"),
-    ("--where \"Q = Q'\"", "an input is a step of the other"),
+    ('--where "Q = Q\'"', "an input is a step of the other"),
     ('--where "h = 4"', "a size has a value"),
 )
 

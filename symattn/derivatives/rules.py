@@ -137,7 +137,9 @@ def _of_factor(place: int, count: int, is_turned: bool) -> str:
     factor = f"the {other} factor" + ("" if is_turned else ", transposed")
     parts = (gradient.rstrip(","), factor) if is_left != is_turned else (f"{factor}", gradient)
     where = f"the {side} factor" + (", transposed" if is_turned else "")
-    return f"In the product ‹› is {where}: its gradient is {parts[0]}, times {parts[1].rstrip(',')}."
+    return (
+        f"In the product ‹› is {where}: its gradient is {parts[0]}, times {parts[1].rstrip(',')}."
+    )
 
 
 # ---- forwards --------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ class _Reverse:
             step = graph.items[letter]
             if not isinstance(step, Step):
                 continue
-            self._pass_on(step)
+            self._pass_on(step, target)
             passed = [x for x in order if x in step.operands and x in self.active]
             # what many steps read comes last: dW_V, then dX
             for operand in sorted(passed, key=lambda x: len(self._readers(x, target)) > 1):
@@ -201,20 +201,23 @@ class _Reverse:
             if letter in step.operands and step.letter in self.active & behind
         }
 
-    def _pass_on(self, step: Step) -> None:
+    def _pass_on(self, step: Step, target: Step) -> None:
         upstream = self.passed.get(step.letter, _symbol(GRADIENT, step.symbol))
-        hides = isinstance(step.expr, Masked) and self._is_weighed(step)
+        hides = isinstance(step.expr, Masked) and self._is_weighed(step, target)
         for share in shares(step.expr, upstream, self.active, step.symbol):
             if hides and share.gradient == VisibleScores(upstream, step.expr.mask):
                 share = replace(share, gradient=upstream)
             self.gathered.setdefault(letter_of(share.leaf), []).append((share, step))
 
-    def _is_weighed(self, scores: Step) -> bool:
-        """Whether nothing but weights is made of scores, so that a gradient is 0 at −∞."""
-        readers = [step.expr for step in self.graph.steps if scores.letter in step.operands]
-        return all(
-            isinstance(expr, Normaliser) and expr.additive_mask and expr.args[0] == scores.symbol
-            for expr in readers
+    def _is_weighed(self, scores: Step, target: Step) -> bool:
+        """Whether the loss depends on scores by weights alone: their gradient is 0 at −∞."""
+        readers = [self.graph.items[letter] for letter in self._readers(scores.letter, target)]
+        return scores.letter != target.letter and all(
+            isinstance(step, Step)
+            and isinstance(step.expr, Normaliser)
+            and step.expr.additive_mask
+            and step.expr.args[0] == scores.symbol
+            for step in readers
         )
 
     def _gradient(self, item: Item) -> Step:

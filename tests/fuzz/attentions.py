@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -61,12 +61,15 @@ def spec_of(attention: Attention) -> dict[str, Any]:
         return value and {value[0]: dict(value[1])}
 
     scale = attention.scale
+    bias = named(attention.bias)
+    if bias and "relative" in bias:
+        bias = {"relative": {"buckets": 32, "max_distance": 128, **bias["relative"]}}
     return {
         **vars(attention),
         "source": attention.source or "given",
         "scale": True if scale == DEFAULT_SCALE else False if scale is None else str(scale),
         "positions": named(attention.positions),
-        "bias": named(attention.bias),
+        "bias": bias,
         "mask": [table(pair) for pair in attention.mask],
         "soft_cap": attention.soft_cap and str(attention.soft_cap),
     }
@@ -76,8 +79,7 @@ def computed(row: Attention, given: Mapping[str, Any], second: bool) -> Any:
     """What NumPy makes of the inputs of one of the two; None where that has no value."""
     names = [item.name for item in row.derivation().inputs]
     mine = {
-        name: given[f"{name}'"] if second and f"{name}'" in given else given[name]
-        for name in names
+        name: given[f"{name}'"] if second and f"{name}'" in given else given[name] for name in names
     }
     try:
         return _OfGiven(spec_of(row), mine).result()
@@ -134,13 +136,13 @@ def falsehood(one: Attention, other: Attention, joint: Joint, answer: Equality) 
 
 def compared(one: Variant, other: Variant) -> tuple[str, str, float]:
     """The answer for two variants in a word, what is false of it, and the seconds it took."""
-    begun = perf_counter()
+    begun = process_time()
     try:
         first = next(statements := stated(one.spec.derivation(), other.spec.derivation()))
         answer = answered(iter([first, *statements]))
     except SymattnError as error:
-        return "other shapes" if "shapes" in str(error) else str(error), "", perf_counter() - begun
-    taken = perf_counter() - begun
+        return "other shapes" if "shapes" in str(error) else str(error), "", process_time() - begun
+    taken = process_time() - begun
     assert first.joint is not None
     hint = any(note.startswith("with --where") for note in answer.notes)
     verdict = "no partners" if first.joint.missing else answer.summary.partition(" (n =")[0]
