@@ -1058,10 +1058,10 @@ class Checker:
     def cases(self, rule: r.Cases, env: Mapping[Any, Form]) -> Poly | None:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
         if not isinstance(rule.left, r.Ordinal) or not isinstance(rule.right, r.Ordinal):
-            room = plus(self.finite(rule.left, env), scaled(self.finite(rule.right, env), -1))
-            if rule.sign != "=" or any(mono for mono in room):
+            apart = plus(self.finite(rule.left, env), scaled(self.finite(rule.right, env), -1))
+            if rule.sign != "=" or any(mono for mono in apart):
                 raise Refused("cases that depend on entries are not covered")
-            return self.value(rule.otherwise if room else rule.value, env)
+            return self.value(rule.otherwise if apart else rule.value, env)
         one, other = linear(rule.left.index, env), linear(rule.right.index, env)
         if rule.sign == "≤":
             room = plus_form(other, one, -1)
@@ -1092,7 +1092,7 @@ class Checker:
         if frozenset().union(*map(names, points)) - self.scope - names(size):
             raise self.wrong("a cut at an index that is not open here")
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
-        self.settle(step, needs, f"{len(points) - 1} parts")
+        self.settle(step, needs, "1 part" if len(points) == 2 else f"{len(points) - 1} parts")
         out, scope, noting = [], self.scope, self.noting
         for low, high in pairwise(points):
             count = plus_form(high, low, -1)

@@ -22,7 +22,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.counterexample import Side
 from symattn.algebra.statement import readings
 from symattn.derivation import Derivation
-from symattn.errors import ReadError, ShapeError, SymattnError, nearest, quote
+from symattn.errors import ReadError, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
 from symattn.nodes.heads import Head, Slice, Split
 from symattn.nodes.rule import Nth
@@ -159,8 +159,7 @@ def joined(
     left: Derivation, right: Derivation, where: Sequence[Any], shapes: Mapping[str, Any]
 ) -> Joint:
     """The two derivations over one set of inputs. Raises `SymattnError` for what cannot be."""
-    joint = _Joining(left, right, shapes).done(where)
-    return replace(joint, first=left, second=right, assumed=tuple(where))
+    return _Joining(left, right, shapes).done(where)
 
 
 @dataclass
@@ -177,6 +176,7 @@ class _Joining:
     """Finds partners, and puts both derivations over one set of inputs."""
 
     def __init__(self, left: Derivation, right: Derivation, shapes: Mapping[str, Any]) -> None:
+        self.given = (left, right)
         first, second = _with_sizes(left), _marked(_with_sizes(right))
         self.sides = (first, second)
         self.shapes = dict(shapes)
@@ -240,7 +240,7 @@ class _Joining:
         self._pair(waiting)
         left_over = [text for text in waiting if not self._tie_heads(text)]
         self._define(left_over)
-        return self._joint()
+        return self._joint(tuple(where))
 
     def _pair(self, waiting: Sequence[str]) -> None:
         """Inputs of the same name are partners where nothing else is said."""
@@ -620,7 +620,7 @@ class _Joining:
             out[one.subs(self.sizes)] = other.subs(self.sizes)
         return out
 
-    def _joint(self) -> Joint:
+    def _joint(self, assumed: tuple[Any, ...]) -> Joint:
         last = [side.steps[-1].letter for side in self.sides]
         outputs = [self.nodes[letter].item for letter in last]
         shapes = [*zip(*(item.shape for item in outputs), strict=True)]
@@ -656,7 +656,16 @@ class _Joining:
         says = tuple(dict.fromkeys((*self._size_words(), *self.says)))
         inputs += [(name, self._side(name, made, name)) for name in self.fresh if name in used]
         return Joint(
-            *sides, *sides, (), where, says, alone, tuple(inputs), tuple(self._offers(alone))
+            left=sides[0],
+            right=sides[1],
+            first=self.given[0],
+            second=self.given[1],
+            assumed=assumed,
+            where=where,
+            says=says,
+            alone=alone,
+            inputs=tuple(inputs),
+            offers=tuple(self._offers(alone)),
         )
 
     def _put(self, one: Any) -> Any:

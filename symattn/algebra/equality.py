@@ -248,7 +248,7 @@ def stated(
     instance(assumed_too, (list, tuple), "where", "equations in a list")
     joint = None
     if len(chain) == 2 and all(isinstance(one, Derivation) for one in chain):
-        joint = joined(*chain, assumed_too, table(shapes, "shapes"))
+        joint = joined(chain[0], chain[1], assumed_too, table(shapes, "shapes"))
         chain, assumed_too = [joint.left, joint.right], joint.where
     positive, permuting = words(positive, "positive"), words(permuting, "permuting")
     orthogonal, symmetric = words(orthogonal, "orthogonal"), words(symmetric, "symmetric")
@@ -488,11 +488,11 @@ def _decided(
 ) -> Equality:
     """The answer, with numbers before proofs."""
     defined, one_sided = False, ""
-    for trial in [given] if fixed else trial_sizes(statement, symbols, given):
+    for first in [given] if fixed else trial_sizes(statement, symbols, given):
+        trial = first
         if statement.joint is not None and is_refuted(statement, trial):
-            trial, found = smallest(statement, trial, set(given))
-        else:
-            found = refuted(statement, trial)
+            trial = smallest(statement, trial, set(given))
+        found = refuted(statement, trial)
         if found.counterexample is not None:
             why = "Arb proves that the values differ"
             return Equality("different", _sizes_text(statement, trial), why, found.counterexample)

@@ -124,22 +124,21 @@ _PRODUCT = "Dao et al. 2022, appendix B.2"
 
 def _of_factor(place: int, count: int, is_turned: bool) -> str:
     """Why the gradient of a factor of a product is what it is; ‹› is the factor."""
-    gradient = "the product's gradient" + ", transposed," * is_turned
     if count == 1:
         return "A multiple passes so many times its gradient."
     if 0 < place < count - 1:
         return (
-            f"‹› stands inside the product: its gradient is {gradient} between the other factors, "
-            "transposed."
+            "In the product ‹› stands in the middle: its gradient is the product's gradient "
+            "between the other factors, transposed."
         )
-    is_left = place == 0
-    side, other = ("left", "right") if is_left else ("right", "left")
-    factor = f"the {other} factor" + ("" if is_turned else ", transposed")
-    parts = (gradient.rstrip(","), factor) if is_left != is_turned else (f"{factor}", gradient)
-    where = f"the {side} factor" + (", transposed" if is_turned else "")
-    return (
-        f"In the product ‹› is {where}: its gradient is {parts[0]}, times {parts[1].rstrip(',')}."
-    )
+    side, other = ("left", "right") if place == 0 else ("right", "left")
+    where = f"the {side} factor" + ", transposed" * is_turned
+    if is_turned:
+        upstream, factor = "the product's gradient, transposed", f"the {other} factor"
+    else:
+        upstream, factor = "the product's gradient", f"the {other} factor, transposed"
+    first, last = (upstream, factor) if (place == 0) != is_turned else (factor, upstream)
+    return f"In the product ‹› is {where}: its gradient is {first}, times {last}."
 
 
 # ---- forwards --------------------------------------------------------------------------------

@@ -203,11 +203,12 @@ class _Reverse:
 
     def _pass_on(self, step: Step, target: Step) -> None:
         upstream = self.passed.get(step.letter, _symbol(GRADIENT, step.symbol))
-        hides = isinstance(step.expr, Masked) and self._is_weighed(step, target)
+        passed = upstream
+        if isinstance(step.expr, Masked) and self._is_weighed(step, target):
+            passed = VisibleScores(upstream, step.expr.mask)
         for share in shares(step.expr, upstream, self.active, step.symbol):
-            if hides and share.gradient == VisibleScores(upstream, step.expr.mask):
-                share = replace(share, gradient=upstream)
-            self.gathered.setdefault(letter_of(share.leaf), []).append((share, step))
+            seen = replace(share, gradient=upstream) if share.gradient == passed else share
+            self.gathered.setdefault(letter_of(share.leaf), []).append((seen, step))
 
     def _is_weighed(self, scores: Step, target: Step) -> bool:
         """Whether the loss depends on scores by weights alone: their gradient is 0 at −∞."""
