@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,6 @@ from symattn.algebra.symbolic_entries import EntryForms, NeedOrder, Split
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
-from symattn.nodes.heads import Concat, HeadSum
-from symattn.nodes.heads import Split as Share
 
 _MOST_SPLITS, _MOST_ORDERS = 8, 3
 
@@ -97,33 +95,12 @@ def _prepared(statement: Any, meaning: Any, sums: Sums) -> tuple[Any, EntryForms
             if rows == width:
                 sums.unit.append(Contraction(symbol, not columns, symbol, columns, rows))
     if isinstance(meaning, Derivation):
-        for step in meaning.steps:
-            means[step.letter] = (
-                _by_heads(step.expr, means) if _adds_heads(statement) else step.expr
-            )
-        meaning = means[meaning.steps[-1].letter]
+        means.update((step.letter, step.expr) for step in meaning.steps)
+        meaning = meaning.steps[-1].expr
     proof = EntryForms(sums, means, statement.positive)
     for one, two in others:
         _learn(proof, one, two)
     return meaning, proof
-
-
-def _adds_heads(statement: Any) -> bool:
-    """Whether one side alone is a sum over heads, so that the other is to be written as one."""
-    sides = (statement.left.meaning, statement.right.meaning)
-    return len({any(x.expr.has(HeadSum) for x in getattr(s, "steps", ())) for s in sides}) == 2
-
-
-def _by_heads(expr: MatrixExpr, means: Mapping[str, MatrixExpr]) -> MatrixExpr:
-    """Heads side by side times a matrix as a sum over the heads: H W = Σ_i O⁽ⁱ⁾ W⁽ⁱ⁾."""
-    if not isinstance(expr, sympy.MatMul) or len(expr.args) != 2:
-        return expr
-    joined, other = expr.args
-    heads = means.get(str(getattr(joined, "name", "")), joined)
-    if not isinstance(heads, Concat) or heads.axis != 1:
-        return expr
-    product = sympy.MatMul(heads.matrix, Share(other, heads.index, heads.heads, 0))
-    return HeadSum(product, heads.index, heads.heads)
 
 
 def same_shape(one: Any, two: Any) -> bool:
