@@ -877,8 +877,8 @@ def _with_sizes(side: Derivation) -> Derivation:
 def _by_heads(made: Mapping[str, Item]) -> dict[str, Item]:
     """Heads side by side times a matrix as a sum over the heads: H W = Σ_i O⁽ⁱ⁾ W⁽ⁱ⁾.
 
-    W⁽ⁱ⁾, the rows of W that head i meets, is left open in place of W, so that one matrix for all
-    heads and one for each are the same inputs.
+    Done where the other derivation is such a sum. W⁽ⁱ⁾, the rows of W that head i meets, is left
+    open in place of W, so that one matrix for all heads and one for each are the same inputs.
     """
     out = dict(made)
     for letter, item in made.items():
@@ -891,7 +891,8 @@ def _by_heads(made: Mapping[str, Item]) -> dict[str, Item]:
         }
         counts = {None if share is None else share[0] for share in readers.values()}
         joins = [share for share in readers.values() if share is not None and share[1] is not None]
-        if len(counts) != 1 or None in counts or not joins:
+        is_split = len(joins) < len(readers)  # one of the two adds its heads itself
+        if len(counts) != 1 or None in counts or not joins or not is_split:
             continue
         (count,) = counts
         rows, columns = item.shape
