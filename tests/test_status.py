@@ -301,7 +301,7 @@ CASES: tuple[tuple[str, int], ...] = (
     ("prove scaling-does-nothing --size n=2", 2),
     ("prove self cross --where memory=X", 0),
     ("prove self#weights causal#weights", 1),
-    ("prove self bare", 4),
+    ("prove dot-product self", 4),
     ("prove self", 2),
     ("prove self nowhere", 2),
     ("prove self alibi", 2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,7 @@ from symattn.arithmetic.arrays import FLOAT64
 from tests.fuzz.attentions import compared, pairs
 from tests.shares import share
 
-SELF = {"source": "self", "output_projection": True}
-CAUSAL_HEADS = {"source": "self", "heads": "h", "mask": "causal"}
+SELF: dict[str, Any] = {"source": "self", "output_projection": True}
 
 
 def of(name: str | Attention) -> Derivation:

@@ -37,7 +37,7 @@ class _OfGiven(Reference):
         heads = self._count("W_Q") or self._count("Q") or 1
         groups = self._count("W_K") or self._count("K")
         groups = groups or (1 if self.spec.get("kv_heads") == 1 else heads)
-        past = next((x for name, x in self.given.items() if name.endswith("_past")), [])
+        past: Any = next((x for name, x in self.given.items() if name.endswith("_past")), [])
         past = past[0] if past and isinstance(past[0][0], list) else past
         return {"h": heads, "g": groups, "p": len(past)}
 
