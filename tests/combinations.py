@@ -638,7 +638,12 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _scale(value: Any, width: int) -> float:
-    known = {"1/3": 1 / 3, "1/sqrt(3)": 1 / math.sqrt(3), "d_k^(-1/4)": 1 / math.sqrt(width)}
+    known = {
+        "1/2": 1 / 2,
+        "1/3": 1 / 3,
+        "1/sqrt(3)": 1 / math.sqrt(3),
+        "d_k^(-1/4)": 1 / math.sqrt(width),
+    }
     if isinstance(value, str):
         return known[value]
     return 1 / math.sqrt(width) if value else 1.0

@@ -299,6 +299,14 @@ CASES: tuple[tuple[str, int], ...] = (
     ("prove never-nearer", 2),
     ("prove A", 2),
     ("prove scaling-does-nothing --size n=2", 2),
+    ("prove self cross --where memory=X", 0),
+    ("prove self#weights causal#weights", 1),
+    ("prove dot-product self", 4),
+    ("prove self", 2),
+    ("prove self nowhere", 2),
+    ("prove self alibi", 2),
+    ("prove --grammar", 0),
+    ("prove --timeout 3", 2),
     ("jacobian 2,1,0", 0),
     ("jacobian 2,x", 2),
     ("variants", 0),
@@ -391,6 +399,8 @@ def test_equations_of_other_forms_end_in_a_line_or_a_verdict(equation: str) -> N
         "--size n=2 --size n=3",
         "--shape A=n,m --shape A=m,n",
         "--permuting 3",
+        "--orthogonal R+",
+        "--symmetric 2",
         "--positive =",
         "--effort 0",
         "--effort x",
@@ -412,6 +422,11 @@ def test_options_reach_the_library() -> None:
     assert run(*commute, "--shape", "Q=2,1", "--shape", "K=2,1").exit_code == 1
     assert run("prove", "softmax(S + c) = softmax(S)", "--shape", "c=scalar").exit_code == 0
     assert run("prove", "softmax(S + C) = softmax(S)", "--shape", "C=n,m").exit_code == 1
+    assert run("prove", "R R^T = I").exit_code == 1
+    assert run("prove", "R R^T = I", "--orthogonal", "R").exit_code == 0
+    assert run("prove", "A B = (B A)^T").exit_code in (1, 2)
+    assert run("prove", "A B = (B A)^T", "--symmetric", "A", "--symmetric", "B").exit_code == 0
+    assert run("prove", "A = A", "--symmetric", "B").exit_code == 2
     assert run("prove", "n = 4").exit_code == 1
     assert run("prove", "n = 4", "--size", "n=4").exit_code == 0
 

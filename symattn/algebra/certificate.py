@@ -1163,6 +1163,8 @@ class Checker:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
         if isinstance(rule.right, r.OfRow):
             return self.chosen_case(rule, rule.right, env)
+        if isinstance(rule.left, r.Entry) and rule.sign == "=":
+            return self.case_of_numbers(rule, env)
         one, other = self.place_value(rule.left, env), self.place_value(rule.right, env)
         if rule.sign == "≤":
             room = plus_form(other, one, -1)
@@ -1177,6 +1179,13 @@ class Checker:
         if same in ({}, constant(1)):
             return self.value(rule.value if same else rule.otherwise, env)
         return self.either(same, rule, env)
+
+    def case_of_numbers(self, rule: r.Cases, env: Mapping[Any, Form]) -> Poly | None:
+        """A value by whether an entry is a number, where its difference from that is one."""
+        apart = plus(self.finite(rule.left, env), scaled(self.finite(rule.right, env), -1))
+        if any(mono for mono in apart):
+            raise Refused("cases that depend on entries are not covered")
+        return self.value(rule.otherwise if apart else rule.value, env)
 
     def either(self, same: Poly, rule: r.Cases, env: Mapping[Any, Form]) -> Poly:
         """The value of a rule by cases where the condition is 1, the other where it is 0."""
@@ -1263,7 +1272,7 @@ class Checker:
         if frozenset().union(*map(names, points)) - self.scope - names(size):
             raise self.wrong("a cut at an index that is not open here")
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
-        self.settle(step, needs, f"{len(points) - 1} parts")
+        self.settle(step, needs, "1 part" if len(points) == 2 else f"{len(points) - 1} parts")
         out, scope, noting = [], self.scope, self.noting
         for low, high in pairwise(points):
             count = plus_form(high, low, -1)

@@ -22,6 +22,7 @@ from symattn.evaluate.values import program_of_step
 from symattn.evaluate.walk import Program, program_of
 from symattn.nodes.heads import Head
 from symattn.nodes.masks import Allowed
+from symattn.step import Step
 
 _BITS = (80, 320)
 _TRIES = 60
@@ -68,12 +69,12 @@ class Side:
     text: str = ""
     spare: tuple[tuple[Any, Any], ...] = ()
 
-    def letters(self) -> dict[str, Letter]:
+    def letters(self) -> Mapping[str, Letter]:
         """The matrices that are given, by letter."""
-        return dict(self._letters)
+        return self._letters
 
     @cached_property
-    def _letters(self) -> dict[str, Letter]:
+    def _letters(self) -> Mapping[str, Letter]:
         out: dict[str, Letter] = {}
         if isinstance(self.meaning, Derivation):
             expressions = [step.expr for step in self.meaning.steps]
@@ -120,8 +121,9 @@ class Side:
         if isinstance(self.meaning, Derivation):
             values = dict(given)
             sizes = {**sizes, **self.meaning.sizes}
+            known = frozenset(sizes.items())
             for step in self.meaning.steps:
-                values[step.letter] = program_of_step(step, sizes)(values.__getitem__, arithmetic)
+                values[step.letter] = _of_step(step, known)(values.__getitem__, arithmetic)
             return values[self.meaning.steps[-1].letter]
         if isinstance(self.meaning, sympy.MatrixBase | sympy.MatrixExpr):
             meaning = self.meaning
@@ -137,6 +139,11 @@ class Side:
 def _is_explicit(meaning: Any) -> bool:
     """Whether there is a matrix of numbers in an expression."""
     return any(isinstance(part, sympy.MatrixBase) for part in sympy.preorder_traversal(meaning))
+
+
+@lru_cache(maxsize=1024)
+def _of_step(step: Step, sizes: frozenset[tuple[sympy.Symbol, Any]]) -> Program:
+    return program_of_step(step, dict(sizes))
 
 
 @lru_cache(maxsize=256)

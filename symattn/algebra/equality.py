@@ -21,13 +21,21 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Refused, check
+from symattn.algebra.comparison import Joint, joined
 from symattn.algebra.counterexample import Counterexample, Side, broadcast
 from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
 from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.functions import Functions
 from symattn.algebra.hypotheses import Statement, inputs
-from symattn.algebra.refute import chosen_sizes, refuted, trial_sizes
+from symattn.algebra.refute import (
+    chosen_sizes,
+    is_refuted,
+    refuted,
+    small_sizes,
+    smallest,
+    trial_sizes,
+)
 from symattn.algebra.shapes import SQUARE
 from symattn.algebra.statement import Written, readings
 from symattn.algebra.traces import certificate, reason
@@ -112,6 +120,8 @@ def equal(
     where: str | Sequence[Any] = (),
     positive: Sequence[str] = (),
     permuting: Sequence[str] = (),
+    orthogonal: Sequence[str] = (),
+    symmetric: Sequence[str] = (),
     effort: int = 1,
 ) -> Equality:
     """Decide whether two matrix expressions, steps or derivations are equal.
@@ -120,8 +130,12 @@ def equal(
     (its last step is meant); one text may hold both sides around ``=``. `sizes` are the sizes to
     decide at (all, if none are given), `shapes` those of letters that a text does not tell
     (``("n", "d")``, ``(2, 3)`` or ``"scalar"``), `where` equations that are assumed, `positive`
-    letters whose entries are > 0, `permuting` letters of permutation matrices. `effort` multiplies
-    the budget of work, which is counted in steps.
+    letters whose entries are > 0, `permuting`, `orthogonal` and `symmetric` letters of such
+    matrices. `effort` multiplies the budget of work, which is counted in steps.
+
+    Two derivations are compared as functions of the same inputs, those of the same name; `where`
+    says what other inputs are: ``"W_K[1] = W_K[2]"``, ``"W_K = repeat(W_K')"`` with the second's
+    W_K, ``"memory = X"`` (see `symattn.algebra.comparison`).
 
     Raises `SymattnError` for what cannot be read and for shapes that do not fit.
 
@@ -137,7 +151,14 @@ def equal(
         )
     sizes, effort = table(sizes, "sizes"), whole(effort, "effort", 1, MOST_EFFORT)
     statements = stated(
-        left, right, shapes=shapes, where=where, positive=positive, permuting=permuting
+        left,
+        right,
+        shapes=shapes,
+        where=where,
+        positive=positive,
+        permuting=permuting,
+        orthogonal=orthogonal,
+        symmetric=symmetric,
     )
     return answered(statements, sizes, effort)
 
@@ -145,8 +166,13 @@ def equal(
 def answered(
     statements: Iterator[Statement], sizes: Mapping[str, int] | None = None, effort: int = 1
 ) -> Equality:
-    """The answer to the first reading, with a note for others that have another answer."""
+    """The answer to the first reading, with a note for others that have another answer.
+
+    Of two derivations, a note says what would make them equal, where that is found.
+    """
     statement = next(statements)
+    if statement.joint is not None:
+        return _compared(statement.joint, statement, sizes, effort)
     answer = decide(statement, sizes, effort)
     if answer.verdict == "undecided":
         return answer
@@ -163,6 +189,36 @@ def answered(
     return replace(answer, notes=tuple(notes))
 
 
+def _compared(
+    joint: Joint, statement: Statement, sizes: Mapping[str, int] | None, effort: int
+) -> Equality:
+    """The answer for two derivations: which inputs are partners, and what is missing."""
+    if joint.missing:
+        answer = Equality("undecided", "", joint.missing)
+    else:
+        answer = decide(statement, sizes, effort)
+    notes = [f"where {says}" for says in joint.says]
+    for offer in joint.offers if answer.verdict in ("different", "undecided") else ():
+        try:
+            (other,) = stated(joint.first, joint.second, where=(*joint.assumed, *offer))
+            if (other.joint and other.joint.missing) or _is_refuted(other):
+                continue
+            found = decide(other, sizes, effort)
+        except SymattnError:
+            continue
+        if found:
+            words = " ".join(f'--where "{one}"' for one in offer)
+            notes.append(f"with {words} the answer is: {found.summary}")
+            break
+    return replace(answer, reading=joint.reading, notes=tuple(notes))
+
+
+def _is_refuted(statement: Statement) -> bool:
+    """Whether the first numbers that are tried refute a statement."""
+    trials = trial_sizes(statement, _sizes_of(statement), {})
+    return any(is_refuted(statement, sizes) for sizes in trials)
+
+
 def stated(
     left: Any,
     right: Any = None,
@@ -171,6 +227,8 @@ def stated(
     where: Any = (),
     positive: Any = (),
     permuting: Any = (),
+    orthogonal: Any = (),
+    symmetric: Any = (),
 ) -> Iterator[Statement]:
     """The statements that the arguments of `equal` make, one a reading, the likeliest first.
 
@@ -186,9 +244,17 @@ def stated(
         raise SymattnError("two sides are needed: equal(A, B), or a text with =")
     assumed_too = [where] if isinstance(where, str) else where
     instance(assumed_too, (list, tuple), "where", "equations in a list")
+    joint = None
+    if len(chain) == 2 and all(isinstance(one, Derivation) for one in chain):
+        joint = joined(chain[0], chain[1], assumed_too, table(shapes, "shapes"))
+        chain, assumed_too = [joint.left, joint.right], joint.where
     positive, permuting = words(positive, "positive"), words(permuting, "permuting")
-    pairs = [chain, *map(_halves, assumed_too)]
-    square = {name: (SQUARE + name, SQUARE + name) for name in permuting}
+    orthogonal, symmetric = words(orthogonal, "orthogonal"), words(symmetric, "symmetric")
+    kinds = [[f"{name}^T {name}", "I"] for name in orthogonal]
+    kinds += [[name, f"{name}^T"] for name in symmetric]
+    pairs = [chain, *map(_halves, assumed_too), *kinds]
+    named = (*permuting, *orthogonal, *symmetric)
+    square = {name: (SQUARE + name, SQUARE + name) for name in named}
     known = {**square, **_known_shapes(pairs), **table(shapes, "shapes")}
     texts = [[one for one in pair if isinstance(one, str)] for pair in pairs]
     for built in readings(texts, known, tuple(positive)):
@@ -209,8 +275,13 @@ def stated(
             tuple(side.meaning for side in sides[0]),
             built.letters,
             declared=frozenset(known),
+            joint=joint,
         )
         statement = replace(_substituted(statement), origin=statement)
+        spoken = {x for pair in sides[: len(sides) - len(kinds)] for s in pair for x in s.letters()}
+        for kind, names in (("orthogonal", orthogonal), ("symmetric", symmetric)):
+            for name in sorted({*names} - spoken):
+                raise SymattnError(f"{kind}: there is no letter {quote(name)} here")
         _check_shapes(statement)
         _check_letters(statement)
         _check_steps(statement)
@@ -421,7 +492,10 @@ def _decided(
 ) -> Equality:
     """The answer, with numbers before proofs."""
     defined, one_sided = False, ""
-    for trial in [given] if fixed else trial_sizes(statement, symbols, given):
+    for first in [given] if fixed else trial_sizes(statement, symbols, given):
+        trial = first
+        if statement.joint is not None and is_refuted(statement, trial):
+            trial = smallest(statement, trial, set(given))
         found = refuted(statement, trial)
         if found.counterexample is not None:
             why = "Arb proves that the values differ"
@@ -444,7 +518,8 @@ def _decided(
         if fixed and not sizeless:
             return Equality("equal", _at_given(statement, given), why, partial=partial)
         return Equality("equal", FOR_ALL, why, partial=partial, certificate=proof)
-    chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
+    usual = chosen_sizes(statement, symbols) if statement.joint is None else small_sizes(symbols)
+    chosen = given if fixed else {**usual, **given}
     try:
         with within(steps):
             partial = _equal_at(statement, chosen)
@@ -503,6 +578,10 @@ def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
         if isinstance(side.meaning, MatrixExpr):
             for size in shape_of(side.meaning):
                 found |= size.free_symbols
+        if isinstance(side.meaning, Derivation):
+            counts = (step.count for step in side.meaning.steps if step.count is not None)
+            found |= {s for count in counts for s in count.free_symbols}
+            found -= set(side.meaning.sizes)
     return found
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.comparison import Joint
 from symattn.algebra.counterexample import Letter, Side, broadcast, candidates
 from symattn.algebra.field import (
     Again,
@@ -54,6 +55,8 @@ class Statement:
     #: The letters whose shapes were given, and the statement before numbers were put in.
     declared: frozenset[str] = frozenset()
     origin: Statement | None = None
+    #: Of two derivations, what is said of their inputs.
+    joint: Joint | None = None
 
     def between(self, left: Side, right: Side) -> Statement:
         """The statement about two expressions under the same hypotheses."""

@@ -9,7 +9,7 @@ special matrices: an equation may have other solutions than the generic ones.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count, islice
 from math import prod
@@ -32,6 +32,7 @@ from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import TooHard
 from symattn.algebra.hypotheses import Statement, definitions, examples, orthogonal
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
+from symattn.arithmetic.exact import EXACT
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.masks import Mask
@@ -79,12 +80,23 @@ def chosen_sizes(statement: Statement, symbols: set[sympy.Symbol]) -> Sizes:
     return _assigned(statement, sorted(symbols, key=_rank), 0)
 
 
+#: Small sizes; those that are not here are 1.
+_SMALL = {"n": 2, "m": 2, "h": 2, "d_k": 2, "d_r": 2, "d_model": 2}
+
+
+def small_sizes(symbols: Iterable[sympy.Symbol]) -> Sizes:
+    """Sizes of 1 and 2, at which numbers for whole derivations are few."""
+    return {symbol: _SMALL.get(symbol.name, 1) for symbol in symbols}
+
+
 def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) -> Iterator[Sizes]:
     """Sizes at which numbers are tried: in one order, and in the opposite one."""
     ranked = sorted(symbols, key=_rank)
     if not ranked:
         yield {}
         return
+    if statement.joint is not None:  # numbers are the smaller, and the sooner tried
+        yield {**small_sizes(symbols), **given}
     yield {**_assigned(statement, ranked, 0), **given}
     yield {**_assigned(statement, ranked[::-1], 1, apart=2), **given}
     if any(isinstance(side.meaning, Derivation) for side in statement.all_sides):
@@ -554,6 +566,32 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     return Found(None, defined, _one_sided(statement, sampler) if defined else "")
 
 
+def is_refuted(statement: Statement, sizes: Sizes) -> bool:
+    """Whether the first numbers at these sizes refute a statement."""
+    sampler = _Sampler(statement, sizes)
+    return any(
+        _tried(statement, sampler, given, scalars).place is not None and sampler.exact
+        for scalars, given in islice(sampler.samples(), _SAMPLES)
+    )
+
+
+def smallest(statement: Statement, sizes: Sizes, fixed: set[sympy.Symbol]) -> Sizes:
+    """The smallest sizes at which numbers refute a statement, one made smaller after the other.
+
+    At the sizes that are given there are such numbers.
+    """
+    for symbol in sorted(set(sizes) - fixed, key=_rank, reverse=True):
+        for size in range(1, sizes[symbol]):
+            smaller = {**sizes, symbol: size}
+            try:
+                if is_refuted(statement, smaller):
+                    sizes = smaller
+                    break
+            except (SymattnError, ValueError):
+                continue
+    return sizes
+
+
 def _one_sided(statement: Statement, sampler: _Sampler) -> str:
     """Which side alone has values on a whole region, as ln(x²) has where 2 ln x has none."""
     for scalars, given in sampler.generic():
@@ -617,9 +655,11 @@ def _simpler(
 def _counterexample(
     sampler: _Sampler, given: Mapping[str, Array], scalars: Sizes, found: Compared
 ) -> Counterexample:
+    joint = sampler.statement.joint
+    shown = given if joint is None else joint.shown(given, EXACT, sampler.sizes)
     values = [
         (name, _nested(array))
-        for name, array in given.items()
+        for name, array in shown.items()
         if name not in sampler.assumed.defined
     ]
     values += [(s.name, number) for s, number in scalars.items() if s not in sampler.sizes]

@@ -7,12 +7,13 @@ abbreviations each step's value is as long as the step's own formula.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
 import flint
 import sympy
+from sympy.polys.polyerrors import PolynomialError
 
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.errors import SymattnError
@@ -151,3 +152,35 @@ def written_out(value: sympy.Expr) -> sympy.Expr:
     if isinstance(value, sympy.Add | sympy.Mul):
         args = [part for arg in args for part in value.func.make_args(arg)]
     return value.func(*args, evaluate=False)
+
+
+#: A number with more nodes than this is not simplified.
+_MOST_NODES = 250
+
+
+@lru_cache(maxsize=4096)
+def simplified(value: sympy.Expr) -> sympy.Expr:
+    """A sum of quotients as one quotient of products, where that is shorter; 0 where it is 0.
+
+    Balls have to agree that nothing has changed.
+    """
+    if not any(map(_adds_quotients, sympy.preorder_traversal(value))) or nodes(value) > _MOST_NODES:
+        return value
+    try:
+        shorter = sympy.factor(value)
+        with precision(_BITS):
+            same = ball(shorter).overlaps(ball(value))
+    except (SymattnError, PolynomialError):
+        return value
+    return shorter if same and nodes(shorter) < nodes(value) else value
+
+
+def _adds_quotients(part: sympy.Expr) -> bool:
+    """Whether it is a sum in which something is divided by a sum."""
+    if not isinstance(part, sympy.Add):
+        return False
+    factors = (factor for term in part.args for factor in sympy.Mul.make_args(term))
+    return any(
+        isinstance(x, sympy.Pow) and x.exp.is_negative and isinstance(x.base, sympy.Add)
+        for x in factors
+    )

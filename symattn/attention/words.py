@@ -120,7 +120,7 @@ COMMON: tuple[Word, ...] = (
     Word("jacobian_own", "J_o"),
     Word("jacobian_taken", "J_t"),
     Word("jacobian", "J"),
-    Word("jacobian_sums", "J_1"),
+    Word("jacobian_sums", "R_J"),
 )
 
 #: The names of sizes, in the order in which they are listed: queries, keys, widths, heads.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn.budget import limited
+from symattn.cli.attentions import is_file
 from symattn.cli.entries import choose_entries
 from symattn.cli.formats import format_options, show
 from symattn.cli.progress import Progress
@@ -130,10 +130,10 @@ def derive(
     form = "pdf" if pdf else form
     if watch:
         check_watchable([source])
-        if not _is_file(source):
+        if not is_file(source):
             raise SymattnError(f"--watch: {source} is no file; give a worksheet")
     destination = Destination.of(output)
-    if destination.exists and _is_file(source):
+    if destination.exists and is_file(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
     if not watch:
         return _derive(source, form, symbolic, options, destination)
@@ -211,10 +211,10 @@ def _jobs(
     chunks = None if options["chunks"] is None else _read_chunks(options["chunks"])
     if chunks is not None and options["gradient"] is not None:
         raise SymattnError("--gradient: is taken of a whole pass; leave --chunks out")
-    is_file = _is_file(source)
-    if is_file and any(options[name] for name in ("tokens", "d_k", "heads")):
+    from_file = is_file(source)
+    if from_file and any(options[name] for name in ("tokens", "d_k", "heads")):
         raise SymattnError("--tokens, --d-k, --heads: make examples of variants, not of a file")
-    if is_file:
+    if from_file:
         from symattn.worksheet import read_worksheet
 
         sheet = read_worksheet(source)
@@ -392,11 +392,6 @@ def _read_chunks(text: str) -> int | list[int]:
             "many in each chunk, as in --chunks 3,1,1"
         )
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
-
-
-def _is_file(source: str) -> bool:
-    """Whether a source is a file, one that is there or by its name, rather than a variant."""
-    return source == "-" or os.path.lexists(source) or os.sep in source or Path(source).suffix != ""
 
 
 def _unmarked(count: int) -> list[str]:

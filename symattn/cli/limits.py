@@ -21,7 +21,7 @@ _MEMORY = 2048
 _MOST = 86_400.0
 
 
-def _seconds(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+def seconds(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
     """The time allowed; click's own ranges let nan through."""
     if value is not None and not (math.isfinite(value) and 0 < value <= _MOST):
         raise click.BadParameter(f"give seconds above 0, at most {_MOST:.0f}", context, option)
@@ -39,7 +39,7 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--timeout",
         type=float,
-        callback=_seconds,
+        callback=seconds,
         metavar="SECONDS",
         help="Give up a file that takes longer, and go on with the next.",
     )(command)

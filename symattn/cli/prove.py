@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from symattn.cli.attentions import attentions, is_attention
+from symattn.cli.certificates import SECONDS, check_certificates, write_certificate
 from symattn.cli.formats import format_options, show
+from symattn.cli.grammar import grammar_document
+from symattn.cli.limits import seconds
 from symattn.cli.progress import Progress
 from symattn.cli.screen import END_OF_HELP
 from symattn.documents.job import FORMATS, check_flavor
@@ -29,7 +32,8 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
 
 
 @click.command(epilog=END_OF_HELP)
-@click.argument("name", required=False, metavar='[NAME|"A = B"]')
+@click.argument("name", required=False, metavar='[NAME|"A = B"|ATTENTION')
+@click.argument("other", required=False, metavar="ATTENTION]")
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
 @format_options()
 @click.option(
@@ -46,6 +50,18 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
     multiple=True,
     metavar="LETTER",
     help="Assume that this letter is a permutation matrix; may be repeated.",
+)
+@click.option(
+    "--orthogonal",
+    multiple=True,
+    metavar="LETTER",
+    help="Assume that this letter is an orthogonal matrix; may be repeated.",
+)
+@click.option(
+    "--symmetric",
+    multiple=True,
+    metavar="LETTER",
+    help="Assume that this letter is a symmetric matrix; may be repeated.",
 )
 @click.option(
     "--shape",
@@ -72,8 +88,17 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
     "--certificate", metavar="FILE", help="Write the steps of a proof for all sizes to this file."
 )
 @click.option("--check", metavar="FILE", help="Replay the certificates in this file.")
+@click.option(
+    "--timeout",
+    type=float,
+    callback=seconds,
+    metavar="SECONDS",
+    help=f"Give up --check after so long.  [default: {SECONDS:.0f}]",
+)
+@click.option("--grammar", is_flag=True, help="Show what an equation may be made of.")
 def prove(
     name: str | None,
+    other: str | None,
     everything: bool,
     form: str,
     flavor: str | None,
@@ -81,11 +106,15 @@ def prove(
     output: str | None,
     certificate: str | None,
     check: str | None,
+    timeout: float | None,
+    grammar: bool,
     **facts: tuple[str, ...],
 ) -> Status:
-    """Prove an identity by NAME or an equation of your own, or list what is known.
+    """Prove an identity by NAME, an equation of your own, or that two attentions are equal.
 
-    The catalogue has false beliefs too; proving one means finding numbers that refute it.
+    An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
+    the catalogue is listed. It has false beliefs too; proving one means finding numbers that refute
+    it.
     """
     from symattn.algebra.identities import IDENTITIES, identity
     from symattn.algebra.identities import prove as proven
@@ -97,7 +126,12 @@ def prove(
     if check is not None:
         if name is not None or everything or certificate is not None or any(facts.values()):
             raise SymattnError("--check: takes nothing but a file; the statement is in it")
-        return _check(check)
+        return check_certificates(check, timeout)
+    if timeout is not None:
+        raise SymattnError("--timeout: is for --check; of a proof, --effort bounds the work")
+    if grammar:
+        show(form, [grammar_document()], flavor, Destination.of(output))
+        return Status.AGREES
     if certificate is not None and (name is None or everything):
         raise SymattnError("--certificate: give one name or equation")
     if name is None and not everything:
@@ -109,15 +143,24 @@ def prove(
         return Status.AGREES
     if everything and name is not None:
         raise SymattnError("prove: give a name or --all, not both")
+    if everything and other is not None:
+        raise SymattnError("prove: give attentions or --all, not both")
     assumed = [f"--{option.removesuffix('s')}" for option, values in facts.items() if values]
-    if assumed and (name is None or "=" not in name):
-        raise SymattnError(f"{', '.join(assumed)}: for an equation of your own only")
-    if name is not None and "=" in name:
-        rows = [_own(name, **facts)]
-    else:
-        rows = list(IDENTITIES) if name is None else [identity(name)]
+    if assumed and other is None and (name is None or "=" not in name):
+        raise SymattnError(
+            f"{', '.join(assumed)}: for an equation of your own, or two attentions, only"
+        )
     destination = Destination.of(output)
     steps = None if certificate is None else Destination.of(certificate)
+    if name is not None and other is not None:
+        pair = attentions((name, other), [one for one in (destination, steps) if one is not None])
+        rows = [_own(f"{name} = {other}", **facts, sides=lambda: pair)]
+    elif name is not None and "=" in name:
+        rows = [_own(name, **facts)]
+    else:
+        if name is not None and is_attention(name):
+            raise SymattnError(f"{name} is one attention; give two, as in prove {name} causal")
+        rows = list(IDENTITIES) if name is None else [identity(name)]
     proofs: list[Proof] = []
     with Progress("proving").watched() as progress:
         for number, row in enumerate(rows, 1):
@@ -126,7 +169,7 @@ def prove(
             proofs.append(proven(row, effort))
     _show(proofs, form, flavor, destination, everything)
     if steps is not None:
-        _write_certificate(proofs[0], steps)
+        write_certificate(proofs[0].equality, steps)
     return worst(map(status_of, proofs))
 
 
@@ -147,10 +190,13 @@ def _own(
     where: tuple[str, ...],
     positive: tuple[str, ...],
     permuting: tuple[str, ...],
+    orthogonal: tuple[str, ...],
+    symmetric: tuple[str, ...],
     shapes: tuple[str, ...],
     sizes: tuple[str, ...],
+    sides: Any = None,
 ) -> Identity:
-    """An equation that somebody wrote, with what is assumed of its letters.
+    """An equation that somebody wrote, or two attentions, with what is assumed of the letters.
 
     Raises `SymattnError` for what is no equation.
     """
@@ -165,9 +211,12 @@ def _own(
         where=where,
         positive=tuple(_letter("--positive", one) for one in positive),
         permuting=tuple(_letter("--permuting", one) for one in permuting),
+        orthogonal=tuple(_letter("--orthogonal", one) for one in orthogonal),
+        symmetric=tuple(_letter("--symmetric", one) for one in symmetric),
         shapes=_once("--shape", map(_shape, shapes)),
         sizes=_once("--size", map(_sized, sizes)),
         for_all=False,
+        sides=sides,
     )
 
 
@@ -208,62 +257,6 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
     if found is None:
         raise ReadError(f"{option} {quote(text)}: {mend}")
     return found
-
-
-def _write_certificate(proof: Proof, destination: Destination) -> None:
-    """The certificate as JSON; a line on standard error where there is none."""
-    from symattn.documents.data import written
-
-    if proof.equality.certificate is None:
-        click.echo(f"no certificate is written: {proof.equality.summary}", err=True)
-    else:
-        destination.write(f"{written(proof.equality.certificate)}\n")
-
-
-#: The largest file of certificates that is read, in bytes.
-_MOST_BYTES = 20_000_000
-
-
-def _check(name: str) -> Status:
-    """Replay the certificates of a file; a line each. Raises `SymattnError` for no such file."""
-    from symattn.algebra.certificate import Refused, check
-    from symattn.cli.screen import print_lines
-
-    found = Status.AGREES
-    for data in _certificates(name):
-        try:
-            claim = check(data)
-        except Refused as refusal:
-            found = Status.WRONG
-            print_lines([("bad", f"refused: {refusal}")])
-            continue
-        where = ", where both sides are defined" if data["partial"] else ""
-        print_lines([("formula", f"   {line}") for line in claim.lines(data["statement"])])
-        print_lines([("good", f"   accepted: equal (for all sizes{where})")])
-    return found
-
-
-def _certificates(name: str) -> list[Any]:
-    """The certificates in a file: one, or the proofs that ``--format json`` writes."""
-    import json
-
-    from symattn.errors import ReadError, quote
-
-    try:
-        with Path(name).open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise ValueError("it is too large")
-        data = json.loads(text)
-    except (OSError, ValueError, RecursionError) as trouble:
-        why = getattr(trouble, "strerror", None) or "it is not JSON, or too large"
-        raise ReadError(f"--check {quote(name)}: {why}") from None
-    rows = data if isinstance(data, list) else [data]
-    inner = [row.get("certificate") if isinstance(row, dict) else None for row in rows]
-    found = [row if isinstance(one, int) else one for row, one in zip(rows, inner, strict=True)]
-    if not any(found):
-        raise ReadError(f"--check {quote(name)}: there is no certificate in it")
-    return [one for one in found if one is not None]
 
 
 def _show(

@@ -18,7 +18,7 @@ from symattn.errors import SymattnError
 from symattn.nodes.base import Node
 from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
 from symattn.nodes.lines import Filled, LineProduct, PlusVector, Spread
-from symattn.step import letters_in
+from symattn.step import letter_of, letters_in
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
 
@@ -27,11 +27,6 @@ BINDERS = (Concat, HeadSum, GroupSum)
 
 #: Why the gradients of SymPy's own operations are what they are, and where it is stated.
 _BECAUSE: Mapping[type[MatrixExpr], tuple[str, str]] = {
-    sympy.MatMul: (
-        "In a product, a factor's gradient is the product's gradient times the transpose of the "
-        "other factors.",
-        "Dao et al. 2022, appendix B.2",
-    ),
     sympy.MatAdd: ("A sum passes its gradient to each of its terms.", _REVERSE),
     sympy.HadamardProduct: ("Entry by entry, the other factor is what each counts for.", _REVERSE),
 }
@@ -79,7 +74,10 @@ def shares(
                 before = [turned(x) for x in reversed(factors[:place])]
                 after = [turned(x) for x in reversed(factors[place + 1 :])]
                 inner = product(coefficient, *before, upstream, *after)
-                yield from _reasoned(shares(factor, inner, wanted), sympy.MatMul)
+                why = _of_factor(place, len(factors), isinstance(factor, sympy.Transpose))
+                for share in shares(factor, inner, wanted):
+                    because = why.replace("‹›", f"{{{letter_of(share.leaf)}}}")
+                    yield _with_reason(share, because, _PRODUCT)
         case sympy.HadamardProduct():
             for place, factor in enumerate(expr.args):
                 inner = entrywise(*expr.args[:place], upstream, *expr.args[place + 1 :])
@@ -112,9 +110,34 @@ def _of_node(
 
 def _reasoned(found: Iterator[Share], kind: type[MatrixExpr]) -> Iterator[Share]:
     """With the reason of this operation, where none nearer to the matrix has given its own."""
-    because, source = _BECAUSE[kind]
     for share in found:
-        yield replace(share, because=share.because or because, source=share.source or source)
+        yield _with_reason(share, *_BECAUSE[kind])
+
+
+def _with_reason(share: Share, because: str, source: str) -> Share:
+    return replace(share, because=share.because or because, source=share.source or source)
+
+
+_PRODUCT = "Dao et al. 2022, appendix B.2"
+
+
+def _of_factor(place: int, count: int, is_turned: bool) -> str:
+    """Why the gradient of a factor of a product is what it is; ‹› is the factor."""
+    if count == 1:
+        return "A multiple passes so many times its gradient."
+    if 0 < place < count - 1:
+        return (
+            "In the product ‹› stands in the middle: its gradient is the product's gradient "
+            "between the other factors, transposed."
+        )
+    side, other = ("left", "right") if place == 0 else ("right", "left")
+    where = f"the {side} factor" + ", transposed" * is_turned
+    if is_turned:
+        upstream, factor = "the product's gradient, transposed", f"the {other} factor"
+    else:
+        upstream, factor = "the product's gradient", f"the {other} factor, transposed"
+    first, last = (upstream, factor) if (place == 0) != is_turned else (factor, upstream)
+    return f"In the product ‹› is {where}: its gradient is {first}, times {last}."
 
 
 # ---- forwards --------------------------------------------------------------------------------

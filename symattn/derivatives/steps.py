@@ -7,7 +7,7 @@ Fu, Ermon, Rudra, Ré, *FlashAttention* (2022), appendices B.2 (the formulas) an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -17,6 +17,8 @@ from symattn.derivatives.rules import Share, change, shares, summed
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.heads import GroupSum, Head, HeadSum
 from symattn.nodes.lines import Filled
+from symattn.nodes.masks import Masked, VisibleScores
+from symattn.nodes.normalise import Normaliser
 from symattn.notation.options import CHANGE, GRADIENT, derived_from, prefixed
 from symattn.step import HEAD, Input, Item, Step, letter_of
 
@@ -161,6 +163,8 @@ class _Reverse:
     active: set[str]
     wanted: Collection[str]
     gathered: dict[str, list[tuple[Share, Step]]] = field(default_factory=dict)
+    #: The gradients that are another matrix's, as they are: that of Z is that of G.
+    passed: dict[str, MatrixExpr] = field(default_factory=dict)
 
     def walk(self, target: Step) -> list[Step]:
         """The steps, each after those it reads."""
@@ -174,13 +178,17 @@ class _Reverse:
             step = graph.items[letter]
             if not isinstance(step, Step):
                 continue
-            self._pass_on(step)
+            self._pass_on(step, target)
             passed = [x for x in order if x in step.operands and x in self.active]
             # what many steps read comes last: dW_V, then dX
             for operand in sorted(passed, key=lambda x: len(self._readers(x, target)) > 1):
                 readers[operand].discard(letter)
                 if not readers[operand]:
-                    gradients.append(self._gradient(graph.items[operand]))
+                    gradient = self._gradient(graph.items[operand])
+                    if operand not in self.wanted and _is_passed(gradient):
+                        self.passed[operand] = gradient.expr
+                    else:
+                        gradients.append(gradient)
                     ready.append(operand)
         return gradients
 
@@ -192,10 +200,25 @@ class _Reverse:
             if letter in step.operands and step.letter in self.active & behind
         }
 
-    def _pass_on(self, step: Step) -> None:
-        upstream = _symbol(GRADIENT, step.symbol)
+    def _pass_on(self, step: Step, target: Step) -> None:
+        upstream = self.passed.get(step.letter, _symbol(GRADIENT, step.symbol))
+        passed = upstream
+        if isinstance(step.expr, Masked) and self._is_weighed(step, target):
+            passed = VisibleScores(upstream, step.expr.mask)
         for share in shares(step.expr, upstream, self.active, step.symbol):
-            self.gathered.setdefault(letter_of(share.leaf), []).append((share, step))
+            seen = replace(share, gradient=upstream) if share.gradient == passed else share
+            self.gathered.setdefault(letter_of(share.leaf), []).append((seen, step))
+
+    def _is_weighed(self, scores: Step, target: Step) -> bool:
+        """Whether the loss depends on scores by weights alone: their gradient is 0 at −∞."""
+        readers = [self.graph.items[letter] for letter in self._readers(scores.letter, target)]
+        return scores.letter != target.letter and all(
+            isinstance(step, Step)
+            and isinstance(step.expr, Normaliser)
+            and step.expr.additive_mask
+            and step.expr.args[0] == scores.symbol
+            for step in readers
+        )
 
     def _gradient(self, item: Item) -> Step:
         """The sum of what all readers pass back."""
@@ -253,6 +276,12 @@ class _Reverse:
             return None, gradient
         groups = self.graph.count(item)
         return None, GroupSum(gradient.xreplace({HEAD: _MEMBER}), _MEMBER, count, groups, HEAD)
+
+
+def _is_passed(gradient: Step) -> bool:
+    """Whether a gradient is that of another matrix, as it is."""
+    kind = Head if gradient.per_head else sympy.MatrixSymbol
+    return isinstance(gradient.expr, kind) and gradient.expr.shape == gradient.shape
 
 
 _PASSED = "Nothing is done to it on the way, so that its gradient is passed on."

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
+from symattn.arithmetic.abbreviated import simplified
 from symattn.errors import SymattnError
 from symattn.evaluate.values import Place, Values
 from symattn.nodes.spell import Speller
@@ -91,7 +92,7 @@ class Cells:
         """One cell, and whether it shows the exact value."""
         place = self.place(i, j)
         if self.notation.exact:
-            exact = self.evaluation.exact(self.item.letter)[place]
+            exact = simplified(self.evaluation.exact(self.item.letter)[place])
             return Speller(self.notation).scalar(exact), True
         digits = self.evaluation.digits(self.item.letter, place, self.notation)
         cell = number(digits.text) if digits.text != "?" else t.Op("?")

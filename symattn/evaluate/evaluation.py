@@ -11,7 +11,8 @@ import numpy as np
 import sympy
 
 from symattn.arguments import instance, whole
-from symattn.arithmetic.base import Array
+from symattn.arithmetic.abbreviated import simplified
+from symattn.arithmetic.base import Array, elementwise
 from symattn.arithmetic.decide import Digits, enclosure
 from symattn.arithmetic.enclosure import BITS
 from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, quote
@@ -124,7 +125,7 @@ class StepValue:
     @property
     def exact(self) -> Any:
         """The exact value: a SymPy matrix, or a tuple of them, one for each head."""
-        return _matrices(self.evaluation.exact(self.step.letter))
+        return _matrices(elementwise(simplified, self.evaluation.exact(self.step.letter)))
 
     @property
     def balls(self) -> Array:

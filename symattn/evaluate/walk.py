@@ -111,9 +111,11 @@ def _of_heads(
     count: sympy.Expr | None,
     sizes: Mapping[sympy.Symbol, int],
 ) -> Program:
-    """The matrices that the heads read: their own, or that of their group, ⌊i g/h⌋."""
+    """The matrices that the heads read: their own, that of their group, ⌊i g/h⌋, or one of all."""
     if isinstance(index, sympy.Symbol):
         return lambda values, arithmetic: values(letter)
+    if index.is_Integer:
+        return lambda values, arithmetic: arithmetic.pick(values(letter), index, -3)
     (symbol,) = (s for s in index.free_symbols if s.is_positive is not True)
     number = sympy.S.Zero if count is None else count.subs(sizes)
     used = index.subs(sizes)

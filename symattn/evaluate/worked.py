@@ -13,7 +13,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arguments import instance, whole
-from symattn.arithmetic.abbreviated import written_out
+from symattn.arithmetic.abbreviated import simplified, written_out
 from symattn.arithmetic.decide import Digits
 from symattn.arithmetic.reading import MAX_ENTRIES
 from symattn.evaluate.operands import Kind, Numbers
@@ -69,7 +69,7 @@ def worked(
         equation = t.equation(left, (t.EQUALS, speller.scalar(value)))
         return t.row(equation, t.Text(" since "), because)
     if notation.exact:
-        links = [*_exact_links(numbers, rule, evaluation.exact(step.letter)[place])]
+        links = [*_exact_links(numbers, rule, simplified(evaluation.exact(step.letter)[place]))]
     else:
         links = [*_links(numbers, rule, result)]
         settled = numbers.settled(rule) if result.exact and links[-1][0] == t.APPROX else None

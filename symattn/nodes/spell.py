@@ -111,7 +111,7 @@ class Speller:
                 if below.args[0] == 1:
                     below = root
         number, power = expr.as_coeff_Mul()
-        if power.has(sympy.exp) and not isinstance(number, sympy.Integer):
+        if power.has(sympy.exp) and number.q != 1 and sympy.fraction(power)[1] == 1:
             decimal = terminating(abs(number), max(self.notation.digits, 4))
             if decimal is not None and power.is_positive:
                 product = t.times([t.Num(decimal), self.scalar(power)])

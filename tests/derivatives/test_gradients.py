@@ -464,7 +464,8 @@ def lines_of(name: str, *wrt: str) -> list[str]:
         ("multi-query", ["dK = Σ_i dS⁽ⁱ⁾ᵀ Q⁽ⁱ⁾", "dX = dK W_Kᵀ + dV W_Vᵀ + Σ_i dQ⁽ⁱ⁾ W_Q⁽ⁱ⁾ᵀ"]),
         ("grouped-query", ["dK⁽ⁱ⁾ = Σ_s∈group(i) dS^(s)ᵀ Q^(s)"]),
         ("multi-head-sum", ["dO⁽ⁱ⁾ = dY W_O⁽ⁱ⁾ᵀ", "dW_O⁽ⁱ⁾ = O⁽ⁱ⁾ᵀ dY"]),
-        ("causal", ["dZ = keep(dG, M)"]),
+        ("causal", ["dG = A ∘ (dA − rowsum(A ∘ dA))", "dS = dG/√d_k"]),
+        ("causal-linear", ["dS = keep(dG, M)"]),
         ("rotary", ["dQ = ropeᵀ(dQ_r)"]),
         ("cached", ["dK_p = rows_1…p(dK_c)", "dK = rows_p+1…n+p(dK_c)"]),
         (
@@ -529,7 +530,7 @@ def test_a_masked_key_has_no_gradient_whatever_it_is() -> None:
     numbers = {"Q": [[1], [2]], "K": [[1], [3]], "V": [[1], [7]], "dO": [[1], [1]]}
     spec = Attention(mask="causal", source="given")
     values = spec.derivation().gradient().evaluate(**numbers)
-    assert values["dZ"].exact[0, 1] == 0 and values["dZ"].exact[1, 1] != 0
+    assert values["dS"].exact[0, 1] == 0 and values["dS"].exact[1, 1] != 0
     cut = (
         spec.derivation()
         .gradient("scores", of="masked")

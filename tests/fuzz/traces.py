@@ -186,7 +186,7 @@ def cut(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None
         del cuts[int(random.integers(len(cuts)))]
     else:
         cuts.append(_pick(random, ["0", "1", "n", "m", "#1", "#2", "n + 5 + 5#3"]))
-    step["gives"] = f"{len(cuts) + 1} parts"
+    step["gives"] = f"{len(cuts) + 1} parts" if cuts else "1 part"
     if random.random() < 0.7:
         points = ["0", *cuts, step["of"].removeprefix("0 … ").removesuffix(" - 1")]
         step["needs"] = [f"{b} - {a} ≥ 0" for a, b in pairwise(points)]

@@ -51,6 +51,8 @@ class Identity:
     where: tuple[str, ...] = ()
     positive: tuple[str, ...] = ()
     permuting: tuple[str, ...] = ()
+    orthogonal: tuple[str, ...] = ()
+    symmetric: tuple[str, ...] = ()
     shapes: tuple[tuple[str, Any], ...] = ()
     sizes: tuple[tuple[str, int], ...] = ()
     holds: bool = True
@@ -62,7 +64,7 @@ class Identity:
     def __post_init__(self) -> None:
         for name in ("name", "says", "statement", "source", "use", "misconception"):
             word(getattr(self, name), name)
-        for name in ("where", "positive", "permuting"):
+        for name in ("where", "positive", "permuting", "orthogonal", "symmetric"):
             object.__setattr__(self, name, words(getattr(self, name), name))
         for name in ("holds", "for_all"):
             flag(getattr(self, name), name)
@@ -99,6 +101,8 @@ class Identity:
             where=self.where,
             positive=self.positive,
             permuting=self.permuting,
+            orthogonal=self.orthogonal,
+            symmetric=self.symmetric,
         )
 
     @property
@@ -163,7 +167,8 @@ def proven(identity: Identity, effort: int = 1) -> Proof:
     sizes = dict(identity.sizes) or None
     others = iter(()) if identity.name else readings  # a row of the catalogue means one thing
     equality = answered(chain((first,), others), sizes, effort)
-    if identity.sides is not None and not identity.for_all and equality.scope == FOR_ALL:
+    has_sizes = identity.sides is not None and first.joint is None
+    if has_sizes and not identity.for_all and equality.scope == FOR_ALL:
         equality = replace(equality, scope=AT_GIVEN)  # numbers made of matrices with sizes
     if identity.everywhere is not None and equality:
         equality = for_all_sizes(equality, next(stated(*identity.everywhere())))

@@ -108,7 +108,9 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     yield b.Paragraph((b.Code(row.statement),), "formula") if claim is None else b.Worked("", claim)
     for one in row.where:
         yield b.Paragraph(("where ", b.Code(one)), "note")
-    for names, kind in ((row.positive, "positive"), (row.permuting, "a permutation")):
+    kinds = ("positive", "a permutation", "orthogonal", "symmetric")
+    named = (row.positive, row.permuting, row.orthogonal, row.symmetric)
+    for names, kind in zip(named, kinds, strict=True):
         if names:
             yield b.Paragraph((f"{', '.join(names)} {kind}",), "note")
     chain = _chain(proof)
@@ -185,6 +187,8 @@ def data(proof: Proof) -> dict[str, Any]:
         "where": list(row.where),
         "positive": list(row.positive),
         "permuting": list(row.permuting),
+        "orthogonal": list(row.orthogonal),
+        "symmetric": list(row.symmetric),
         "source": row.source,
         "use": row.use,
         "sizes_because": row.reason,

@@ -1,0 +1,92 @@
+"""Certificates on the command line: written by a proof, replayed within limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symattn.cli.screen import complain, debug_asked, print_lines
+from symattn.status import Status
+
+if TYPE_CHECKING:
+    from symattn.algebra.equality import Equality
+    from symattn.writing import Destination
+
+#: The largest file of certificates that is read, in bytes.
+_MOST_BYTES = 20_000_000
+
+#: Seconds and MiB of memory that the certificates of one file may take, if nothing else is said.
+SECONDS, _MEMORY = 60.0, 2048
+
+
+def write_certificate(answer: Equality, destination: Destination) -> None:
+    """The certificate as JSON; a line on standard error where there is none."""
+    from symattn.documents.data import written
+
+    if answer.certificate is None:
+        click.echo(f"no certificate is written: {answer.summary}", err=True)
+    else:
+        destination.write(f"{written(answer.certificate)}\n")
+
+
+def check_certificates(name: str, seconds: float | None) -> Status:
+    """Replay the certificates of a file, in a process that is stopped when time is up.
+
+    Prints the statement and the outcome of each. Raises `SymattnError` for no such file.
+    """
+    from symattn.doors import Failure
+    from symattn.isolation import Limits, within
+
+    certificates = _certificates(name)
+    limits = Limits(SECONDS if seconds is None else seconds, _MEMORY)
+    with within(limits, ("symattn.algebra.certificate", __name__), debug_asked()) as run:
+        found = run(_replayed, certificates, name)
+    if isinstance(found, Failure):
+        complain(found.line)
+        return found.status
+    refused, lines = found
+    print_lines(lines)
+    return Status.WRONG if refused else Status.AGREES
+
+
+def _replayed(certificates: list[Any]) -> tuple[int, list[tuple[str, str]]]:
+    """How many are refused, and what is said of each."""
+    from symattn.algebra.certificate import Refused, check
+
+    refused, lines = 0, []
+    for data in certificates:
+        try:
+            claim = check(data)
+        except Refused as refusal:
+            refused += 1
+            lines.append(("bad", f"refused: {refusal}"))
+            continue
+        where = ", where both sides are defined" if data["partial"] else ""
+        lines += [("formula", f"   {line}") for line in claim.lines(data["statement"])]
+        lines.append(("good", f"   accepted: equal (for all sizes{where})"))
+    return refused, lines
+
+
+def _certificates(name: str) -> list[Any]:
+    """The certificates in a file: one, or the proofs that ``--format json`` writes."""
+    import json
+
+    from symattn.errors import ReadError, quote
+
+    try:
+        with Path(name).open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise ValueError("it is too large")
+        data = json.loads(text)
+    except (OSError, ValueError, RecursionError) as trouble:
+        why = getattr(trouble, "strerror", None) or "it is not JSON, or too large"
+        raise ReadError(f"--check {quote(name)}: {why}") from None
+    rows = data if isinstance(data, list) else [data]
+    inner = [row.get("certificate") if isinstance(row, dict) else None for row in rows]
+    found = [row if isinstance(one, int) else one for row, one in zip(rows, inner, strict=True)]
+    if not any(found):
+        raise ReadError(f"--check {quote(name)}: there is no certificate in it")
+    return [one for one in found if one is not None]
