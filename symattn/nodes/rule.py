@@ -106,11 +106,12 @@ class Over:
 
 @dataclass(frozen=True)
 class Total:
-    """Σ of the body over an index from 0 to size − 1."""
+    """Σ of the body over an index from start, which is 0 in entry rules, to start + size − 1."""
 
     body: Rule
     index: sympy.Symbol
     size: sympy.Expr
+    start: Index = 0
 
 
 @dataclass(frozen=True)

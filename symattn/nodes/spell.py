@@ -277,10 +277,8 @@ class _RuleSpeller:
                 return self._product(factors)
             case Over(num, den, _):
                 return t.Frac(self.spell(num), self.spell(den))
-            case Total(body, index, size):
-                first = t.equation(self.speller.index(index), (t.EQUALS, self.speller.index(0)))
-                last = self.speller.scalar(size if self.speller.notation.index_base else size - 1)
-                return t.row(t.Script(t.SUM, first, last), t.bracketed(self.spell(body), 2))
+            case Total(body):
+                return t.row(self._range(rule), t.bracketed(self.spell(body), 2))
             case Exp(body):
                 return t.power(_E, t.inline(self.spell(body)))
             case Apply(name, body):
@@ -291,6 +289,18 @@ class _RuleSpeller:
                 return self._of_row(rule)
             case Cases():
                 return self._cases(rule)
+
+    def _range(self, rule: Total) -> Tree:
+        """∑ from l = 1 to a size; an end that is an index stands below it: j < l ≤ i."""
+        index, first = self.speller.index(rule.index), self.speller.index(rule.start)
+        last = sympy.sympify(rule.start, strict=True) + rule.size
+        if rule.start == 0 and not indices_in(last):
+            size = self.speller.scalar(last if self.speller.notation.index_base else last - 1)
+            return t.Script(t.SUM, t.equation(index, (t.EQUALS, first)), size)
+        between = t.equation(index, (t.Op("≤"), self.speller.index(last - 1)))
+        return t.Script(
+            t.SUM, between if rule.start == 0 else t.equation(first, (t.Op("≤"), between))
+        )
 
     def _of_row(self, rule: OfRow) -> Tree:
         """argmax_l z_il, τ(z_i1, ⋯, z_im), or with all its numbers: argmax(1, 3, 2)."""

@@ -35,6 +35,7 @@ GRADIENT, CHANGE = "d", "δ"
 _SHORT = re.compile(r"d*(?:[A-Za-z]?|delta)(?:_.*)?\Z")
 
 _PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}(_[A-Za-z0-9]{1,20})?\Z")
+_NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ω][0-9]{1,3}")
 _LATEX_TOKEN = re.compile(
     r"\\(?:mathbf|mathrm|mathcal|mathbb|mathsf|tilde|hat|bar|vec|boldsymbol|top|prime|ell|"
     + "|".join(GREEK)
@@ -141,13 +142,17 @@ class Notation:
         return power(symbol, head if isinstance(head, Fenced) else Fenced(head))
 
     def entry(self, name: str, head: Tree | None, indices: tuple[Tree, ...]) -> Tree:
-        """One entry of a matrix, its lower-case letter with indices: s_ij, w^Q_ij, s^(i)_ab."""
+        """One entry of a matrix, its lower-case letter with indices: s_ij, w^Q_ij, s^(i)_ab.
+
+        Of a numbered matrix it is [S_1]_ij, since a raised 1 would be a power.
+        """
         taken = None if name in self.symbols else derived_from(name)
         if taken is not None:
             return self._prefixed(taken[0], self.entry(taken[1], head, indices))
         symbol = self.letter(name)
         base, sup = symbol, None
-        if isinstance(symbol, Script) and isinstance(symbol.base, Ident) and symbol.sup is None:
+        named = isinstance(symbol, Script) and isinstance(symbol.base, Ident)
+        if named and symbol.sup is None and not isinstance(symbol.sub, Num):
             base, sup = symbol.base, symbol.sub
         if isinstance(base, Ident) and len(base.name) == 1 and base.name.isascii():
             base = Ident(base.name.lower(), base.roman)
@@ -208,8 +213,10 @@ def index_row(indices: tuple[Tree, ...]) -> Tree:
 
 
 def name_tree(name: str) -> Tree:
-    """A plain name as a symbol: S, d_k, d_model, W_Q, alpha."""
+    """A plain name as a symbol: S, d_k, d_model, W_Q, alpha, S_1 of S1."""
     base, _, sub = name.partition("_")
+    if not sub and _NUMBERED.fullmatch(base):
+        base, sub = base[:1], base[1:]
     if not sub:
         return _word(base)
     return Script(_word(base), _word(sub))

@@ -265,12 +265,12 @@ class _Layout:
         return beside(out, Box((raised,))) if raised else out
 
     def _sum(self, script: Script) -> Box:
-        """∑ with its index alone, as one writes it in a line: Σ_l; with the set it is from."""
+        """∑ with its index alone, as one writes it in a line: Σ_l; with a set, Σ_l∈A, or Σ_l≤i."""
         sign = "Σ" if self.charset == "unicode" else "Sum"
         if script.sub is None:
             return Box((sign,))
         below = script.sub
-        if isinstance(below, Row) and Op("∈") not in below.items:
+        if isinstance(below, Row) and not {Op("∈"), Op("≤")} & {*below.items}:
             below = below.items[0]
         return Box((f"{sign}_{self._lowered(below)}",))
 

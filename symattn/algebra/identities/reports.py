@@ -10,15 +10,20 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.equality import FOR_ALL
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity, Link, Proof
+from symattn.algebra.proof_lines import Line, Lines, proof_lines
 from symattn.algebra.rules import rule
 from symattn.documents import blocks as b
 from symattn.errors import CannotSpell
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
+from symattn.notation.options import index_row
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
 _TITLE = "Identities and false beliefs"
+
+#: How many cases of a proof are printed.
+_MOST_CHAINS = 4
 
 
 def spelled(meaning: Any) -> Tree | None:
@@ -40,6 +45,16 @@ def reason(link: Link) -> str:
     if link.rule == HYPOTHESIS:
         return "by what is assumed"
     return f"{link.rule}: {rule(link.rule).says}"
+
+
+def lines_of(link: Link) -> list[Lines]:
+    """The lines between both sides; none without a certificate, or where one has no notation."""
+    if not link.equality.certified:
+        return []
+    try:
+        return proof_lines(link.equality.certificate)
+    except CannotSpell:
+        return []
 
 
 def catalogue(rows: Sequence[Identity], brief: bool = False) -> b.Document:
@@ -111,11 +126,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     for names, kind in ((row.positive, "positive"), (row.permuting, "a permutation")):
         if names:
             yield b.Paragraph((f"{', '.join(names)} {kind}",), "note")
-    chain = _chain(proof)
-    if chain is not None:
-        yield chain
-    elif row.holds and proof.equality:
-        yield b.Paragraph((f"by {proof.equality.reason}",))
+    yield from _chains(proof)
     role: b.Role = "good" if proof.good else "note" if _is_open(proof) else "bad"
     yield b.Paragraph((_outcome(proof),), role)
     if proof.equality.reading and (not row.name or row.sides is None):
@@ -138,14 +149,57 @@ def _claim(proof: Proof) -> Tree | None:
     return t.equation(one, (sign, other))
 
 
-def _chain(proof: Proof) -> b.Chain | None:
-    """The links of the proof; None for what does not hold, and for what cannot be spelled."""
-    if not proof.links or proof.identity.sides is not None or not proof.equality:
-        return None
-    first = spelled(proof.links[0].left)
-    rest = [(spelled(link.right), reason(link)) for link in proof.links]
-    links = tuple((one, why) for one, why in rest if one is not None)
-    return None if first is None or len(links) < len(rest) else b.Chain(first, links)
+def _chains(proof: Proof) -> Iterator[b.Block]:
+    """The links of a proof, and the lines of each that uses no rule.
+
+    Nothing of what does not hold.
+    """
+    if not proof.equality:
+        return
+    links, first = [], spelled(proof.left)
+    if len(proof.links) > 1 and first is not None:
+        for link in proof.links:
+            right = spelled(link.right)
+            links += [] if right is None else [(right, reason(link))]
+        if len(links) == len(proof.links):
+            yield b.Chain(first, tuple(links))
+    for number, link in enumerate(proof.links, 1):
+        if link.rule in (ENTRIES, HYPOTHESIS) or not links:
+            yield from _lines(link, f"Step {number}" if links else "")
+
+
+def _lines(link: Link, name: str) -> Iterator[b.Block]:
+    """The lines between both sides of a link, one chain for each case; the first few of many."""
+    chains = lines_of(link)
+    if not chains:
+        yield b.Paragraph((f"{name}: {link.equality.reason}" if name else link.equality.reason,))
+    for chain in chains[:_MOST_CHAINS]:
+        lead = ", ".join(filter(None, (name, chain.when)))
+        if lead:
+            yield b.Paragraph((f"{lead}:",))
+        sides = [spelled(link.left), spelled(link.right)]
+        first, *rest = [
+            (_line(each, chain, side), each.reason)
+            for each, side in zip(
+                chain.lines, [sides[0]] * (len(chain.lines) - 1) + [sides[1]], strict=True
+            )
+        ]
+        yield b.Chain(first[0], tuple(rest))
+    if len(chains) > _MOST_CHAINS:
+        yield b.Paragraph((f"and {len(chains) - _MOST_CHAINS} more cases in the same way",))
+
+
+def _line(each: Line, chain: Lines, side: Tree | None) -> Tree:
+    """A line of a chain; a side itself as [A B]_ij."""
+    speller = Speller()
+    if isinstance(each.value, MatrixExpr):
+        return speller.matrix(each.value)
+    if each.value is not None:
+        return speller.rule(each.value)
+    whole = side or t.Text("the side")
+    if not chain.entry:
+        return whole
+    return t.Script(t.Fenced(whole, "[", "]"), index_row(tuple(map(speller.index, chain.entry))))
 
 
 def _is_open(proof: Proof) -> bool:
