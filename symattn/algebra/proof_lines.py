@@ -9,12 +9,14 @@ its height, and they are its reason. The lines of the right side are read from i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import (
     Atom,
@@ -31,6 +33,7 @@ from symattn.algebra.certificate import (
     claim_of,
     decoded,
     form_text,
+    indices,
     linear,
     names,
     plus_form,
@@ -97,6 +100,8 @@ class Recorder(Checker):
         #: What conditions determine an index, once for every term of its sum.
         self.met: dict[str, list[Form | None]] = {}
         self.inverses: dict[str, Any] = {}
+        #: What is divided by and is not 0.
+        self.divisors: list[Poly] = []
 
     def take(self, allowed: tuple[str, ...], before: str) -> Step:
         step = super().take(allowed, before)
@@ -154,6 +159,13 @@ class Recorder(Checker):
     def inverse(self, base: Any, i: Form, j: Form) -> Poly | None:
         self.inverses[f"({sympy.srepr(base)})⁻¹"] = sympy.Inverse(base)
         return super().inverse(base, i, j)
+
+    def divisor(self, below: Poly, empty: Any, power: int = 1) -> Poly:
+        count = self.count
+        if any(below) and self.never_zero(below):
+            self.divisors.append(below)
+        self.count = count  # the numbers of indices are those of the trace
+        return super().divisor(below, empty, power)
 
     def vanishes(self, difference: Poly) -> None:
         before = self.done
@@ -231,11 +243,15 @@ def symbol(name: str) -> sympy.Symbol:
 
 
 def place_of(one: Form) -> Any:
-    """A linear form as an index. Raises `CannotSpell` for a permuted index."""
+    """A linear form as an index; a permuted one is π(l). Raises `CannotSpell` for a sum of it."""
     out = sympy.S.Zero
     for atom, c in one:
         if isinstance(atom, tuple):
-            raise CannotSpell("a permuted index")
+            if len(one) > 1 or c != 1:
+                raise CannotSpell("a sum of a permuted index")
+            _, name, back, inner = atom
+            sign = f"π{'⁻¹' * back}"
+            return sympy.Function(sign if name == "P" else f"{sign}_{name}")(place_of(inner))
         out += c * symbol(atom) if atom else c
     return out
 
@@ -312,7 +328,7 @@ class Display:
     """Parts and polynomials of one case as entry rules."""
 
     def __init__(self, case: Case) -> None:
-        self.checker = case.checker
+        self.checker, self.hidden = case.checker, dict(case.hidden)
         claim = case.claim
         sides = [claim.left, claim.right]
         sides += [expr for steps in claim.steps for _, expr in steps]
@@ -348,7 +364,7 @@ class Display:
         return c < 0, not known, known, [str(self._order(a)) for a, _ in atoms_of(mono)]
 
     def _order(self, atom: Atom) -> Any:
-        rank = self.order.get(atom[1], 99) if atom[0] == "entry" else 0
+        rank = self.order.get(atom[1].rstrip("°⁻¹"), 99) if atom[0] == "entry" else 0
         return _KINDS.index(atom[0]), rank, str(atom[1:])
 
     def of_mono(self, mono: Mono, c: Fraction) -> r.Rule:
@@ -418,11 +434,11 @@ class Display:
         if name in self.matrices:
             matrix = self.matrices[name]
         elif name in self.checker.inverses:
-            matrix = self.checker.inverses[name]
+            matrix = self.matrix(self.checker.inverses[name])
         elif name.endswith("⁻¹") and name[:-2] in self.matrices:
             matrix = sympy.Inverse(self.matrices[name[:-2]])
         elif name.endswith("°") and name[:-1] in self.matrices:
-            matrix = sympy.MatrixSymbol(name, *self.matrices[name[:-1]].shape)
+            matrix = sympy.MatrixSymbol(f"{name[:-1]}'", *self.matrices[name[:-1]].shape)
         else:
             raise CannotSpell(f"{name} is no letter")
         return self.entry_of(matrix, place_of(i), place_of(j))
@@ -510,10 +526,8 @@ class Display:
         return self.of_poly(moved(part.poly or {}, places))
 
     def matrix(self, matrix: Any) -> Any:
-        """A letter, or the expression that it hides."""
-        if isinstance(matrix, sympy.MatrixSymbol):
-            return self.matrices.get(matrix.name, matrix)
-        return matrix
+        """A matrix whose letters are the expressions that they hide."""
+        return matrix.xreplace(self.hidden)
 
     def _total(self, part: Part, places: Places, level: int) -> r.Rule:
         """Σ in the parts of its range; one whose index is determined has a single term."""
@@ -710,6 +724,8 @@ class Chain:
 
     def side(self, side: Part) -> list[Line]:
         """The lines from a side to its normal form."""
+        if not side.children:  # a number
+            return [Line(self.display.of_poly(side.poly), "multiplied out")]
         (part,) = side.children
         out = [Line(self.display.shown(part, {}, -1), self.definition(side))]
         for level in range(part.height + 1):
@@ -760,21 +776,43 @@ class Chain:
             one = self.case.claim.where[k][flipped] if kind in ("letter", "mirror") else None
             letter = one.arg if isinstance(one, sympy.Transpose) else one
             if letter is not None and letter == matrix:
-                return f"by {self.assumed[k]}"
+                name = matrix_name(matrix)
+                sign = (
+                    "−" if self.case.claim.where[k][1 - flipped].has(sympy.S.NegativeOne) else "+"
+                )
+                halves = f": {name} is ({name}' {sign} {name}'ᵀ)/2" if kind == "mirror" else ""
+                return f"by {self.assumed[k]}{halves}"
         return "" if isinstance(matrix, sympy.Inverse) else f"what {matrix_name(matrix)} is"
 
-    def named(self, lines: Sequence[Line]) -> Lines:
-        """The lines with letters for their indices, those of sums by how deep they stand."""
+    def letters(self) -> tuple[dict[Any, Any], list[str]]:
+        """The letters of the outer indices, and those for indices of sums."""
         taken = {name.lower() for name in self.display.matrices}
         taken |= {str(s) for m in self.display.matrices.values() for s in m.free_symbols}
         pool = [letter for letter in "ltrsuqwhgvxyz" if letter not in taken]
-        names_: dict[Any, Any] = {}
-        ranges = []
         env = self.comparison.sides[0].env
-        for letter, index in env.items():
-            for name in names(index):
+        outer = {symbol(name): letter for letter, at in env.items() for name in names(at)}
+        return {old: sympy.Symbol(new, integer=True) for old, new in outer.items()}, pool
+
+    def divisor(self, poly: Poly) -> r.Rule:
+        """A divisor, its indices with letters."""
+        names_, pool = self.letters()
+        rule = self.display.of_poly(poly)
+        free = sorted({name for mono in poly for atom, _ in mono for name in indices(atom)})
+        for name in free:
+            if symbol(name) not in names_:
+                letter = "i" if len(free) == 1 else pool.pop(0)
                 names_[symbol(name)] = sympy.Symbol(letter, integer=True)
-                ranges.append(f"{letter} ≤ {form_text(self.case.checker.sizes[name])}")
+        return renamed(rule, names_, pool)
+
+    def named(self, lines: Sequence[Line]) -> Lines:
+        """The lines with letters for their indices, those of sums by how deep they stand."""
+        names_, pool = self.letters()
+        env = self.comparison.sides[0].env
+        ranges = [
+            f"{letter} ≤ {form_text(self.case.checker.sizes[name])}"
+            for letter, index in env.items()
+            for name in names(index)
+        ]
         entry = tuple(place_of(index).xreplace(names_) for index in env.values())
         shown = [
             line if line.value is None else replace(line, value=renamed(line.value, names_, pool))
@@ -782,6 +820,8 @@ class Chain:
         ]
         when = [f"{size} = {value}" for size, value in self.case.sizes]
         when += ranges if len(self.case.checker.compared) > 1 else []
+        if not isinstance(self.case.claim.left, MatrixExpr) or entry == (0, 0):
+            entry = ()
         return Lines(tuple(shown), entry, ", ".join(when).replace("+", "r"))
 
 
@@ -829,21 +869,40 @@ def combination(case: Case, assumed: Sequence[str]) -> Lines:
     return Lines(lines)
 
 
-def proof_lines(certificate: Any) -> list[Lines]:
-    """The chains of a certificate, one for each case of sizes and each part of the entries.
+@dataclass(frozen=True)
+class Exposition:
+    """The chains of a proof, one for each case of sizes and each part of the entries.
 
-    Empty where the sides are the same expression. Raises `CannotSpell` for what has no notation.
+    `steps` is how many the checker takes, `bounds` how many of them say where an index lies,
+    `divisors` what is divided by and shown not to be 0, `equations` what is assumed.
+    """
+
+    chains: list[Lines]
+    steps: int
+    bounds: int
+    divisors: list[r.Rule]
+    equations: list[str]
+
+
+def exposition(certificate: Any) -> Exposition:
+    """A certificate as a textbook has it.
+
+    Without chains where the sides are the same expression, or a line has no notation.
     """
     replay = Recording.of(certificate)
     assumed = [
         " = ".join(str(side.get("text") or decoded(side["expr"])) for side in pair)
         for pair in certificate["statement"]["where"]
     ]
-    out = []
-    for case in replay.found:
-        if case.factors:
-            out.append(combination(case, assumed))
-            continue
-        for comparison in case.checker.compared:
-            out.append(Chain(case, comparison, assumed).lines())
-    return out
+    chains: list[Lines] = []
+    divisors: dict[Any, r.Rule] = {}
+    with suppress(CannotSpell):
+        for case in replay.found:
+            found = [Chain(case, comparison, assumed) for comparison in case.checker.compared]
+            chains += [combination(case, assumed)] if case.factors else [c.lines() for c in found]
+            for poly in case.checker.divisors if found else ():
+                rule = found[0].divisor(poly)
+                divisors.setdefault(key(rule), rule)
+    steps = [step for case in replay.found for step in case.checker.steps]
+    bounds = [need for step in steps for need in step.get("needs", ()) if "#" in need]
+    return Exposition(chains, len(steps), len(bounds), [*divisors.values()], assumed)

@@ -165,12 +165,18 @@ def _formulas(block: b.Formulas, charset: Charset) -> Iterator[Styled]:
 
 
 def _chain(block: b.Chain, charset: Charset) -> Iterator[Styled]:
-    """The left side, then each right side with its reason; the reasons stand below each other."""
+    """The left side, then each right side with its reason; the reasons stand below each other.
+
+    The reason of a line that is longer than most stands below it.
+    """
     rows = [(block.left, ""), *block.links]
     written = [line(tree, charset) for tree, _ in rows]
-    longest = min(max(map(len, written)), _REASONS)
+    longest = max((len(words) for words in written if len(words) <= _REASONS), default=_REASONS)
     for number, (words, (_, reason)) in enumerate(zip(written, rows, strict=True)):
-        yield "plain", f"{'= ' if number else '  '}{words:<{longest}}   {reason}".rstrip()
+        sign, below = ("= " if number else "  "), reason and len(words) > longest
+        yield "plain", f"{sign}{words:<{longest}}   {'' if below else reason}".rstrip()
+        if below:
+            yield "plain", f"{_INDENT}{_INDENT}{reason}"
 
 
 # ---- worked lines --------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 import sympy
+from sympy.core.function import AppliedUndef
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.arithmetic.functions import applied
@@ -222,6 +223,8 @@ class Speller:
         """An index as the reader counts: a whole number is moved by the index base."""
         if isinstance(index, int | sympy.Integer):
             return number(str(int(index) + self.notation.index_base))
+        if isinstance(index, AppliedUndef):  # a permutation takes an index to an index
+            return t.call(name_tree(index.func.__name__), self.index(index.args[0]))
         return t.inline(self.scalar(self._counted(index)))
 
     def _counted(self, index: Index) -> sympy.Expr:

@@ -34,7 +34,7 @@ GRADIENT, CHANGE = "d", "δ"
 #: A name that d stands right before: a letter, with a subscript or without, or such a gradient.
 _SHORT = re.compile(r"d*(?:[A-Za-z]?|delta)(?:_.*)?\Z")
 
-_PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}(_[A-Za-z0-9]{1,20})?\Z")
+_PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}[0-9]{0,3}(_[A-Za-z0-9]{1,20})?\Z")
 _NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ω][0-9]{1,3}")
 _LATEX_TOKEN = re.compile(
     r"\\(?:mathbf|mathrm|mathcal|mathbb|mathsf|tilde|hat|bar|vec|boldsymbol|top|prime|ell|"

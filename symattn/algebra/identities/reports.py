@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import sympy
@@ -10,10 +11,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.equality import FOR_ALL
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity, Link, Proof
-from symattn.algebra.proof_lines import Line, Lines, proof_lines
+from symattn.algebra.proof_lines import Line, Lines
 from symattn.algebra.rules import rule
 from symattn.documents import blocks as b
-from symattn.errors import CannotSpell
+from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.options import index_row
@@ -45,16 +46,6 @@ def reason(link: Link) -> str:
     if link.rule == HYPOTHESIS:
         return "by what is assumed"
     return f"{link.rule}: {rule(link.rule).says}"
-
-
-def lines_of(link: Link) -> list[Lines]:
-    """The lines between both sides; none without a certificate, or where one has no notation."""
-    if not link.equality.certified:
-        return []
-    try:
-        return proof_lines(link.equality.certificate)
-    except CannotSpell:
-        return []
 
 
 def catalogue(rows: Sequence[Identity], brief: bool = False) -> b.Document:
@@ -131,6 +122,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     yield b.Paragraph((_outcome(proof),), role)
     if proof.equality.reading and (not row.name or row.sides is None):
         yield b.Paragraph((f"read as {proof.equality.read_as}",), "note")
+    yield from (b.Paragraph(words, "note") for words in _needs(proof))
     remarks = (
         ("good for", row.use),
         ("not to be confused with", row.misconception),
@@ -170,23 +162,29 @@ def _chains(proof: Proof) -> Iterator[b.Block]:
 
 def _lines(link: Link, name: str) -> Iterator[b.Block]:
     """The lines between both sides of a link, one chain for each case; the first few of many."""
-    chains = lines_of(link)
+    chains = [*_spelled_chains(link)]
     if not chains:
         yield b.Paragraph((f"{name}: {link.equality.reason}" if name else link.equality.reason,))
-    for chain in chains[:_MOST_CHAINS]:
-        lead = ", ".join(filter(None, (name, chain.when)))
+    for when, chain in chains[:_MOST_CHAINS]:
+        lead = ", ".join(filter(None, (name, when)))
         if lead:
             yield b.Paragraph((f"{lead}:",))
-        sides = [spelled(link.left), spelled(link.right)]
-        first, *rest = [
-            (_line(each, chain, side), each.reason)
-            for each, side in zip(
-                chain.lines, [sides[0]] * (len(chain.lines) - 1) + [sides[1]], strict=True
-            )
-        ]
-        yield b.Chain(first[0], tuple(rest))
+        yield chain
     if len(chains) > _MOST_CHAINS:
         yield b.Paragraph((f"and {len(chains) - _MOST_CHAINS} more cases in the same way",))
+
+
+def _spelled_chains(link: Link) -> list[tuple[str, b.Chain]]:
+    """When each chain holds, and the chain; nothing where a line has no notation."""
+    found = []
+    with suppress(SymattnError):
+        for one in link.equality.exposition.chains if link.equality.exposition else ():
+            sides = [spelled(link.left)] * (len(one.lines) - 1) + [spelled(link.right)]
+            trees = [_line(each, one, side) for each, side in zip(one.lines, sides, strict=True)]
+            reasons = [each.reason for each in one.lines]
+            links = tuple(zip(trees[1:], reasons[1:], strict=True))
+            found.append((one.when, b.Chain(trees[0], links)))
+    return found
 
 
 def _line(each: Line, chain: Lines, side: Tree | None) -> Tree:
@@ -200,6 +198,25 @@ def _line(each: Line, chain: Lines, side: Tree | None) -> Tree:
     if not chain.entry:
         return whole
     return t.Script(t.Fenced(whole, "[", "]"), index_row(tuple(map(speller.index, chain.entry))))
+
+
+def _needs(proof: Proof) -> Iterator[b.Words]:
+    """Which engine decided, and what the steps of a proof for all sizes need."""
+    answer = proof.equality
+    if not answer:
+        return
+    yield (f"decided: {answer.reason}",)
+    found = answer.exposition
+    if found is None:
+        return
+    with suppress(SymattnError):
+        words = [f"{found.steps} steps replayed by the checker"]
+        words += [f"{found.bounds} bounds of indices shown"] if found.bounds else []
+        yield ("; ".join(words),)
+        for rule in found.divisors[:2]:
+            yield ("not 0, as every term is positive: ", Speller().rule(rule))
+    if answer.partial:
+        yield ("a divisor may be 0, or an inverse or a root may not exist: there nothing is said",)
 
 
 def _is_open(proof: Proof) -> bool:
