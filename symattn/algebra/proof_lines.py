@@ -42,10 +42,16 @@ from symattn.algebra.certificate import (
     settled,
     variable,
 )
+from symattn.arithmetic.functions import applied
+from symattn.documents import blocks as b
 from symattn.errors import CannotSpell
 from symattn.nodes import rule as r
 from symattn.nodes.entrywise import Diagonal
 from symattn.nodes.masks import Masked
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.numbers import number
+from symattn.notation.tree import Tree
 
 #: A value for every index that is displayed as something else.
 Places = Mapping[str, Form]
@@ -665,7 +671,7 @@ class Line:
     """
 
     value: Any
-    reason: str = ""
+    reason: b.Words = ()
 
 
 @dataclass(frozen=True)
@@ -680,29 +686,60 @@ class Lines:
     when: str = ""
 
 
-_SAYS: Mapping[str, str] = {
-    "delta": "of the sum one term is not 0",
-    "identity": "a matrix times its inverse is I",
-    "count": "all terms are the same",
-    "permute": "the same terms in another order",
-    "meet": "the factor δ is 0 where its indices differ",
-    "prefix": "a sum is a longer one from 1 on less what comes before it",
+def _exp(exponent: Tree) -> Tree:
+    return t.power(t.Ident("e"), exponent)
+
+
+_X, _Y, _NONE = t.Ident("x"), t.Ident("y"), t.Num("0")
+_TWICE = _exp(t.times([t.Num("2"), _X]))
+
+
+def _function(name: str, value: Tree) -> b.Words:
+    return (t.equation(applied(name, _X), (t.EQUALS, t.inline(value))),)
+
+
+_SAYS: Mapping[str, b.Words] = {
+    "delta": ("one term of the sum is not 0",),
+    "identity": ("a matrix times its inverse is ", t.Ident("I")),
+    "count": ("all terms are the same",),
+    "permute": ("the same terms in another order",),
+    "meet": ("the factor δ is 0 where its indices differ",),
+    "prefix": ("a longer sum less what comes before it",),
 }
-_FUNCTIONS: Mapping[str, str] = {
-    "tanh": "tanh x = (e^(2x) − 1)/(e^(2x) + 1)",
-    "σ": "σ(x) = e^x/(e^x + 1)",
-    "max0": "relu(x) = (x + |x|)/2",
-    "ln": "e^(ln x) = x, and ln of a product is a sum",
-    "√": "√ of a product of numbers ≥ 0 is a product",
+_FUNCTIONS: Mapping[str, b.Words] = {
+    "tanh": _function(
+        "tanh", t.Frac(t.plus([_TWICE, t.negated(t.Num("1"))]), t.plus([_TWICE, t.Num("1")]))
+    ),
+    "σ": _function("σ", t.Frac(_exp(_X), t.plus([_exp(_X), t.Num("1")]))),
+    "max0": _function("max0", t.Frac(t.plus([_X, t.Fenced(_X, "|", "|")]), t.Num("2"))),
+    "ln": (t.equation(_exp(applied("ln", _X)), (t.EQUALS, _X)),),
+    "√": ("the root of a product of numbers ≥ 0 is a product of roots",),
 }
-_OF_POWERS = "e^(x + y) = e^x e^y"
-_LEAVES = "factors that do not depend on the index stand before the sum"
+_OF_POWERS: b.Words = (
+    t.equation(_exp(t.plus([_X, _Y])), (t.EQUALS, t.times([_exp(_X), _exp(_Y)]))),
+)
+_LEAVES: b.Words = ("constant factors leave the sum",)
+_TERMWISE: b.Words = ("the sum is taken term by term",)
+_CANCEL: b.Words = ("common factors cancel",)
+_DEFINED: b.Words = ("by definition",)
+_HIDDEN: b.Words = (
+    "hidden scores are −∞, and ",
+    t.equation(_exp(number("-inf")), (t.EQUALS, _NONE)),
+)
+_SCALED: b.Words = (
+    t.call(t.Ident("diag", roman=True), _X),
+    " multiplies row ",
+    t.Ident("i"),
+    " by ",
+    t.Script(_X, t.Ident("i")),
+)
+_MULTIPLIED: b.Words = ("multiplied out",)
 
 
 class Chain:
     """The lines of one comparison."""
 
-    def __init__(self, case: Case, comparison: Comparison, assumed: Sequence[str]) -> None:
+    def __init__(self, case: Case, comparison: Comparison, assumed: Sequence[Tree]) -> None:
         self.case, self.comparison, self.assumed = case, comparison, assumed
         self.display = Display(case)
 
@@ -717,7 +754,7 @@ class Chain:
         else:
             words = [_SAYS[step["rule"]] for step in self.comparison.steps if step["rule"] in _SAYS]
             b = len(right) - 1
-            out = [*left, replace(right[b], reason=said(words) or "over one denominator")]
+            out = [*left, replace(right[b], reason=said(words or [("over one denominator",)]))]
         back = [replace(one, reason=two.reason) for one, two in pairwise(right[: b + 1])]
         out = [Line(None), *out, *back[::-1], Line(None, right[0].reason)]
         return self.named(out)
@@ -725,7 +762,7 @@ class Chain:
     def side(self, side: Part) -> list[Line]:
         """The lines from a side to its normal form."""
         if not side.children:  # a number
-            return [Line(self.display.of_poly(side.poly), "multiplied out")]
+            return [Line(self.display.of_poly(side.poly), _MULTIPLIED)]
         (part,) = side.children
         out = [Line(self.display.shown(part, {}, -1), self.definition(side))]
         for level in range(part.height + 1):
@@ -734,55 +771,56 @@ class Chain:
                 out.append(Line(value, self.reason(part, level)))
         return out
 
-    def definition(self, side: Part) -> str:
+    def definition(self, side: Part) -> b.Words:
         """What is used to write down an entry."""
-        words = []
-        if side.rule.has(Masked):
-            words.append("what is masked is −∞, and e^(−∞) = 0")
-        if side.rule.has(Diagonal):
-            words.append("diag(x) multiplies row i by x_i")
-        return "; ".join(["the entry written out", *words])
+        words = [_DEFINED]
+        words += [_HIDDEN] if side.rule.has(Masked) else []
+        words += [_SCALED] if side.rule.has(Diagonal) else []
+        return said(words)
 
-    def reason(self, part: Part, level: int) -> str:
+    def reason(self, part: Part, level: int) -> b.Words:
         """What happens at a height."""
-        words: list[str] = []
-        for one in part.walk():
-            if one.height != level:
-                continue
-            for step in one.own:
-                before, _, after = step["gives"].partition("(Σ")
-                if step["rule"] == "separate" and after:
-                    words += [_OF_POWERS] if "e^(" in before else []
-                    words += [_LEAVES] if before else []
-                elif step["rule"] == "hypothesis":
-                    known = [k for kind, k, _ in self.case.uses if kind == "known"]
-                    words.append(f"by {self.assumed[known[step['equation']]]}")
-                elif step["rule"] in _SAYS and step["rule"] != "delta":
-                    words.append(_SAYS[step["rule"]])
-            if isinstance(one.rule, r.Total) and len(one.children[0].poly or {}) > 1:
-                words.append("the sum is taken term by term")
-            match one.rule:
-                case r.Entry(matrix) if one.children:
-                    words.append(self.meant(matrix))
-                case r.Apply(name) if name in _FUNCTIONS:
-                    words.append(_FUNCTIONS[name])
-            if isinstance(one.rule, r.Over) and one.height > one.children[1].height:
-                words.append("common factors cancel")
-        return said(words) or "multiplied out"
+        return said([w for one in part.walk() if one.height == level for w in self.reasons(one)])
 
-    def meant(self, matrix: Any) -> str:
+    def reasons(self, part: Part) -> Iterator[b.Words]:
+        """What happens to a part."""
+        for step in part.own:
+            before, _, after = step["gives"].partition("(Σ")
+            if step["rule"] == "separate" and after and before:
+                if "e^(" in before:
+                    yield _OF_POWERS
+                yield _LEAVES
+            elif step["rule"] == "hypothesis":
+                known = [k for kind, k, _ in self.case.uses if kind == "known"]
+                yield ("by ", self.assumed[known[step["equation"]]])
+            elif step["rule"] in _SAYS and step["rule"] != "delta":
+                yield _SAYS[step["rule"]]
+        match part.rule:
+            case r.Total() if len(part.children[0].poly or {}) > 1:
+                yield _TERMWISE
+            case r.Entry(matrix) if part.children:
+                yield self.meant(matrix)
+            case r.Apply(name) if name in _FUNCTIONS:
+                yield _FUNCTIONS[name]
+            case r.Over() if part.height > part.children[1].height:
+                yield _CANCEL
+
+    def meant(self, matrix: Any) -> b.Words:
         """Why an entry of a letter or an inverse is that of something else."""
         for kind, k, flipped in self.case.uses:
             one = self.case.claim.where[k][flipped] if kind in ("letter", "mirror") else None
             letter = one.arg if isinstance(one, sympy.Transpose) else one
-            if letter is not None and letter == matrix:
-                name = matrix_name(matrix)
-                sign = (
-                    "−" if self.case.claim.where[k][1 - flipped].has(sympy.S.NegativeOne) else "+"
-                )
-                halves = f": {name} is ({name}' {sign} {name}'ᵀ)/2" if kind == "mirror" else ""
-                return f"by {self.assumed[k]}{halves}"
-        return "" if isinstance(matrix, sympy.Inverse) else f"what {matrix_name(matrix)} is"
+            if letter is None or letter != matrix:
+                continue
+            if kind == "letter":
+                return ("by ", self.assumed[k])
+            symbol_, half = t.Ident(matrix.name), t.Ident(f"{matrix.name}'")
+            turned = t.power(half, t.Ident("T"))
+            minus = self.case.claim.where[k][1 - flipped].has(sympy.S.NegativeOne)
+            total_ = t.plus([half, t.negated(turned) if minus else turned])
+            meaning = t.equation(symbol_, (t.EQUALS, t.inline(t.Frac(total_, t.Num("2")))))
+            return ("by ", self.assumed[k], ": ", meaning)
+        return () if isinstance(matrix, sympy.Inverse) else (f"what {matrix_name(matrix)} is",)
 
     def letters(self) -> tuple[dict[Any, Any], list[str]]:
         """The letters of the outer indices, and those for indices of sums."""
@@ -825,9 +863,12 @@ class Chain:
         return Lines(tuple(shown), entry, ", ".join(when).replace("+", "r"))
 
 
-def said(words: Sequence[str]) -> str:
+def said(words: Sequence[b.Words]) -> b.Words:
     """Reasons, each once."""
-    return "; ".join(filter(None, dict.fromkeys(words)))
+    out: list[b.Inline] = []
+    for one in dict.fromkeys(filter(None, words)):
+        out += ["; ", *one] if out else one
+    return tuple(out) or _MULTIPLIED
 
 
 def renamed(rule: r.Rule, names_: Mapping[Any, Any], pool: Sequence[str]) -> r.Rule:
@@ -859,14 +900,14 @@ def renamed(rule: r.Rule, names_: Mapping[Any, Any], pool: Sequence[str]) -> r.R
     return r.rebuilt(rule, inner)
 
 
-def combination(case: Case, assumed: Sequence[str]) -> Lines:
+def combination(case: Case, assumed: Sequence[Tree]) -> Lines:
     """Lhs = rhs + c (u L v − u R v) = rhs for an assumed L = R."""
     terms = [case.claim.right]
     for c, (one, other) in zip(case.factors, case.added, strict=True):
         terms += [sympy.MatMul(c, one), sympy.MatMul(-c, other)]
     total_ = sympy.MatAdd(*terms).xreplace(case.hidden)
-    lines = Line(None), Line(total_, "multiplied out"), Line(None, f"by {' and '.join(assumed)}")
-    return Lines(lines)
+    by = said([("by ", one) for one in assumed])
+    return Lines((Line(None), Line(total_, _MULTIPLIED), Line(None, by)))
 
 
 @dataclass(frozen=True)
@@ -881,7 +922,7 @@ class Exposition:
     steps: int
     bounds: int
     divisors: list[r.Rule]
-    equations: list[str]
+    equations: list[Tree]
 
 
 def exposition(certificate: Any) -> Exposition:
@@ -890,9 +931,10 @@ def exposition(certificate: Any) -> Exposition:
     Without chains where the sides are the same expression, or a line has no notation.
     """
     replay = Recording.of(certificate)
+    speller = Speller()
     assumed = [
-        " = ".join(str(side.get("text") or decoded(side["expr"])) for side in pair)
-        for pair in certificate["statement"]["where"]
+        t.equation(speller.meaning(one), (t.EQUALS, speller.meaning(other)))
+        for one, other in claim_of(certificate["statement"]).where
     ]
     chains: list[Lines] = []
     divisors: dict[Any, r.Rule] = {}

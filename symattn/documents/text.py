@@ -169,14 +169,16 @@ def _chain(block: b.Chain, charset: Charset) -> Iterator[Styled]:
 
     The reason of a line that is longer than most stands below it.
     """
-    rows = [(block.left, ""), *block.links]
-    written = [line(tree, charset) for tree, _ in rows]
-    longest = max((len(words) for words in written if len(words) <= _REASONS), default=_REASONS)
-    for number, (words, (_, reason)) in enumerate(zip(written, rows, strict=True)):
-        sign, below = ("= " if number else "  "), reason and len(words) > longest
-        yield "plain", f"{sign}{words:<{longest}}   {'' if below else reason}".rstrip()
-        if below:
-            yield "plain", f"{_INDENT}{_INDENT}{reason}"
+    rows = [(line(tree, charset), sentence(why, charset)) for tree, why in block.links]
+    short = [len(words) for words, _ in rows if len(words) <= _REASONS]
+    longest = max(short, default=0)
+    yield "plain", f"  {line(block.left, charset)}"
+    for words, reason in rows:
+        if len(words) <= longest:
+            yield "plain", f"= {words:<{longest}}   {reason}".rstrip()
+        else:
+            yield "plain", f"= {words}"
+            yield "note", f"{_INDENT}{_INDENT}{reason}"
 
 
 # ---- worked lines --------------------------------------------------------------------------

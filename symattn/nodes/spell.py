@@ -51,6 +51,11 @@ class Speller:
     notation: Notation = field(default_factory=Notation)
     sizes: Mapping[sympy.Symbol, int] = field(default_factory=dict)
 
+    def meaning(self, meaning: sympy.Expr | MatrixExpr | sympy.MatrixBase) -> Tree:
+        """A matrix or a scalar."""
+        is_matrix = isinstance(meaning, MatrixExpr | sympy.MatrixBase)
+        return self.matrix(meaning) if is_matrix else self.scalar(meaning)
+
     # ---- scalars -------------------------------------------------------------------------
 
     def scalar(self, expr: sympy.Expr) -> Tree:

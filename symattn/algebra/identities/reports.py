@@ -30,13 +30,10 @@ _MOST_CHAINS = 4
 def spelled(meaning: Any) -> Tree | None:
     """A side as a notation tree; None for a derivation or what has no spelling."""
     try:
-        if isinstance(meaning, MatrixExpr | sympy.MatrixBase):
-            return Speller().matrix(meaning)
-        if isinstance(meaning, sympy.Expr):
-            return Speller().scalar(meaning)
+        known = isinstance(meaning, MatrixExpr | sympy.MatrixBase | sympy.Expr)
+        return Speller().meaning(meaning) if known else None
     except CannotSpell:
         return None
-    return None
 
 
 def reason(link: Link) -> str:
@@ -152,7 +149,7 @@ def _chains(proof: Proof) -> Iterator[b.Block]:
     if len(proof.links) > 1 and first is not None:
         for link in proof.links:
             right = spelled(link.right)
-            links += [] if right is None else [(right, reason(link))]
+            links += [] if right is None else [(right, (reason(link),))]
         if len(links) == len(proof.links):
             yield b.Chain(first, tuple(links))
     for number, link in enumerate(proof.links, 1):
