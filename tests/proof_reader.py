@@ -225,6 +225,9 @@ class Reader:
         if self.peek() == "_":
             self.take()
             sub = self.group()
+        if self.peek() == "^" and f"{name.upper()}_{self.signs[self.at + 2]}" in self.values:
+            self.take()
+            name = f"{name}_{''.join(self.group())}"
         size = f"{name}_{''.join(sub)}".replace("\\", "")
         if sub and size in self.values:
             return float(self.values[size])
@@ -261,13 +264,15 @@ class Reader:
         self.signs, self.at = [s for s in signs], 0
         if self.peek().startswith((r"\pi", r"\π")):
             name = self.take()
+            matrix = self.values.get("P")
             if self.peek() == "_":
                 self.take()
-                name += "".join(self.group())
+                matrix = self.values.get("".join(self.group()).replace("\\", ""))
+            if matrix is None:
+                raise Unread(name)
             self.take("(")
             inner = self.signs[self.at : -1]
             place = self.index(inner)
-            matrix = self.values[name.partition("_")[2] or "P"] if "_" in name else self.values["P"]
             row = np.argmax(matrix[:, place - 1] if "⁻" in name else matrix[place - 1])
             out = int(row) + 1
         else:

@@ -51,6 +51,7 @@ from symattn.nodes.masks import Masked
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
+from symattn.notation.text import line as spelled_line
 from symattn.notation.tree import Tree
 
 #: A value for every index that is displayed as something else.
@@ -570,6 +571,12 @@ class Display:
         return frozenset().union(*map(names, part.env.values()))
 
 
+def parted(at: Form) -> tuple[Form, str]:
+    """Where a part of a range begins, and its own index, "" of a single place."""
+    index = max(names(at), key=lambda name: int(name[1:]), default="")
+    return (plus_form(at, variable(index), -1) if index else at), index
+
+
 def matrix_name(matrix: Any) -> str:
     """The name of a letter."""
     return matrix.name if isinstance(matrix, sympy.MatrixSymbol) else ""
@@ -827,9 +834,26 @@ class Chain:
         taken = {name.lower() for name in self.display.matrices}
         taken |= {str(s) for m in self.display.matrices.values() for s in m.free_symbols}
         pool = [letter for letter in "ltrsuqwhgvxyz" if letter not in taken]
-        env = self.comparison.sides[0].env
-        outer = {symbol(name): letter for letter, at in env.items() for name in names(at)}
-        return {old: sympy.Symbol(new, integer=True) for old, new in outer.items()}, pool
+        found: dict[Any, Any] = {}
+        for letter, at in self.comparison.sides[0].env.items():
+            low, index = parted(at)
+            if index and symbol(index) not in found:
+                place = sympy.Symbol(letter, integer=True)
+                found[symbol(index)] = (
+                    place - place_of(low).xreplace(found) if names(low) else place
+                )
+        return found, pool
+
+    def range(self, letter: str, at: Form, names_: Mapping[Any, Any]) -> str:
+        """Where an index runs: j ≤ m, i + 1 ≤ j ≤ m."""
+        low, index = parted(at)
+        if not index or names_[symbol(index)].free_symbols != {sympy.Symbol(letter, integer=True)}:
+            place = place_of(at).xreplace(dict(names_))
+            return f"{letter} = {spelled_line(Speller().index(place))}"
+        start = place_of(low if names(low) else ())
+        last = start + place_of(self.case.checker.sizes[index]) - 1
+        ends = [spelled_line(Speller().index(end.xreplace(dict(names_)))) for end in (start, last)]
+        return f"{letter} ≤ {ends[1]}" if start == 0 else f"{ends[0]} ≤ {letter} ≤ {ends[1]}"
 
     def divisor(self, poly: Poly) -> r.Rule:
         """A divisor, its indices with letters."""
@@ -846,21 +870,17 @@ class Chain:
         """The lines with letters for their indices, those of sums by how deep they stand."""
         names_, pool = self.letters()
         env = self.comparison.sides[0].env
-        ranges = [
-            f"{letter} ≤ {form_text(self.case.checker.sizes[name])}"
-            for letter, index in env.items()
-            for name in names(index)
-        ]
         entry = tuple(place_of(index).xreplace(names_) for index in env.values())
         shown = [
             line if line.value is None else replace(line, value=renamed(line.value, names_, pool))
             for line in lines
         ]
-        when = [f"{size} = {value}" for size, value in self.case.sizes]
-        when += ranges if len(self.case.checker.compared) > 1 else []
+        when = [f"{size} = {value}".replace("+", "r") for size, value in self.case.sizes]
+        if len(self.case.checker.compared) > 1:
+            when += [self.range(letter, at, names_) for letter, at in env.items() if at]
         if not isinstance(self.case.claim.left, MatrixExpr) or entry == (0, 0):
             entry = ()
-        return Lines(tuple(shown), entry, ", ".join(when).replace("+", "r"))
+        return Lines(tuple(shown), entry, ", ".join(when))
 
 
 def said(words: Sequence[b.Words]) -> b.Words:

@@ -229,7 +229,12 @@ class Speller:
         if isinstance(index, int | sympy.Integer):
             return number(str(int(index) + self.notation.index_base))
         if isinstance(index, AppliedUndef):  # a permutation takes an index to an index
-            return t.call(name_tree(index.func.__name__), self.index(index.args[0]))
+            name, _, of = index.func.__name__.partition("_")
+            back = t.row(t.MINUS, t.Num("1")) if name.endswith("⁻¹") else None
+            sub = name_tree(of) if of else None
+            sign = t.Ident(name.removesuffix("⁻¹"))
+            whole = t.Script(sign, sub, back) if of or back else sign
+            return t.call(whole, self.index(index.args[0]))
         return t.inline(self.scalar(self._counted(index)))
 
     def _counted(self, index: Index) -> sympy.Expr:
@@ -286,7 +291,10 @@ class _RuleSpeller:
             case Over(num, den, _):
                 return t.Frac(self.spell(num), self.spell(den))
             case Total(body):
-                return t.row(self._range(rule), t.bracketed(self.spell(body), 2))
+                inner = self.spell(body)
+                return t.row(
+                    self._range(rule), inner if t.is_bare_sum(inner) else t.bracketed(inner, 2)
+                )
             case Exp(body):
                 return t.power(_E, t.inline(self.spell(body)))
             case Apply(name, body):

@@ -20,6 +20,7 @@ from tests.proof_reader import Reader, Unread
 from tests.shares import share
 from tests.statements import STATEMENTS
 
+_RANGE = re.compile(r"(?:([^,]+) ≤ )?([ij]) ≤ ([^,]+)")
 TRUE = [row for row in STATEMENTS if row.holds and not row.options.get("sizes")]
 
 
@@ -39,17 +40,24 @@ def bound(answer: Equality, drawn: dict[str, Any]) -> dict[str, Any]:
 
 def places(chain: Lines, values: dict[str, Any], shape: tuple[int, ...]) -> Iterator[Any]:
     """The indices of a chain, and the entry of the matrix that it is about."""
-    most = dict(re.findall(r"([ij]) ≤ (\S+?)(?:,|$)", chain.when))
     if re.search(r"\w = ", chain.when):
         return
-    ends = [int(Reader(most[k], values, {}).value()) if k in most else None for k in "ij"]
-    for i in range(1, (ends[0] or shape[0]) + 1):
-        for j in range(1, (ends[1] or shape[1]) + 1):
+    ranges = {k: (low, high) for low, k, high in _RANGE.findall(chain.when)}
+
+    def within(letter: str, at: dict[str, int]) -> bool:
+        ends = [Reader(end, values, at).value() for end in ranges.get(letter, ()) if end]
+        return all(ends[:-1][:1][0] <= at[letter] for _ in ends[1:]) and (
+            not ends or at[letter] <= ends[-1]
+        )
+
+    for i in range(1, shape[0] + 1):
+        for j in range(1, shape[1] + 1):
             at = {"i": i, "j": j}
-            texts = [latex(Speller().index(one)) for one in chain.entry] or ["1", "1"]
-            entry = [int(Reader("", values, at).index(tokens(text))) for text in texts]
-            if entry[0] <= shape[0] and entry[1] <= shape[1]:
-                yield at, entry
+            if within("i", at) and within("j", at):
+                texts = [latex(Speller().index(one)) for one in chain.entry] or ["1", "1"]
+                entry = [int(Reader("", values, at).index(tokens(text))) for text in texts]
+                if entry[0] <= shape[0] and entry[1] <= shape[1]:
+                    yield at, entry
 
 
 def tokens(text: str) -> list[str]:
