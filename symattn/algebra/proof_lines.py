@@ -709,6 +709,7 @@ _SAYS: Mapping[str, b.Words] = {
     "delta": ("one term of the sum is not 0",),
     "identity": ("a matrix times its inverse is ", t.Ident("I")),
     "count": ("all terms are the same",),
+    "merge": ("a product of sums is one sum, in any order",),
     "permute": ("the same terms in another order",),
     "meet": ("the factor δ is 0 where its indices differ",),
     "prefix": ("a longer sum less what comes before it",),
@@ -847,7 +848,8 @@ class Chain:
     def range(self, letter: str, at: Form, names_: Mapping[Any, Any]) -> str:
         """Where an index runs: j ≤ m, i + 1 ≤ j ≤ m."""
         low, index = parted(at)
-        if not index or names_[symbol(index)].free_symbols != {sympy.Symbol(letter, integer=True)}:
+        own = sympy.Symbol(letter, integer=True)
+        if not index or own not in names_[symbol(index)].free_symbols:
             place = place_of(at).xreplace(dict(names_))
             return f"{letter} = {spelled_line(Speller().index(place))}"
         start = place_of(low if names(low) else ())

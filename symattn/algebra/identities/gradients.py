@@ -15,6 +15,7 @@ import sympy
 from symattn.algebra.identities.proofs import Identity
 
 _FLASH = "Dao et al., FlashAttention (2022), appendix B.2"
+_FLASH_DOTS = "Dao et al., FlashAttention (2022), appendix B.4"
 _QUERIES, _KEYS, _WIDTH, _VALUES = 2, 2, 2, 1
 
 
@@ -119,6 +120,14 @@ GRADIENTS: tuple[Identity, ...] = (
         "dS = A ∘ (dA − rowsum(A ∘ dA))",
         "the softmax's Jacobian applied, row by row",
         _scores,
+    ),
+    Identity(
+        "gradient-row-dots",
+        "D = rowsum(dO ∘ O) is what the gradient of the scores takes off every row",
+        "rowsum(A ∘ (dO V^T)) = rowsum(dO ∘ (A V))",
+        _FLASH_DOTS,
+        "the backward pass needs a number a query, not its row of weights",
+        misconception="D needs the weights",
     ),
     _row(
         "gradient-queries",
