@@ -71,6 +71,12 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
 @click.option(
     "--certificate", metavar="FILE", help="Write the steps of a proof for all sizes to this file."
 )
+@click.option(
+    "--with",
+    "numbers",
+    metavar="FILE|small",
+    help="Show the proof with the numbers of this file put in too, or with small ones.",
+)
 @click.option("--check", metavar="FILE", help="Replay the certificates in this file.")
 def prove(
     name: str | None,
@@ -81,6 +87,7 @@ def prove(
     output: str | None,
     certificate: str | None,
     check: str | None,
+    numbers: str | None,
     **facts: tuple[str, ...],
 ) -> Status:
     """Prove an identity by NAME or an equation of your own, or list what is known.
@@ -100,6 +107,8 @@ def prove(
         return _check(check)
     if certificate is not None and (name is None or everything):
         raise SymattnError("--certificate: give one name or equation")
+    if numbers is not None and (name is None or everything or form == "json"):
+        raise SymattnError("--with: give one name or equation, and a format for readers")
     if name is None and not everything:
         destination = Destination.of(output)
         if form == "json":
@@ -124,7 +133,7 @@ def prove(
             of = f"{number} of {len(rows)}: " if everything else ""
             progress.at(f"proving {of}{row.name or name}")
             proofs.append(proven(row, effort))
-    _show(proofs, form, flavor, destination, everything)
+    _show(proofs, form, flavor, destination, everything, numbers)
     if steps is not None:
         _write_certificate(proofs[0], steps)
     return worst(map(status_of, proofs))
@@ -267,7 +276,12 @@ def _certificates(name: str) -> list[Any]:
 
 
 def _show(
-    proofs: list[Proof], form: str, flavor: str | None, destination: Destination, everything: bool
+    proofs: list[Proof],
+    form: str,
+    flavor: str | None,
+    destination: Destination,
+    everything: bool,
+    numbers: str | None,
 ) -> None:
     from symattn.algebra.identities import reports
     from symattn.documents.data import written
@@ -280,5 +294,14 @@ def _show(
     if everything:
         document = reports.proofs_document(proofs, brief)
     else:
-        document = reports.proof_document(proofs[0], brief)
+        document = reports.proof_document(proofs[0], brief, _given(numbers))
     show(form, [document], flavor, destination)
+
+
+def _given(numbers: str | None) -> dict[str, Any] | None:
+    """The numbers of a file, none for small ones that are chosen; None where none are wanted."""
+    from symattn.algebra.identities.numbers import read_numbers
+
+    if numbers is None or numbers == "small":
+        return None if numbers is None else {}
+    return read_numbers(numbers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -10,6 +10,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.equality import FOR_ALL
+from symattn.algebra.identities.numbers import numbers_put_in
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity, Link, Proof
 from symattn.algebra.proof_lines import Line, Lines
 from symattn.algebra.rules import rule
@@ -58,12 +59,16 @@ def catalogue_data(rows: Sequence[Identity]) -> list[dict[str, Any]]:
     return [{key: getattr(row, key) for key in keys} for row in rows]
 
 
-def proof_document(proof: Proof, brief: bool = False) -> b.Document:
+def proof_document(
+    proof: Proof, brief: bool = False, numbers: Mapping[str, Any] | None = None
+) -> b.Document:
     """A proof, or the numbers that refute a statement.
 
     `brief`: the statement as it is typed, for a screen; else as a formula, where it has one.
+    `numbers`: those that are put in, small ones if there are none in it.
     """
-    return b.Document("", (_section(proof, brief),))
+    put_in = [] if numbers is None or not proof.equality else numbers_put_in(proof, numbers or None)
+    return b.Document("", (_section(proof, brief), *put_in))
 
 
 def proofs_document(proofs: Sequence[Proof], brief: bool = False) -> b.Document:
