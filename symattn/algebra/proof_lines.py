@@ -32,7 +32,6 @@ from symattn.algebra.certificate import (
     cases,
     claim_of,
     decoded,
-    form_text,
     indices,
     linear,
     names,
@@ -246,7 +245,9 @@ def symbol(name: str) -> sympy.Symbol:
     """An index or a size; a size is known to be positive."""
     if name[:1] in ("#", "_"):
         return sympy.Symbol(name, integer=True)
-    return sympy.Symbol(name, integer=True, nonnegative=True)
+    if name[:1] == "+":  # how much larger one size is than another
+        return sympy.Symbol(name, integer=True, nonnegative=True)
+    return sympy.Symbol(name, integer=True, positive=True)
 
 
 def place_of(one: Form) -> Any:
@@ -519,8 +520,8 @@ class Display:
                 ((index, size),) = part.ranges
                 body = inner(part.children[0])
                 return r.OfRow(name, (body,), symbol(index), place_of(put(size, places)))
-            case r.Cases(left, "=", right) if len(part.children) == 2:
-                one, other = at(left.index), at(right.index)
+            case r.Cases(r.Ordinal(left), "=", r.Ordinal(right)) if len(part.children) == 2:
+                one, other = at(left), at(right)
                 value, rest = map(inner, part.children)
                 if one == other:
                     return value
@@ -640,12 +641,12 @@ def key(rule: r.Rule, bound: Mapping[Any, Any] | None = None) -> Any:
 def _terms(rule: r.Rule, bound: Mapping[Any, Any]) -> list[Any]:
     if isinstance(rule, r.Plus):
         return [term for one in rule.terms for term in _terms(one, bound)]
-    number_, powers = Fraction(1), {}
+    number_, powers = Fraction(1), dict[Any, int]()
     for base, p in _factors(rule, 1):
         if isinstance(base, r.Const) and isinstance(base.value, sympy.Rational) and base.value:
             number_ *= Fraction(int(base.value.p), int(base.value.q)) ** p
             continue
-        word = ("const", str(base.value)) if isinstance(base, r.Const) else None
+        word: Any = ("const", str(base.value)) if isinstance(base, r.Const) else None
         if isinstance(base, r.Plus):
             word = ("sum", tuple(sorted(_terms(base, bound), key=str)))
         word = word or key(base, bound)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from symattn.documents import blocks as b
 from symattn.documents.wrap import Piece, size_of, wrapped
 from symattn.notation import tree as t
-from symattn.notation.latex import latex, prose
+from symattn.notation.latex import latex, prose, text
 from symattn.notation.text import box, line
 from symattn.notation.tree import APPROX, EQUALS, Fenced, Grid, Row, Scheme, Tree
 
@@ -147,9 +147,7 @@ def _width(tree: Tree) -> int:
 
 def _in_display(words: b.Words) -> str:
     """Words inside a formula."""
-    return "".join(
-        rf"\text{{{prose(one)}}}" if isinstance(one, str) else latex(one) for one in words
-    )
+    return b.spelled(words, text, latex)
 
 
 def _list(items: Sequence[b.Item], depth: int, style: _Style, signed: bool) -> Iterator[str]:

@@ -278,8 +278,8 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
         case Total(body, index, size, start):
             known = {**indices, **sizes}
             begin, count = (int(sympy.sympify(x, strict=True).subs(known)) for x in (start, size))
-            places = range(begin, begin + count)
-            return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in places))
+            along = range(begin, begin + count)
+            return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in along))
         case OfRow(name, (body,), index, size) if index is not None:
             count = int(sympy.sympify(size, strict=True).subs(sizes))
             places = ({**indices, index: k} for k in range(count))

@@ -150,10 +150,11 @@ class Notation:
         if taken is not None:
             return self._prefixed(taken[0], self.entry(taken[1], head, indices))
         symbol = self.letter(name)
-        base, sup = symbol, None
-        named = isinstance(symbol, Script) and isinstance(symbol.base, Ident)
-        if named and symbol.sup is None and not isinstance(symbol.sub, Num):
-            base, sup = symbol.base, symbol.sub
+        base: Tree = symbol
+        sup: Tree | None = None
+        match symbol:
+            case Script(Ident() as name_, sub, None) if not isinstance(sub, Num):
+                base, sup = name_, sub
         if isinstance(base, Ident) and len(base.name) == 1 and base.name.isascii():
             base = Ident(base.name.lower(), base.roman)
         elif not (isinstance(base, Ident) and len(base.name) == 1):

@@ -94,9 +94,25 @@ def _without_transpose() -> tuple[Any, Any]:
 
 
 def _row(
-    name: str, says: str, statement: str, use: str, sides: Callable[[], Any], holds: bool = True
+    name: str,
+    says: str,
+    statement: str,
+    use: str,
+    sides: Callable[[], Any],
+    holds: bool = True,
+    behind: tuple[str, ...] = (),
 ) -> Identity:
-    return Identity(name, says, statement, _FLASH, use, holds=holds, for_all=False, sides=sides)
+    return Identity(
+        name,
+        says,
+        statement,
+        _FLASH,
+        use,
+        holds=holds,
+        for_all=False,
+        behind=behind,
+        sides=sides,
+    )
 
 
 GRADIENTS: tuple[Identity, ...] = (
@@ -106,6 +122,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dV = Aᵀ dO",
         "each value collects from the queries that looked at it",
         _values,
+        behind=("dV",),
     ),
     _row(
         "gradient-weights",
@@ -113,6 +130,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dA = dO Vᵀ",
         "how much a weight would have helped",
         _upstream,
+        behind=("d_weights",),
     ),
     _row(
         "gradient-scores",
@@ -120,6 +138,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dS = A ∘ (dA − rowsum(A ∘ dA))",
         "the softmax's Jacobian applied, row by row",
         _scores,
+        behind=("d_scores: LineSum", "d_scaled: LineSum", "d_masked: LineSum"),
     ),
     Identity(
         "gradient-row-dots",
@@ -128,6 +147,7 @@ GRADIENTS: tuple[Identity, ...] = (
         _FLASH_DOTS,
         "the backward pass needs a number a query, not its row of weights",
         misconception="D needs the weights",
+        behind=("output_dots",),
     ),
     _row(
         "gradient-queries",
@@ -135,6 +155,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dQ = dS K / √d_k",
         "the scale comes back",
         partial(_queries_or_keys, True),
+        behind=("dQ",),
     ),
     _row(
         "gradient-keys",
@@ -142,6 +163,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dK = dSᵀ Q / √d_k",
         "as for the queries, transposed",
         partial(_queries_or_keys, False),
+        behind=("dK",),
     ),
     _row(
         "gradient-no-row-sums",

@@ -12,11 +12,11 @@ import sympy
 
 from symattn.algebra.counterexample import Side, compared
 from symattn.algebra.hypotheses import Statement
-from symattn.algebra.identities.proofs import Link, Proof
+from symattn.algebra.identities.proofs import Proof
 from symattn.algebra.proof_lines import Lines
 from symattn.arithmetic.balls import BALLS
-from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.decide import decide
+from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.written import read_written
 from symattn.documents import blocks as b
 from symattn.errors import CannotSpell, ReadError, SymattnError, nearest, quote
@@ -27,7 +27,7 @@ from symattn.notation.numbers import number
 from symattn.notation.tree import Tree
 
 #: Entries that are tried in turn for letters that no file gives.
-_PATTERNS = ((1, 0, 2, 1, 0, 1, 1, 2, 0), (1, -1, 1, 1, -1), (1, 0, 0), (0,))
+_PATTERNS = ((1, 0, 0, 1, 2, 1, 1, 0, 2), (1, -1, 1, 1, -1), (1, 0, 0), (0,))
 _SIZE, _MOST_CELLS = 2, 64
 
 #: The largest file of numbers that is read, in bytes.
@@ -77,14 +77,13 @@ def numbers_put_in(proof: Proof, given: Mapping[str, Any] | None = None) -> Iter
     if listed:
         yield b.Worked("With numbers put in:", t.commas(listed))
     values = _values(statement.left, arrays, scalars)
-    for link in proof.links:
-        exposition = link.equality.exposition
-        for chain in exposition.chains[:1] if exposition else ():
-            yield from _chain(link, chain, arrays, scalars)
+    exposition = proof.equality.exposition
+    for chain in exposition.chains[:1] if exposition else ():
+        yield from _chain(chain, values, arrays, scalars)
     yield b.Worked("Both sides are", _decimals(values))
 
 
-def _chain(link: Link, chain: Lines, arrays: Arrays, scalars: Scalars) -> Iterator[b.Block]:
+def _chain(chain: Lines, values: Any, arrays: Arrays, scalars: Scalars) -> Iterator[b.Block]:
     """The lines of a chain for its first entry; nothing where a line cannot be written out."""
     first = {sympy.Symbol(letter, integer=True): 0 for letter in "ij"}
     sizes = {name: value for name, value in scalars.items() if name.is_integer}
@@ -99,14 +98,14 @@ def _chain(link: Link, chain: Lines, arrays: Arrays, scalars: Scalars) -> Iterat
             return
     if not trees:
         return
-    value = _values(Side(link.left), arrays, scalars)[0, 0]
     (start, _), *rest = trees
     yield b.Paragraph(("The lines for entry (1, 1):",))
-    yield b.Chain(start, (*rest, (_decimal(value), ("rounded",))))
+    yield b.Chain(start, (*rest, (_decimal(values[0, 0]), ("rounded",))))
 
 
 def _leaf(arrays: Arrays, scalars: Scalars) -> Callable[[r.Rule], Tree | None]:
     """Numbers in place of entries and letters."""
+    by_name = {symbol.name: value for symbol, value in scalars.items()}
 
     def leaf(rule: r.Rule) -> Tree | None:
         match rule:
@@ -115,7 +114,8 @@ def _leaf(arrays: Arrays, scalars: Scalars) -> Callable[[r.Rule], Tree | None]:
                     raise CannotSpell("an entry of what is not given")
                 return Speller().scalar(arrays[matrix.name][i, j])
             case r.Const(value) if value.free_symbols:
-                return Speller().scalar(value.xreplace(scalars))
+                numbers = {s: by_name[s.name] for s in value.free_symbols if s.name in by_name}
+                return Speller().scalar(value.xreplace(numbers))
         return None
 
     return leaf

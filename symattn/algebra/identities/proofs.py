@@ -34,8 +34,9 @@ class Identity:
     `statement` is an equation in the language of `symattn.equal`; where that has no words for
     it, `sides` makes both sides and `statement` is only shown. `proof` is a chain from the left
     side to the right: each link names its rule and what follows; the last one ends at the right
-    side. `for_all` says that the row is to be proven for all sizes; otherwise its sizes are
-    written, in its matrices or in `sizes`, and it is to be proven for those.
+    side. `behind` names the steps of a derivation that it explains, "weights: Softmax" where a
+    node of their expression matters. `for_all` says that the row is to be proven for all sizes;
+    otherwise its sizes are written, in its matrices or in `sizes`, and it is proven for those.
     """
 
     name: str
@@ -52,12 +53,13 @@ class Identity:
     sizes: tuple[tuple[str, int], ...] = ()
     holds: bool = True
     for_all: bool = True
+    behind: tuple[str, ...] = ()
     sides: Callable[[], tuple[Any, Any]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("name", "says", "statement", "source", "use", "misconception"):
             word(getattr(self, name), name)
-        for name in ("where", "positive", "permuting"):
+        for name in ("where", "positive", "permuting", "behind"):
             object.__setattr__(self, name, words(getattr(self, name), name))
         for name in ("holds", "for_all"):
             flag(getattr(self, name), name)

@@ -27,6 +27,9 @@ _TITLE = "Identities and false beliefs"
 #: How many cases of a proof are printed.
 _MOST_CHAINS = 4
 
+#: The longest line of an entry whose sizes are written.
+_MOST_LETTERS = 220
+
 
 def spelled(meaning: Any) -> Tree | None:
     """A side as a notation tree; None for a derivation or what has no spelling."""
@@ -166,6 +169,7 @@ def _lines(link: Link, name: str) -> Iterator[b.Block]:
     """The lines between both sides of a link, one chain for each case; the first few of many."""
     chains = [*_spelled_chains(link)]
     if not chains:
+        yield from _entries(link)
         yield b.Paragraph((f"{name}: {link.equality.reason}" if name else link.equality.reason,))
     for when, chain in chains[:_MOST_CHAINS]:
         lead = ", ".join(filter(None, (name, when)))
@@ -174,6 +178,25 @@ def _lines(link: Link, name: str) -> Iterator[b.Block]:
         yield chain
     if len(chains) > _MOST_CHAINS:
         yield b.Paragraph((f"and {len(chains) - _MOST_CHAINS} more cases in the same way",))
+
+
+def _entries(link: Link) -> Iterator[b.Block]:
+    """The first two entries of matrices whose sizes are written, multiplied out; short ones."""
+    sides = [link.left, link.right]
+    if not all(isinstance(side, sympy.MatrixBase) for side in sides):
+        return
+    for j in range(min(2, sides[0].cols)):
+        one, other = (side[0, j] for side in sides)
+        middle = sympy.factor(sympy.together(sympy.expand_trig(one)))
+        trees = [*map(spelled, dict.fromkeys((one, middle, other)))]
+        first, *rest = [tree for tree in trees if tree is not None]
+        short = all(len(line(tree)) <= _MOST_LETTERS for tree in (first, *rest))
+        if rest and short and len(rest) == len(trees) - 1:
+            turns = one.has(sympy.sin, sympy.cos)
+            way = ("multiplied out", "addition formulas") if turns else ("over one denominator", "")
+            reasons = [(way[0],)] * (len(rest) - 1) + [(way[1] or "multiplied out",)]
+            yield b.Paragraph((f"Entry (1, {j + 1}):",))
+            yield b.Chain(first, tuple(zip(rest, reasons, strict=True)))
 
 
 def _spelled_chains(link: Link) -> list[tuple[str, b.Chain]]:
@@ -212,9 +235,10 @@ def _needs(proof: Proof) -> Iterator[b.Words]:
     if found is None:
         return
     with suppress(SymattnError):
-        words = [f"{found.steps} steps replayed by the checker"]
+        words = [f"{found.steps} steps replayed by the checker"] if found.steps else []
         words += [f"{found.bounds} bounds of indices shown"] if found.bounds else []
-        yield ("; ".join(words),)
+        if words:
+            yield ("; ".join(words),)
         for rule in found.divisors[:2]:
             yield ("not 0, as every term is positive: ", Speller().rule(rule))
     if answer.partial:

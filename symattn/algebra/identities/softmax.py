@@ -80,6 +80,11 @@ SOFTMAX: tuple[Identity, ...] = (
             ("unfold", "softmax(S)"),
         ),
         "subtracting the maximum makes the weights smaller",
+        behind=(
+            "weights: Softmax",
+            "exp: Exponential",
+            "exp_sum",
+        ),
     ),
     Identity(
         "key-shift",
@@ -175,6 +180,7 @@ SOFTMAX: tuple[Identity, ...] = (
             ("unfold", "softmax(ln(S))"),
         ),
         positive=("S",),
+        behind=("weights: RowRatio",),
     ),
     Identity(
         "sharpen",
@@ -191,6 +197,10 @@ SOFTMAX: tuple[Identity, ...] = (
         "masked keys leave no trace",
         sides=_deleted,
         misconception="a large negative number is as good as −∞",
+        behind=(
+            "masked",
+            "mask",
+        ),
     ),
     Identity(
         "mask-then-renormalise",
@@ -234,6 +244,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "Miller, Attention Is Off By One (2023)",
         "a head may attend to nothing",
         shapes=(("c", ("n", 1)), ("v", (1, "d_v"))),
+        behind=("weights: OffByOneSoftmax",),
     ),
     Identity(
         "tanh-sigmoid",
