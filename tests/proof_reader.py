@@ -12,9 +12,6 @@ from typing import Any
 
 import numpy as np
 
-_TOKEN = re.compile(
-    r"\\(?:left|right)?(?P<fence>[()\[\]{|.])?|\\[A-Za-z]+|\d+(?:\.\d+)?|\S", re.UNICODE
-)
 _FUNCTIONS = {
     r"\tanh": math.tanh,
     r"\abs": abs,
@@ -261,7 +258,7 @@ class Reader:
     def index(self, signs: list[str]) -> int:
         """One index: i, n, d_k + j − 1, π(i)."""
         before = self.signs, self.at
-        self.signs, self.at = [s for s in signs], 0
+        self.signs, self.at = list(signs), 0
         if self.peek().startswith((r"\pi", r"\π")):
             name = self.take()
             matrix = self.values.get("P")

@@ -124,15 +124,16 @@ def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:
 def chain_displays(block: b.Chain, fitted: bool = False) -> Iterator[str]:
     """The bodies of displays: the left side, then each right side beside its reason.
 
-    A long left side has a line of its own, and so has the reason of a long line.
+    A long left side has a line of its own, and so have the reasons where one line is long.
     """
     alone = _width(block.left) > _MOST_LEFT
     left = f"&{latex(block.left)} \\\\[4pt]\n" if alone else f"{latex(block.left)} "
-    rows = []
-    for tree, reason in block.links:
-        room = _MOST_WIDTH - _width(tree) - (0 if alone else _width(block.left))
-        between = " && " if len(b.spelled(reason, str, line)) < room else " \\\\\n&\\qquad "
-        rows.append(f"&= {latex(tree)}{between}{_in_display(reason)}")
+    before = 0 if alone else _width(block.left)
+    wide = [
+        before + _width(tree) + len(b.spelled(reason, str, line)) for tree, reason in block.links
+    ]
+    between = " && " if max(wide, default=0) < _MOST_WIDTH else " \\\\\n&\\qquad "
+    rows = [f"&= {latex(tree)}{between}{_in_display(reason)}" for tree, reason in block.links]
     for start in range(0, len(rows), _MOST_LINKS):
         shown = left + " \\\\[4pt]\n".join(rows[start : start + _MOST_LINKS])
         body = f"\\begin{{aligned}}\n{shown}\n\\end{{aligned}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -18,7 +19,7 @@ from symattn.documents import blocks as b
 from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
-from symattn.notation.options import index_row
+from symattn.notation.options import index_row, name_tree
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
@@ -117,8 +118,10 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     row = proof.identity
     claim = None if brief else _claim(proof)
     yield b.Paragraph((b.Code(row.statement),), "formula") if claim is None else b.Worked("", claim)
-    for one in row.where:
-        yield b.Paragraph(("where ", b.Code(one)), "note")
+    found = proof.equality.exposition
+    for k, one in enumerate(row.where):
+        written = b.Code(one) if brief or found is None else found.equations[k]
+        yield b.Paragraph(("where ", written), "note")
     for names, kind in ((row.positive, "positive"), (row.permuting, "a permutation")):
         if names:
             yield b.Paragraph((f"{', '.join(names)} {kind}",), "note")
@@ -126,7 +129,8 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     role: b.Role = "good" if proof.good else "note" if _is_open(proof) else "bad"
     yield b.Paragraph((_outcome(proof),), role)
     if proof.equality.reading and (not row.name or row.sides is None):
-        yield b.Paragraph((f"read as {proof.equality.read_as}",), "note")
+        reading = (proof.equality.read_as,) if brief else _reading(proof.equality.reading)
+        yield b.Paragraph(("read as ", *reading), "note")
     yield from (b.Paragraph(words, "note") for words in _needs(proof))
     remarks = (
         ("good for", row.use),
@@ -144,6 +148,18 @@ def _claim(proof: Proof) -> Tree | None:
         return None
     sign = t.Op("≠") if proof.equality.verdict == "different" else t.EQUALS
     return t.equation(one, (sign, other))
+
+
+def _reading(reading: Sequence[tuple[str, str]]) -> b.Words:
+    """The shapes of letters as formulas: Q n × d_k, c a number."""
+    out: list[b.Inline] = []
+    for name, shape in reading:
+        out += [", "] if out else []
+        out += [Speller().notation.letter(name), " "]
+        sizes = re.fullmatch(r"(\w+) × (\w+)", shape)
+        trees = [name_tree(size) for size in sizes.groups()] if sizes else []
+        out.append(t.row(trees[0], t.Op("×"), trees[1]) if trees else shape)
+    return tuple(out)
 
 
 def _chains(proof: Proof) -> Iterator[b.Block]:
