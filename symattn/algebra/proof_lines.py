@@ -567,6 +567,12 @@ class Display:
                 terms.append(r.Total(body, symbol(name), size, start))
         return total(terms)
 
+    def is_eliminated(self, part: Part) -> bool:
+        """Whether conditions determine every index of a sum, which is then not displayed."""
+        met = [self.checker.met.get(index, []) for index, _ in part.ranges]
+        pairs = zip(met, part.children, strict=False)
+        return all(len({*one}) == 1 and len(one) == len(child.poly or {}) for one, child in pairs)
+
     def visible(self, part: Part) -> frozenset[str]:
         """The indices that a part is evaluated at."""
         return frozenset().union(*map(names, part.env.values()))
@@ -707,7 +713,7 @@ def _function(name: str, value: Tree) -> b.Words:
 
 
 _SAYS: Mapping[str, b.Words] = {
-    "delta": ("one term of the sum is not 0",),
+    "delta": ("of a sum with δ one term is left",),
     "identity": ("a matrix times its inverse is ", t.Ident("I")),
     "count": ("all terms are the same",),
     "merge": ("a product of sums is one sum, in any order",),
@@ -730,6 +736,7 @@ _OF_POWERS: b.Words = (
 _LEAVES: b.Words = ("constant factors leave the sum",)
 _TERMWISE: b.Words = ("the sum is taken term by term",)
 _CANCEL: b.Words = ("common factors cancel",)
+_ALL_CANCEL: b.Words = ("the terms cancel",)
 _DEFINED: b.Words = ("by definition",)
 _HIDDEN: b.Words = (
     "hidden scores are −∞, and ",
@@ -777,7 +784,8 @@ class Chain:
         for level in range(part.height + 1):
             value = self.display.shown(part, {}, level)
             if key(value) != key(out[-1].value):
-                out.append(Line(value, self.reason(part, level)))
+                words = [self.reason(part, level), *([_ALL_CANCEL] if value == _ZERO else [])]
+                out.append(Line(value, said(words)))
         return out
 
     def definition(self, side: Part) -> b.Words:
@@ -802,7 +810,9 @@ class Chain:
             elif step["rule"] == "hypothesis":
                 known = [k for kind, k, _ in self.case.uses if kind == "known"]
                 yield ("by ", self.assumed[known[step["equation"]]])
-            elif step["rule"] in _SAYS and step["rule"] != "delta":
+            elif step["rule"] in _SAYS and not (
+                step["rule"] == "delta" and self.display.is_eliminated(part)
+            ):
                 yield _SAYS[step["rule"]]
         match part.rule:
             case r.Total() if len(part.children[0].poly or {}) > 1:

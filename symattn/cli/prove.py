@@ -229,8 +229,8 @@ def _write_certificate(proof: Proof, destination: Destination) -> None:
         destination.write(f"{written(proof.equality.certificate)}\n")
 
 
-#: The largest file of certificates that is read, in bytes.
-_MOST_BYTES = 20_000_000
+#: The largest files of certificates and of numbers that are read, in bytes.
+_MOST_BYTES, _MOST_NUMBERS = 20_000_000, 100_000
 
 
 def _check(name: str) -> Status:
@@ -298,10 +298,26 @@ def _show(
     show(form, [document], flavor, destination)
 
 
-def _given(numbers: str | None) -> dict[str, Any] | None:
-    """The numbers of a file, none for small ones that are chosen; None where none are wanted."""
-    from symattn.algebra.identities.numbers import read_numbers
+def _given(name: str | None) -> dict[str, Any] | None:
+    """The letters that a TOML file gives, none for small numbers; None where none are wanted.
 
-    if numbers is None or numbers == "small":
-        return None if numbers is None else {}
-    return read_numbers(numbers)
+    Raises `ReadError` for a file that cannot be used.
+    """
+    from symattn.errors import ReadError, quote
+    from symattn.worksheet.reading.toml import parse
+
+    if name is None or name == "small":
+        return None if name is None else {}
+    try:
+        with Path(name).open("rb") as file:
+            text = file.read(_MOST_NUMBERS + 1)
+        if len(text) > _MOST_NUMBERS:
+            raise ReadError(f"--with {quote(name)}: the file is too large")
+        found = parse(text.decode("utf-8"), name)
+    except (OSError, UnicodeDecodeError) as trouble:
+        why = getattr(trouble, "strerror", None) or "it is not UTF-8"
+        raise ReadError(f"--with {quote(name)}: {why}") from None
+    given = found.get("given", found)
+    if not isinstance(given, dict) or not given:
+        raise ReadError(f"{name}: it gives no letters; write a line for each, as in c = 2")
+    return given

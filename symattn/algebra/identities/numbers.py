@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.written import read_written
 from symattn.documents import blocks as b
-from symattn.errors import CannotSpell, ReadError, SymattnError, nearest, quote
+from symattn.errors import CannotSpell, ReadError, SymattnError, nearest
 from symattn.nodes import rule as r
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -30,30 +29,8 @@ from symattn.notation.tree import Tree
 _PATTERNS = ((1, 0, 0, 1, 2, 1, 1, 0, 2), (1, -1, 1, 1, -1), (1, 0, 0), (0,))
 _SIZE, _MOST_CELLS = 2, 64
 
-#: The largest file of numbers that is read, in bytes.
-_MOST_BYTES = 100_000
-
 Arrays = dict[str, Any]
 Scalars = dict[sympy.Symbol, Any]
-
-
-def read_numbers(name: str) -> dict[str, Any]:
-    """The letters that a TOML file gives. Raises `ReadError` for what is none."""
-    from symattn.worksheet.reading.toml import parse
-
-    try:
-        with Path(name).open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise ReadError(f"--with {quote(name)}: the file is too large")
-        found = parse(text.decode("utf-8"), name)
-    except (OSError, UnicodeDecodeError) as trouble:
-        why = getattr(trouble, "strerror", None) or "it is not UTF-8"
-        raise ReadError(f"--with {quote(name)}: {why}") from None
-    given = found.get("given", found)
-    if not isinstance(given, dict):
-        raise ReadError(f"{name}: given is no table; write [given] and a line for each letter")
-    return given
 
 
 def numbers_put_in(proof: Proof, given: Mapping[str, Any] | None = None) -> Iterator[b.Block]:
@@ -241,7 +218,7 @@ def _given(statement: Statement, given: Mapping[str, Any]) -> tuple[Arrays, Scal
         raise SymattnError(f"--with: {', '.join(missing)}: no numbers are given")
     for name, array in arrays.items():
         for size, count in zip(letters[name].shape, array.shape, strict=True):
-            known = sympy.sympify(size).xreplace(scalars)
+            known = sympy.sympify(size, strict=True).xreplace(scalars)
             if isinstance(known, sympy.Symbol):
                 scalars[known] = sympy.Integer(count)
             elif known.is_Integer and known != count:
