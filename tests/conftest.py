@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from symattn.errors import MissingExtra
+from tests import ROOT
 from tests.extras import package, unavailable
 
 Tool = Callable[[str], str]
@@ -54,6 +55,29 @@ const said = JSON.parse(require("fs").readFileSync(0, "utf8")).map(([display, so
 });
 process.stdout.write(JSON.stringify(said));
 """
+
+
+#: The files that take longest, which workers begin with: at the end none waits for another.
+_LONGEST = (
+    "documents/test_tex.py",
+    "documents/test_seen.py",
+    "documents/page/test_page.py",
+    "attention/test_combinations.py",
+    "documents/test_agreement.py",
+    "documents/test_latex.py",
+    "derivatives/test_gradients.py",
+    "documents/test_markdown.py",
+    "documents/test_notebook.py",
+    "test_isolation.py",
+    "test_status.py",
+    "test_writing.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first."""
+    places = {ROOT / "tests" / name: place for place, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -65,10 +65,10 @@ def some_subjects(turn: int, of: int) -> tuple[str, ...]:
     return SUBJECTS[turn % 3 : len(EXAMPLES) : 3] + SUBJECTS[len(EXAMPLES) + turn :: of]
 
 
-#: What is spelled in which notation: every other subject in the usual one, and a part of them in
+#: What is spelled in which notation: every fourth subject in the usual one, and a part of them in
 #: each of the others; in the nightly run all in all.
 SPELLED = [
-    pytest.param("default", some_subjects(0, 2), id="default"),
+    pytest.param("default", some_subjects(0, 4), id="default"),
     *(
         pytest.param(notation, some_subjects(turn, len(NOTATIONS) - 1), id=notation)
         for turn, notation in enumerate([*NOTATIONS][1:])

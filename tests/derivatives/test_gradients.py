@@ -106,7 +106,7 @@ def jax() -> Any:
 # ---- five judges -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2))
 def test_complex_steps_agree(name: str) -> None:
     assert disagreement(problem(name).gradients(), problem(name).by_complex_step()) == ""
 
@@ -373,7 +373,7 @@ def test_every_adjoint_says_why() -> None:
 # ---- forwards, and forwards over backwards -----------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2, 1))
 def test_the_tangent_is_the_transpose_of_the_gradient(name: str) -> None:
     """⟨dO, δO⟩ = Σ ⟨dX, δX⟩ over all inputs: both modes tell the same story."""
     some = problem(name)
@@ -389,7 +389,7 @@ def test_the_tangent_is_the_transpose_of_the_gradient(name: str) -> None:
     assert abs(moved) > 1e-6
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 3))
 def test_hessians_times_directions(name: str, torch: Any) -> None:
     some = problem(name)
     twice = some.derivation.hessian_vector(some.names)
@@ -408,7 +408,7 @@ def test_hessians_times_directions(name: str, torch: Any) -> None:
 # ---- as a derivation like any other ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2, 1))
 def test_numpy_agrees_with_the_proven_values(name: str) -> None:
     some = problem(name)
     backward = some.derivation.gradient(some.names, upstream="ones")

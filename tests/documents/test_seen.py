@@ -65,7 +65,7 @@ from tests.written import markdown_document, mathml_document, tex_document, text
 VIEWS: tuple[View, ...] = ("worked", "value")
 
 #: All that are hard to spell, and some variants.
-USUAL = tuple(name for k, name in enumerate(SHEETS) if k % 8 == 0 or name not in VARIANT_SHEETS)
+USUAL = tuple(name for k, name in enumerate(SHEETS) if k % 16 == 0 or name not in VARIANT_SHEETS)
 
 several = pytest.mark.parametrize(
     "names",
@@ -427,7 +427,7 @@ def test_page(names: Sequence[str], browser: Any, tmp_path: Path) -> None:
 _BOOKS = tuple(
     name
     for k, name in enumerate(SHEETS)
-    if (k % 24 == 0 or name not in VARIANT_SHEETS) and len(evaluated(name)) == 1
+    if (k % 48 == 0 or name not in VARIANT_SHEETS) and len(evaluated(name)) == 1
 )
 
 

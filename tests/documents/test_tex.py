@@ -192,10 +192,9 @@ def test_long_symbols_fit(flavor: str, typeset: Typeset, tmp_path: Path) -> None
     ("flavor", "program", "part"),
     [
         ("article", "pdflatex", slice(0, None, 4)),
-        ("fragment", "pdflatex", slice(0, None, 4)),
-        ("article", "lualatex", slice(1, None, 4)),
-        ("standalone", "lualatex", slice(2, None, 4)),
-        ("beamer", "pdflatex", slice(3, None, 4)),
+        ("fragment", "pdflatex", slice(1, None, 4)),
+        ("standalone", "lualatex", slice(2, None, 8)),
+        ("beamer", "pdflatex", slice(3, None, 8)),
         pytest.param("article", "pdflatex", slice(None), marks=pytest.mark.nightly),
         pytest.param("fragment", "pdflatex", slice(None), marks=pytest.mark.nightly),
         pytest.param("article", "lualatex", slice(None), marks=pytest.mark.nightly),
@@ -223,7 +222,7 @@ def test_hostile_words_stay_words(
     flavor: str, typeset: Typeset, tool: Callable[[str], str], tmp_path: Path
 ) -> None:
     source = file_of(labelled(tmp_path, HOSTILE_TITLE, HOSTILE_LABELS), flavor=flavor)
-    for program in PROGRAMS:
+    for program in PROGRAMS if flavor == "article" else PROGRAMS[:1]:
         found = typeset(program, source, tmp_path)
         assert [line for line in found if not line.startswith("Overfull")] == []
         text = subprocess.run(

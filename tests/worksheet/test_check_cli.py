@@ -12,11 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symattn.cli import main
+from tests import TRACED
 from tests.checking import toml
 from tests.processes import python
 from tests.worksheet.test_published import ONE_ROW, PUBLISHED, worksheet
 
-SECONDS = 5.0  # on a busy machine; a second on a free one
+SECONDS = 5.0 * TRACED  # on a busy machine; a second on a free one
 
 CLAIMED = [name for name, example in PUBLISHED.items() if "claims" in example]
 

@@ -609,7 +609,7 @@ def test_the_nu_checker_finds_nothing(
     jar = node_file("vnu-jar/build/dist/vnu.jar")
     for name in ("causal", "two_heads", "it_cat_mat"):
         (tmp_path / f"{name}.html").write_text(html_document(*sheet(name)), encoding="utf-8")
-    for name in ("llama", "sink", "t5", "embedded"):
+    for name in ("llama", "t5"):
         (tmp_path / f"{name}.html").write_text(html_document(*variant(name)), encoding="utf-8")
     symbols = html_document(Attention(mask="causal").derivation())
     (tmp_path / "symbols.html").write_text(symbols, encoding="utf-8")
