@@ -278,7 +278,14 @@ class _Layout:
         plain = str(self.box(sup))
         if self.charset == "unicode" and all(c in _SUPERSCRIPTS for c in plain):
             return "".join(_SUPERSCRIPTS[c] for c in plain)
-        if isinstance(sup, Row) and len(sup.items) == 2 and not isinstance(sup.items[0], Op):
+        is_sum = (
+            isinstance(sup, Row) and isinstance(sup.items[0], Script) and sup.items[0].base == SUM
+        )
+        if (
+            isinstance(sup, Row)
+            and len(sup.items) == 2
+            and not (is_sum or isinstance(sup.items[0], Op))
+        ):
             first, second = map(self._raised, sup.items)
             if not second.startswith("^"):
                 return f"{first}{second}"  # w^Q⁽ⁱ⁾, K^⌈i/2⌉ᵀ
