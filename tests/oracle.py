@@ -153,6 +153,14 @@ def sparsemax(x: Array) -> Array:
     return out
 
 
+def rotary(x: Array) -> Array:
+    """Columns 2t and 2t + 1 of row p turned by the angle p · 10000^(−2t/d)."""
+    rows, columns = x.shape
+    angles = np.arange(rows)[:, None] * 10000.0 ** (-np.arange(0, columns, 2) / columns)
+    turned = (x[:, ::2] + 1j * x[:, 1::2]) * np.exp(1j * angles)
+    return np.stack([turned.real, turned.imag], axis=2).reshape(rows, columns)
+
+
 def causal(rows: int, columns: int | None = None) -> Array:
     """0 where key j ≤ query i, −∞ elsewhere."""
     seen = np.tril(np.ones((rows, rows if columns is None else columns)))
@@ -274,6 +282,28 @@ def _stochastic(random: Random, rows: int, columns: int) -> Array:
     return softmax(random.normal(size=(rows, columns)))
 
 
+def _column_stochastic(random: Random, rows: int, columns: int) -> Array:
+    """Columns of positive numbers that sum to 1."""
+    return _stochastic(random, columns, rows).T
+
+
+def _doubly_stochastic(random: Random, size: int) -> Array:
+    """Positive rows and columns that sum to 1: a mean of permutations."""
+    share = random.uniform()
+    return share * _permutation(random, size) + (1 - share) * _permutation(random, size)
+
+
+def _weights(random: Random, rows: int) -> Array:
+    """A column of positive numbers that sum to 1."""
+    return _stochastic(random, 1, rows).T
+
+
+def _ortho_projection(random: Random, size: int) -> Array:
+    """A² = A = Aᵀ."""
+    turn = _orthonormal(random, size, size)
+    return turn @ np.diag((np.arange(size) < random.integers(0, size + 1)).astype(float)) @ turn.T
+
+
 def _centred(random: Random, rows: int, columns: int) -> Array:
     """Rows that sum to 0."""
     free = random.normal(size=(rows, columns))
@@ -302,6 +332,10 @@ KINDS: Mapping[str, Callable[..., Array]] = {
     "nilpotent": _nilpotent,
     "unitrows": _unit_rows,
     "stochastic": _stochastic,
+    "columnstochastic": _column_stochastic,
+    "doublystochastic": _doubly_stochastic,
+    "weights": _weights,
+    "orthoprojection": _ortho_projection,
     "centred": _centred,
     "scalar": _scalar,
     "positivescalar": _positive_scalar,
@@ -362,6 +396,20 @@ def _similar(random: Random, size: int) -> list[Array]:
     return [one, turn, inv(turn) @ one @ turn]
 
 
+def _commuting_projections(random: Random, size: int) -> list[Array]:
+    """A² = A, B² = B, A B = B A."""
+    turn = _square(random, size)
+    kept = [np.diag(random.integers(0, 2, size=size).astype(float)) for _ in range(2)]
+    return [turn @ one @ inv(turn) for one in kept]
+
+
+def _disjoint_projections(random: Random, size: int) -> list[Array]:
+    """A² = A, B² = B, A B = B A = 0."""
+    turn, first = _square(random, size), random.integers(0, 2, size=size)
+    second = (1 - first) * random.integers(0, 2, size=size)
+    return [turn @ np.diag(one.astype(float)) @ inv(turn) for one in (first, second)]
+
+
 #: Letters that are drawn together.
 TOGETHER: Mapping[str, Callable[[Random, int], list[Array]]] = {
     "commuting": _commuting,
@@ -370,10 +418,15 @@ TOGETHER: Mapping[str, Callable[[Random, int], list[Array]]] = {
     "sameproducts": _equal_products,
     "nullproduct": _null_product,
     "similar": _similar,
+    "commutingprojections": _commuting_projections,
+    "disjointprojections": _disjoint_projections,
 }
 
 
 # ---- statements ---------------------------------------------------------------------------------
+
+
+Sides: TypeAlias = Callable[..., tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -386,7 +439,7 @@ class Statement:
 
     text: str
     holds: bool
-    sides: Callable[..., tuple[Any, Any]]
+    sides: Sides
     letters: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 

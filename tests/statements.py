@@ -7,12 +7,13 @@ one side, a size that happens to be 2. `tests/algebra/test_statements.py` confir
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tests.laws import LAWS
 from tests.oracle import (
+    Sides,
     Statement,
     below,
     beside,
@@ -50,8 +51,6 @@ from tests.oracle import (
 )
 
 exp, ln, sqrt, tanh, cos, sin = np.exp, np.log, np.sqrt, np.tanh, np.cos, np.sin
-
-Sides = Callable[..., tuple[Any, Any]]
 
 
 def yes(text: str, sides: Sides, letters: str = "", **options: Any) -> Statement:
@@ -3443,4 +3442,5 @@ STATEMENTS: tuple[Statement, ...] = (
     *SHAPED,
     *BLOCKS,
     *BRANCHES,
+    *LAWS,
 )

@@ -37,22 +37,27 @@ from symattn.nodes.heads import Head
 from symattn.nodes.lines import LineDifference, LineSum
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
 from symattn.nodes.normalise import Normaliser, RowMax
+from symattn.nodes.positions import Number, Rotary
 from symattn.nodes.scale import Quotient
 from symattn.nodes.written import CONSTANTS, Writer, spread, together
-from symattn.step import check_shapes
+from symattn.step import HEAD, check_shapes
 
 #: The rules that a step may use, and what each says.
 RULES: Mapping[str, str] = {
-    "range": "an index runs through 0 … size − 1, cut at points that lie within",
+    "range": "an index runs through 0 … size − 1, as k t + r for r < k, t cut at points within",
     "delta": "Σ_l [l = k] f(l) = f(k) for 0 ≤ k < size, and 0 for a k outside",
     "identity": "Σ_l a_il b_lj = [i = j] for a matrix and its inverse, l through all rows",
+    "first": "Σ_j [j is the first of the largest z] = 1, and times z_j the largest, j through all",
     "count": "Σ_l c = size · c",
-    "permute": "Σ_l f(π(l)) = Σ_l f(l), l through all that π permutes",
+    "permute": "Σ_l f(l) = Σ_l f(π(l)), l through all that π permutes",
     "merge": "c Σ_l f(l) = Σ_l c f(l)",
     "separate": "factors leave a sum of whose indices they are free; indices are renamed",
     "hypothesis": "a sum is what an assumed equation says of it",
     "keep": "no assumed equation speaks of this sum",
     "meet": "[i = j] f(i) = [i = j] f(j)",
+    "threshold": "Σ_l |z_l − τ(z)| = 2 − Σ_l z_l + size · τ(z), since Σ_l max(0, z_l − τ(z)) = 1",
+    "sign": "x ≥ 0 or x ≤ 0: the difference is 0 in both cases",
+    "logarithm": "Σ_k c_k ln p_k + t = 0 where Π_k p_k^(c_k) e^t = 1",
     "prefix": "a sum from a to b is the sum from 0 to b less that from 0 to a",
     "zero": "the difference is the polynomial 0 over the atoms",
 }
@@ -81,6 +86,14 @@ class Open(Refused):
     def __init__(self, room: Form) -> None:
         super().__init__(f"whether {form_text(room)} ≥ 0 depends on the indices; cut a range")
         self.room = room
+
+
+class Odd(Refused):
+    """The remainder of a linear form is not the same throughout the range of an index."""
+
+    def __init__(self, index: str, below: int) -> None:
+        super().__init__(f"the remainder of {index} by {below} is not the same throughout")
+        self.index, self.below = index, below
 
 
 # ---- linear forms ----------------------------------------------------------------------------
@@ -221,6 +234,8 @@ def spelled(atom: Atom) -> str:
             return f"Σ_{{{bound}}} {mono_text(mono)}"
         case ("line", name, (index, size), items):
             return f"{name}_{{{index}<{form_text(size)}}}({text_of(dict(items))})"
+        case ("first", at, line):
+            return f"[{form_text(at)} = {spelled(line)}]"
         case ("poly", items):
             return f"({text_of(dict(items))})"
         case ("fn", name, items):
@@ -254,26 +269,32 @@ def brief(text: str) -> str:
     return f"{text[:300]}… {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
+def parts(atom: Atom) -> tuple[tuple[Form, ...], frozenset[str], list[Atom]]:
+    """What an atom is made of: linear forms, the indices it binds, and atoms."""
+    match atom:
+        case ("entry", _, i, j) | ("δ", i, j):
+            return (i, j), frozenset(), []
+        case ("index", name):
+            return (variable(name),), frozenset(), []
+        case ("exp", mono):
+            return (), frozenset(), [inner for inner, _ in mono]
+        case ("sum", sizes, mono):
+            bound = frozenset(name for name, _ in sizes)
+            return tuple(size for _, size in sizes), bound, [inner for inner, _ in mono]
+        case ("first", at, line):
+            return (at,), frozenset(), [line]
+        case ("line", _, (index, size), items):
+            return (size,), frozenset({index}), [inner for mono, _ in items for inner, _ in mono]
+        case ("poly" | "fn", *_, items):
+            return (), frozenset(), [inner for mono, _ in items for inner, _ in mono]
+    return (), frozenset(), []
+
+
+@lru_cache(maxsize=65536)
 def indices(atom: Atom) -> frozenset[str]:
     """The indices that an atom depends on."""
-    match atom:
-        case ("entry", _, i, j):
-            return names(i) | names(j)
-        case ("index", name):
-            return frozenset({name})
-        case ("name" | "size" | "prime", *_):
-            return frozenset()
-        case ("δ", one, other):
-            return names(one) | names(other)
-        case ("exp", mono):
-            return indices_of(mono)
-        case ("sum", sizes, mono):
-            inner = indices_of(mono).union(*(names(size) for _, size in sizes))
-            return inner - {name for name, _ in sizes}
-        case ("line", _, (index, size), items):
-            inner = frozenset().union(*(indices_of(mono) for mono, _ in items))
-            return (inner | names(size)) - {index}
-    return frozenset().union(*(indices_of(mono) for mono, _ in atom[-1]))
+    forms, bound, atoms = parts(atom)
+    return frozenset().union(*map(names, forms), *map(indices, atoms)) - bound
 
 
 def indices_of(mono: Mono) -> frozenset[str]:
@@ -281,18 +302,11 @@ def indices_of(mono: Mono) -> frozenset[str]:
     return frozenset().union(*(indices(atom) for atom, _ in mono))
 
 
+@lru_cache(maxsize=65536)
 def height(atom: Atom) -> int:
     """How deep sums and lines are nested in an atom."""
-    match atom:
-        case ("sum", _, mono):
-            return 1 + max((height(inner) for inner, _ in mono), default=0)
-        case ("exp", mono):
-            return max((height(inner) for inner, _ in mono), default=0)
-        case ("line", _, _, items):
-            return 1 + max((height(inner) for mono, _ in items for inner, _ in mono), default=0)
-        case ("poly" | "fn", *_, items):
-            return max((height(inner) for mono, _ in items for inner, _ in mono), default=0)
-    return 0
+    _, bound, atoms = parts(atom)
+    return bool(bound) + max(map(height, atoms), default=0)
 
 
 def renamed(atom: Atom, new: Mapping[str, Form]) -> Atom:
@@ -313,6 +327,8 @@ def renamed(atom: Atom, new: Mapping[str, Form]) -> Atom:
             return ("sum", tuple((n, put(s, new)) for n, s in sizes), renamed_mono(mono, new))
         case ("line", name, (index, size), items):
             return ("line", name, (index, put(size, new)), renamed_items(items, new))
+        case ("first", at, line):
+            return ("first", put(at, new), renamed(line, new))
     return (*atom[:-1], renamed_items(atom[-1], new))
 
 
@@ -342,22 +358,8 @@ def only_place(atoms: Iterable[Atom], index: str) -> tuple[Any, ...] | None:
         return True
 
     def within(atom: Atom) -> bool:
-        match atom:
-            case ("entry", _, i, j):
-                return look(i) and look(j)
-            case ("index", name):
-                return bool(name != index)
-            case ("δ", one, other):
-                return look(one) and look(other)
-            case ("sum", sizes, mono):
-                return all(look(size) for _, size in sizes) and all(within(a) for a, _ in mono)
-            case ("exp", mono):
-                return all(within(inner) for inner, _ in mono)
-            case ("line", _, (_, size), items):
-                return look(size) and all(within(a) for mono, _ in items for a, _ in mono)
-            case ("poly" | "fn", *_, items):
-                return all(within(a) for mono, _ in items for a, _ in mono)
-        return True
+        forms, _, atoms = parts(atom)
+        return all(map(look, forms)) and all(map(within, atoms))
 
     return found.pop() if all(map(within, atoms)) and len(found) == 1 else None
 
@@ -366,7 +368,7 @@ def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
     """What stays of atom^p as an atom's power, and the polynomials that are multiplied out."""
     whole = p.numerator // p.denominator
     match atom:
-        case ("δ", *_):
+        case ("δ" | "first", *_):
             return Fraction(1), []
         case ("prime", value):
             return p - whole, [constant(Fraction(value) ** whole)] if whole else []
@@ -484,6 +486,20 @@ def is_zero(poly: Poly) -> bool:
     return not any(left.values())
 
 
+class Slope(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
+    """The derivatives of a number, a 1 × 1 expression, by all entries of a letter: (∂f/∂x_kl)."""
+
+    expr = property(lambda self: self.args[0])
+    letter = property(lambda self: self.args[1])
+    shape = property(lambda self: self.args[1].shape)
+
+    def _rule(self, i: Any, j: Any) -> r.Rule:
+        return r.Entry(self, i, j)
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"∂({printer._print(self.expr)})/∂{self.letter.name}"
+
+
 class Checker:
     """The replay of one certificate, step by step.
 
@@ -503,6 +519,8 @@ class Checker:
         self.units: dict[tuple[Any, bool, Any, bool], Form] = {}
         #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
         self.rooted: set[frozenset[Any]] = set()
+        #: Polynomials that are ≥ 0 (1) or ≤ 0 (−1) in the case at hand.
+        self.signs: dict[frozenset[Any], int] = {}
         #: Whether they are noted: inside of what may be empty, or of one case, they are not.
         self.noting = False
         #: The indices that a trace may speak of.
@@ -566,7 +584,7 @@ class Checker:
                 atom, c = max(places, key=lambda pair: len(str(pair)))
                 size = self.permuted[atom[1]]
             elif free:
-                needed = frozenset().union(*(names(self.sizes[atom]) for atom, _ in free))
+                needed = self.needed(atom for atom, _ in free)
                 last = next((pair for pair in free if pair[0] not in needed), None)
                 if last is None:
                     return False
@@ -583,6 +601,16 @@ class Checker:
             least += 0 if atom[:1] == "+" else c  # a size is at least 1, +k at least 0
         return least >= 0
 
+    def needed(self, inside: Iterable[str]) -> set[str]:
+        """The indices that the ranges of these depend on."""
+        found: set[str] = set()
+        left = list(inside)
+        while left:
+            more = names(self.sizes.get(left.pop(), ())) - found
+            found |= more
+            left += more
+        return found
+
     def within(self, at: Form, size: Form) -> list[tuple[Form, str]]:
         """The obligations of 0 ≤ at < size."""
         above = plus_form(plus_form(size, at, -1), number(-1))
@@ -594,7 +622,9 @@ class Checker:
 
     def delta(self, one: Form, other: Form) -> Poly:
         """1 where two indices are the same, else 0."""
-        low, high = sorted((one, other), key=str)
+        gap = plus_form(one, other, -1)
+        more, less = ([(a, abs(c)) for a, c in gap if c * s > 0] for s in (1, -1))
+        low, high = sorted((form(more), form(less)), key=str)
         for left, right in ((low, high), (high, low)):
             if len(left) == 1 and left[0][1] == 1 and isinstance(left[0][0], tuple):
                 _, name, back, inner = left[0][0]
@@ -645,11 +675,12 @@ class Checker:
         return False
 
     def is_nonnegative(self, atom: Atom) -> bool:
-        """Whether an atom is ≥ 0, or a root or logarithm is taken of it elsewhere."""
-        if frozenset(single(atom).items()) in self.rooted:
+        """Whether an atom is ≥ 0, also in the case at hand, or a root is taken of it."""
+        items = frozenset(single(atom).items())
+        if items in self.rooted or self.signs.get(items) == 1:
             return True
         match atom:
-            case ("δ", *_) | ("fn", "abs", _):
+            case ("δ" | "first", *_) | ("fn", "abs", _):
                 return True
             case ("size", _):
                 return True
@@ -659,19 +690,33 @@ class Checker:
                 return items in self.rooted or self.all_nonnegative(dict(items))
         return self.is_positive(atom)
 
-    def all_nonnegative(self, poly: Poly) -> bool:
-        """Whether every term is ≥ 0, or has its absolute value beside it."""
-        left = dict(poly)
-        for mono, c in poly.items():
-            if all(self.is_nonnegative(atom) or p % 2 == 0 for atom, p in mono):
+    def sign(self, mono: Mono) -> int:
+        """1 where a product is ≥ 0, −1 where it is ≤ 0, 0 where that is not known."""
+        out = 1
+        for atom, p in mono:
+            if p % 2 == 0 or self.is_nonnegative(atom):
                 continue
-            whole = self.absolute({mono: Fraction(1)})
-            if len(whole) != 1:
-                return False
-            ((partner, scale),) = whole.items()
-            left[partner] = left.get(partner, Fraction(0)) - abs(c) * scale
-            del left[mono]
-        return all(c >= 0 for c in left.values())
+            known = self.signs.get(frozenset(single(atom).items()), 0)
+            out *= known if p.denominator == 1 else 0
+        return out
+
+    def all_nonnegative(self, poly: Poly) -> bool:
+        """Whether a sum is of terms ≥ 0, of c (|x| ± x), and of what is ≥ 0 in the case at hand."""
+        known = [scaled(dict(items), sign) for items, sign in self.signs.items()]
+        for mono, c in poly.items():
+            for atom, p in mono if c > 0 else ():
+                rest = mono - {(atom, p)}
+                if atom[:2] == ("fn", "abs") and p == 1 and self.sign(rest) == 1:
+                    inner = times({rest: Fraction(1)}, dict(atom[2]))
+                    known += [plus({mono: Fraction(1)}, scaled(inner, s)) for s in (1, -1)]
+        for one in [*known, None]:
+            less = {mono: c for mono, c in poly.items() if c * self.sign(mono) <= 0}
+            if not less:
+                return True
+            shares = [less[m] / one[m] for m in less if one and m in one and one[m] * less[m] > 0]
+            if one and shares:
+                poly = plus(poly, scaled(one, -max(shares)))
+        return False
 
     def all_positive(self, poly: Poly) -> bool:
         """Whether every term is a positive number times positive factors, and there is one."""
@@ -717,7 +762,7 @@ class Checker:
         """A rational power; of a root all factors that leave it are ≥ 0."""
         if abs(p) > MOST_POWER:
             raise Refused("a power is too large")
-        if p < 0 and any(atom[0] == "δ" for mono in poly for atom, _ in mono):
+        if p < 0 and any(atom[0] in ("δ", "first") for mono in poly for atom, _ in mono):
             raise Refused("a quotient by what is 0 off a diagonal")
         if p.denominator == 1 and p >= 0:
             out = constant(1)
@@ -777,11 +822,12 @@ class Checker:
             elif p.denominator != 1:
                 return single(("fn", "abs", frozenset(poly.items())))
             else:
-                out = times(out, settled({("fn", "abs", frozenset(single(atom).items())): p}))
-        if self.all_nonnegative(rest):
-            return times(out, rest)
-        if len(rest) == 1 and UNIT in rest:
-            return scaled(out, abs(rest[UNIT]))
+                known = self.signs.get(frozenset(single(atom).items()), 0)
+                size = atom if known else ("fn", "abs", frozenset(single(atom).items()))
+                out = times(scaled(out, known or 1), settled({size: p}))
+        for sign in (1, -1):
+            if self.all_nonnegative(scaled(rest, sign)):
+                return scaled(times(out, rest), sign)
         return times(out, single(("fn", "abs", frozenset(rest.items()))))
 
     def exp(self, poly: Poly) -> Poly:
@@ -883,11 +929,11 @@ class Checker:
         """The polynomial of an entry rule, the indices in it being these forms."""
         match rule:
             case r.Entry(matrix, i, j):
-                return self.letter(matrix, linear(i, env), linear(j, env))
+                return self.letter(matrix, self.at(i, env), self.at(j, env), env)
             case r.Const(value):
                 return None if value is sympy.S.NegativeInfinity else self.scalar(value)
             case r.Ordinal(index):
-                return form_poly(linear(index, env))
+                return self.scalar(index, env)
             case r.Plus(terms):
                 parts = [self.value(term, env) for term in terms]
                 return None if None in parts else plus(*(p for p in parts if p is not None))
@@ -957,11 +1003,27 @@ class Checker:
             self.partial = True
         return self.power(below, Fraction(-power))
 
-    def letter(self, matrix: Any, i: Form, j: Form) -> Poly | None:
-        """An entry of a letter or of an inverse."""
+    def letter(
+        self, matrix: Any, i: Form, j: Form, env: Mapping[Any, Form] | None = None
+    ) -> Poly | None:
+        """An entry of a letter, of one head's or of an inverse."""
+        if isinstance(matrix, Head):
+            head = self.at(matrix.head, env or {})
+            if not _is_number(head):
+                raise Refused("a head that is not one of a number of heads")
+            which = dict(head).get("", 0)
+            if matrix.name in self.means:
+                return self.entry(self.means[matrix.name].subs(HEAD, which), i, j)
+            return single(("entry", f"{matrix.name}[{which + 1}]", i, j))
         if isinstance(matrix, sympy.Inverse):
             self.partial = True
             return self.inverse(matrix.arg, i, j)
+        if isinstance(matrix, Slope):
+            noting, self.noting = self.noting, False
+            value = self.some(self.entry(matrix.expr, number(0), number(0)))
+            out = self.derived(value, matrix.letter.name, i, j)
+            self.noting = noting
+            return out
         if not isinstance(matrix, sympy.MatrixSymbol):
             raise Refused(f"an entry of {type(matrix).__name__} is not covered")
         if matrix.name in self.means:
@@ -969,6 +1031,39 @@ class Checker:
         if matrix.name in self.permuted:  # p_ij is 1 where j = π(i)
             return self.delta(j, place(matrix.name, i, 0))
         return single(("entry", matrix.name, i, j))
+
+    def derived(self, poly: Poly, name: str, i: Form, j: Form) -> Poly:
+        """The derivative by entry (i, j) of a letter, by the rules for products and chains."""
+        out: Poly = {}
+        for mono, c in terms_of(poly):
+            for atom, p in atoms_of(mono):
+                inner = self.slope_of(atom, name, i, j)
+                if inner:
+                    self.partial |= p.denominator != 1  # a root has no slope at 0
+                    left = dict(mono)
+                    left[atom] = p - 1
+                    out = plus(out, scaled(times(settled(left), inner), c * p))
+        return out
+
+    def slope_of(self, atom: Atom, name: str, i: Form, j: Form) -> Poly:
+        """The derivative of an atom; of what may have a kink or be an inverse there is none."""
+        text = spelled(atom)
+        if "⁻¹" not in text and not re.search(rf"(?<![\w']){re.escape(name)}\[", text):
+            return {}
+        match atom:
+            case ("entry", other, row, column) if other == name:
+                return times(self.delta(row, i), self.delta(column, j))
+            case ("exp", mono):
+                return times(single(atom), self.derived({mono: Fraction(1)}, name, i, j))
+            case ("sum", *_):
+                bound, mono = self.opened(atom)
+                return self.summed(bound, self.derived({mono: Fraction(1)}, name, i, j))
+            case ("poly", items):
+                return self.derived(dict(items), name, i, j)
+            case ("fn", "ln", items):
+                inner = self.derived(dict(items), name, i, j)
+                return times(inner, self.power(dict(items), Fraction(-1)))
+        raise Refused(f"{text[:60]} is not differentiated")
 
     def inverse(self, base: Any, i: Form, j: Form) -> Poly | None:
         """Entry (i, j) of the inverse of a letter, a product, a transpose, a multiple."""
@@ -1017,10 +1112,16 @@ class Checker:
             raise Refused("−∞ where a number has to be")
         return poly
 
-    def scalar(self, value: Any) -> Poly:
-        """A SymPy scalar."""
-        value = sympy.sympify(value, strict=True)
+    def scalar(self, value: Any, env: Mapping[Any, Form] | None = None) -> Poly:
+        """A SymPy scalar, also of indices."""
+        value, env = sympy.sympify(value, strict=True), env or {}
         match value:
+            case sympy.floor() | sympy.Mod():
+                return form_poly(self.at(value, env))
+            case Number():
+                return self.scalar(value.args[0], env)
+            case sympy.Symbol() if value in env:
+                return form_poly(env[value])
             case sympy.Rational():
                 return constant(Fraction(int(value.p), int(value.q)))
             case sympy.Symbol():
@@ -1028,14 +1129,14 @@ class Checker:
                     return single(("size", value.name))
                 return single(("name", value.name, value.is_positive is True))
             case sympy.Add():
-                return plus(*map(self.scalar, value.args))
+                return plus(*(self.scalar(term, env) for term in value.args))
             case sympy.Mul():
                 out = constant(1)
                 for factor in value.args:
-                    out = times(out, self.scalar(factor))
+                    out = times(out, self.scalar(factor, env))
                 return out
             case sympy.exp():
-                return self.exp(self.scalar(value.args[0]))
+                return self.exp(self.scalar(value.args[0], env))
             case sympy.log():
                 return self.some(self.applied("ln", self.scalar(value.args[0])))
             case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
@@ -1043,12 +1144,15 @@ class Checker:
                 return self.some(self.applied(name, self.scalar(value.args[0])))
             case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
                 p = Fraction(int(value.args[1].p), int(value.args[1].q))
-                inner = self.scalar(value.args[0])
+                inner = self.scalar(value.args[0], env)
                 if p.denominator != 1 and value.args[0].is_negative:
                     raise Refused("a root of a negative number")
                 self.partial |= p.denominator != 1 and not self.all_nonnegative(inner)
                 self.partial |= p < 0 and not self.never_zero(inner)
                 return self.power(inner, p)
+            case sympy.Pow() if value.args[0].is_positive:  # b^x is e^(x ln b)
+                logarithm = self.some(self.applied("ln", self.scalar(value.args[0])))
+                return self.exp(times(self.scalar(value.args[1], env), logarithm))
         if value is sympy.S.Exp1:
             return self.exp(constant(1))
         if value is sympy.S.Pi:
@@ -1057,9 +1161,9 @@ class Checker:
 
     def cases(self, rule: r.Cases, env: Mapping[Any, Form]) -> Poly | None:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
-        if not isinstance(rule.left, r.Ordinal) or not isinstance(rule.right, r.Ordinal):
-            raise Refused("cases that depend on entries are not covered")
-        one, other = linear(rule.left.index, env), linear(rule.right.index, env)
+        if isinstance(rule.right, r.OfRow):
+            return self.chosen_case(rule, rule.right, env)
+        one, other = self.place_value(rule.left, env), self.place_value(rule.right, env)
         if rule.sign == "≤":
             room = plus_form(other, one, -1)
             if self.nonnegative(room):
@@ -1072,11 +1176,77 @@ class Checker:
         same = self.delta(one, other)
         if same in ({}, constant(1)):
             return self.value(rule.value if same else rule.otherwise, env)
+        return self.either(same, rule, env)
+
+    def either(self, same: Poly, rule: r.Cases, env: Mapping[Any, Form]) -> Poly:
+        """The value of a rule by cases where the condition is 1, the other where it is 0."""
         noting, self.noting = self.noting, False
         value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
         self.noting = noting
         unlike = plus(constant(1), scaled(same, -1))
         return plus(times(same, value), times(unlike, otherwise))
+
+    def place_value(self, rule: r.Rule, env: Mapping[Any, Form]) -> Form:
+        """The linear form of a rule in a condition."""
+        match rule:
+            case r.Ordinal(index):
+                return self.at(index, env)
+            case r.Const(sympy.Integer() as value):
+                return number(int(value))
+            case r.Plus(terms):
+                return form(pair for term in terms for pair in self.place_value(term, env))
+        raise Refused("cases that depend on entries are not covered")
+
+    def chosen_case(self, rule: r.Cases, row: r.OfRow, env: Mapping[Any, Form]) -> Poly:
+        """A value by whether an index is the first of the largest entries of a line."""
+        if row.name != "argmax" or rule.sign != "=" or row.index is None:
+            raise Refused(f"{row.name} of a row is not covered")
+        parts = self.along(row.terms[0], row.index, row.size, env)
+        (poly, (index, count)), *more = parts
+        if more or poly is None or not index or count != linear(row.size, env):
+            raise Refused("the largest of a row in parts")
+        return self.either(
+            self.first(self.place_value(rule.left, env), poly, index, count), rule, env
+        )
+
+    def first(self, at: Form, body: Poly, index: str, size: Form) -> Poly:
+        """1 where an index is the first of the largest entries of a line, else 0.
+
+        A positive factor and a term that are the same along the line leave it, and so does e^x.
+        """
+        inner = {m: c for m, c in body.items() if index in indices_of(m)}
+        if not inner:
+            return self.delta(at, number(0))
+        inner = times(inner, self.power(self.scale(inner, index, True), Fraction(-1)))
+        (mono, c), *more = inner.items()
+        if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
+            return self.first(at, {atom[1]: p for atom, p in mono}, index, size)
+        return single(("first", at, self.named_line("argmax", inner, index, size)))
+
+    def at(self, index: Any, env: Mapping[Any, Form]) -> Form:
+        """An index as a linear form."""
+        return linear(index, env, self.divided)
+
+    def divided(self, top: Form, below: Form) -> tuple[Form, Form]:
+        """Quotient and remainder. Raises `Open` or `Odd` where ranges do not decide them."""
+        if _is_number(below):
+            by = dict(below).get("", 0)
+            quotient = form((atom, c // by) for atom, c in top)
+            rest = plus_form(top, quotient, -by)
+            if self.holds(self.within(rest, below)):
+                return quotient, rest
+            odd = [atom for atom, _ in rest if atom in self.sizes]
+            if odd:
+                raise Odd(odd[0], by)
+        for k in range(_MOST_TURNS):
+            room = plus_form(top, below, -k - 1)
+            if self.nonnegative(room):
+                continue
+            rest = plus_form(top, below, -k)
+            if self.holds(self.within(rest, below)):
+                return number(k), rest
+            raise Open(room)
+        raise Refused("a large quotient")
 
     # ---- sums ------------------------------------------------------------------------------
 
@@ -1085,7 +1255,11 @@ class Checker:
     ) -> list[tuple[Any, tuple[str, Form]]]:
         """What stands at every index below a size, by the parts in which the trace cuts it."""
         step = self.take(("range",), f"0 … {form_text(size)} - 1")
-        points = [number(0), *map(read_form, step["cuts"]), size]
+        every = step.get("every", 1)
+        if every not in range(1, MOST_POWER) or any(c % every for _, c in size):
+            raise self.wrong("the range does not divide so")
+        whole = tuple((atom, c // every) for atom, c in size)
+        points = [number(0), *map(read_form, step["cuts"]), whole]
         if frozenset().union(*map(names, points)) - self.scope - names(size):
             raise self.wrong("a cut at an index that is not open here")
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
@@ -1094,12 +1268,12 @@ class Checker:
         for low, high in pairwise(points):
             count = plus_form(high, low, -1)
             self.noting = noting and self.nonnegative(plus_form(count, number(-1)))
-            if count == number(1):
-                out.append((evaluated(low), ("", count)))
-            else:
-                index = self.new(count)
-                self.scope = scope | {index}
-                out.append((evaluated(plus_form(low, variable(index))), (index, count)))
+            for rest in range(every):
+                index = "" if count == number(1) else self.new(count)
+                self.scope = scope | {index} - {""}
+                at = plus_form(low, variable(index)) if index else low
+                at = plus_form(number(rest), at, every)
+                out.append((evaluated(at), (index, count)))
         self.scope, self.noting = scope, noting
         return out
 
@@ -1116,7 +1290,16 @@ class Checker:
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
         limits = ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
-        rules = ("delta", "identity", "count", "permute", "merge", "separate")
+        rules = (
+            "delta",
+            "identity",
+            "first",
+            "hypothesis",
+            "count",
+            "permute",
+            "merge",
+            "separate",
+        )
         step = self.take(rules, f"Σ_{{{limits}}} {mono_text(mono)}")
         factors = atoms_of(mono)
         if step["rule"] == "separate":
@@ -1139,19 +1322,44 @@ class Checker:
             self.settle(step, [(size, "the size")], text_of(out))
             return self.summed(others, out)
         if step["rule"] == "permute":
-            whole = only_place([atom for atom, _ in uses], index)
-            if whole is None or self.permuted[whole[1]] != size:
-                raise self.wrong("the index does not occur within one permutation only")
-            new = place(whole[1], variable(index), 1 - whole[2])
-            out = self.substituted(mono, {index: new})
+            name, back = step["by"]
+            if self.permuted.get(name) != size or back not in (0, 1):
+                raise self.wrong("the index does not run through what this permutes")
+            out = self.substituted(mono, {index: place(name, variable(index), back)})
             self.settle(step, [], text_of(out))
             return self.summed(bound, out)
+        if step["rule"] == "first":
+            value = self.at_first(uses, index, size)
+            if value is None:
+                raise self.wrong("the index does not run through the line")
+            out = times({left: Fraction(1)}, value)
+            self.settle(step, [(plus_form(size, number(-1)), "the size")], text_of(out))
+            return self.summed(others, out)
+        if step["rule"] == "hypothesis":
+            inner = self.canonical([(index, size)], dict(uses))
+            value, needs = self.said(step, inner)
+            out = times({left: Fraction(1)}, value)
+            self.settle(step, needs, text_of(out))
+            return self.summed(others, out)
         ends = self.ends(uses, index, size)
         if ends is None:
             raise self.wrong("these are no matrix and its inverse over a full range")
         out = times({left: Fraction(1)}, self.delta(*ends))
         self.settle(step, [], text_of(out))
         return self.summed(others, out)
+
+    def at_first(self, uses: list[tuple[Atom, Fraction]], index: str, size: Form) -> Poly | None:
+        """Σ_j [j is the first of the largest z] is 1, and times z_j the largest; None of others."""
+        (atom, _), *more = sorted(uses, key=lambda pair: pair[0][0] != "first")
+        if atom[0] != "first":
+            return None
+        _, at, (_, _, (own, length), items) = atom
+        if at != variable(index) or length != size or index in indices(atom[2]):
+            return None
+        body = dict(renamed_items(items, {own: variable(index)}))
+        if not more:
+            return constant(1)
+        return self.line("max", body, index, size) if body == {frozenset(more): 1} else None
 
     def place_of(self, step: Step, what: str, among: Sequence[Any]) -> int:
         """A place in a list, from 0."""
@@ -1242,22 +1450,57 @@ class Checker:
             used = frozenset().union(*map(indices, inside), *(names(size) for _, size in pairs))
             if used & every - mine:
                 raise self.wrong("the groups share a factor or a range")
-            deep = 1 + max(map(height, inside), default=0)
-            new = {name: variable(f"_{deep}{_LETTERS[k]}") for k, (name, _) in enumerate(pairs)}
-            sizes = tuple((new[name][0][0], put(size, new)) for name, size in pairs)
-            mono = renamed_mono(frozenset(inside.items()), new)
-            out = times(out, self.as_known(("sum", sizes, mono)))
+            out = times(out, self.as_known(self.canonical(pairs, inside)))
         self.settle(step, [], text_of(out))
         return out
 
+    def canonical(self, bound: Bound, factors: Mapping[Atom, Fraction]) -> Atom:
+        """A sum of a product, its indices named by their places."""
+        deep = 1 + max(map(height, factors), default=0)
+        new = {name: variable(f"_{deep}{_LETTERS[k]}") for k, (name, _) in enumerate(bound)}
+        sizes = tuple((new[name][0][0], put(size, new)) for name, size in bound)
+        return ("sum", sizes, renamed_mono(frozenset(factors.items()), new))
+
     def as_known(self, atom: Atom) -> Poly:
-        """A sum, or what an assumed equation says it is."""
-        if not self.known:
+        """A sum, or what an assumed equation, or what a threshold is, says of it."""
+        found = self.threshold(atom)
+        if not self.known and found is None:
             return single(atom)
-        step = self.take(("hypothesis", "keep"), spelled(atom))
-        if step["rule"] == "keep":
-            self.settle(step, [], spelled(atom))
-            return single(atom)
+        step = self.take(("hypothesis", "threshold", "keep"), spelled(atom))
+        needs: list[tuple[Form, str]] = []
+        if step["rule"] == "hypothesis":
+            out, needs = self.said(step, atom)
+        elif step["rule"] == "keep":
+            out = single(atom)
+        elif found is None:
+            raise self.wrong("this is no sum of what is above a threshold")
+        else:
+            size, level, scores, own = found
+            index = self.new(size)
+            inner = dict(renamed_items(scores, {own: variable(index)}))
+            needs = [(plus_form(size, number(-1)), "a row with something in it")]
+            below = times(form_poly(size), level)
+            out = plus(constant(2), below, scaled(self.summed([(index, size)], inner), -1))
+        self.settle(step, needs, text_of(out))
+        return out
+
+    def threshold(self, atom: Atom) -> tuple[Form, Poly, Any, str] | None:
+        """Of Σ_l |z_l − τ(z)| the range, τ(z), z and its index; None of another sum."""
+        _, sizes, mono = atom
+        (inner, p), *more = mono
+        if len(sizes) != 1 or more or p != 1 or inner[:2] != ("fn", "abs"):
+            return None
+        ((index, size),) = sizes
+        for level in {a for m, _ in inner[2] for a, _ in m if a[:2] == ("line", "τ")}:
+            _, _, (own, length), items = level
+            scores = dict(renamed_items(items, {own: variable(index)}))
+            apart = plus(scores, scaled(single(level), -1))
+            if length == size and dict(inner[2]) in (apart, scaled(apart, -1)):
+                return size, single(level), items, own
+        return None
+
+    def said(self, step: Step, atom: Atom) -> tuple[Poly, list[tuple[Form, str]]]:
+        """What an assumed equation says that a sum is, and what has to be shown for it."""
         one, other = self.known[self.place_of(step, "equation", self.known)]
         i, j = (read_form(text) for text in step["at"])
         if (names(i) | names(j)) - indices(atom):
@@ -1271,9 +1514,7 @@ class Checker:
         ((mono, c),) = left.items() if left is not None and len(left) == 1 else ((None, 0),)
         if mono != next(iter(single(atom))):
             raise self.wrong("the equation says nothing of this sum")
-        out = scaled(right, 1 / Fraction(c))
-        self.settle(step, needs, text_of(out))
-        return out
+        return scaled(right, 1 / Fraction(c)), needs
 
     # ---- putting in ------------------------------------------------------------------------
 
@@ -1317,10 +1558,16 @@ class Checker:
                 inner = {**values, index: variable(new_name)}
                 self.sizes[new_name] = put(size, inner)
                 return self.line(name, self.polynomial(items, inner), new_name, put(size, inner))
+            case ("first", at, ("line", _, (index, size), items)):
+                new_name = self.fresh()
+                inner = {**values, index: variable(new_name)}
+                self.sizes[new_name] = put(size, inner)
+                body = self.polynomial(items, inner)
+                return self.first(put(at, values), body, new_name, put(size, inner))
             case ("poly", items):
                 return self.polynomial(items, values)
-            case ("fn", "abs", items):
-                return self.absolute(self.polynomial(items, values))
+            case ("fn", "abs" | "cos" | "sin" as name, items):
+                return self.some(self.applied(name, self.polynomial(items, values)))
         return single(("fn", atom[1], frozenset(self.polynomial(atom[2], values).items())))
 
     # ---- functions of a line ---------------------------------------------------------------
@@ -1353,28 +1600,40 @@ class Checker:
             inner, outer = body, {}
         factor = constant(1)
         if name == "max":
-            shared = frozenset.intersection(
-                *(
-                    frozenset(
-                        (a, p)
-                        for a, p in mono
-                        if a[0] in ("name", "size", "prime", "exp")
-                        and self.is_positive(a)
-                        and index not in indices(a)
-                    )
-                    for mono in inner
-                )
-            )
-            factor = scaled({shared: Fraction(1)}, min(abs(c) for c in inner.values()))
+            factor = self.scale(inner, index)
             inner = times(inner, self.power(factor, Fraction(-1)))
+            ((mono, c), *more) = inner.items()
+            if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
+                top = self.line(name, {atom[1]: p for atom, p in mono}, index, size)
+                return plus(times(factor, self.exp(top)), outer)  # e^x grows with x
+        return plus(times(factor, single(self.named_line(name, inner, index, size))), outer)
+
+    def scale(self, inner: Poly, index: str, strict: bool = False) -> Poly:
+        """The common factor ≥ 0, or > 0, of the terms along a line."""
+        shared = frozenset.intersection(
+            *(
+                frozenset(
+                    (a, p)
+                    for a, p in mono
+                    if self.is_positive(a)
+                    and index not in indices(a)
+                    and (not strict or self.is_filled(a))
+                )
+                for mono in inner
+            )
+        )
+        return scaled({shared: Fraction(1)}, min(abs(c) for c in inner.values()))
+
+    def named_line(self, name: str, inner: Poly, index: str, size: Form) -> Atom:
+        """A function of a line, its index named by its depth."""
         deep = 1 + max((height(a) for mono in inner for a, _ in mono), default=0)
         new = f"_{deep}a"
         items = renamed_items(inner.items(), {index: variable(new)})
         whole = only_place([a for mono, _ in items for a, _ in mono if new in indices(a)], new)
-        if whole is not None and self.permuted[whole[1]] == size:
+        if name != "argmax" and whole is not None and self.permuted[whole[1]] == size:
             back = {new: place(whole[1], variable(new), 1 - whole[2])}
             items = renamed_items(items, back)  # the largest of permuted entries is the largest
-        return plus(times(factor, single(("line", name, (new, size), items))), outer)
+        return ("line", name, (new, size), items)
 
     # ---- the difference --------------------------------------------------------------------
 
@@ -1386,7 +1645,21 @@ class Checker:
 
     def simplified(self, left: Poly) -> tuple[bool, Poly]:
         """Whether the next step ends the proof, and the difference behind it."""
-        step = self.take(("meet", "prefix", "zero"), text_of(left))
+        step = self.take(("meet", "prefix", "sign", "logarithm", "zero"), text_of(left))
+        if step["rule"] == "sign":
+            found = [items for items in inside_of_sizes(left) if text_of(dict(items)) == step["x"]]
+            if not found:
+                raise self.wrong("there is no |x| of this x")
+            self.settle(step, [], "two cases")
+            for sign in (1, -1):
+                self.signs[found[0]] = sign
+                self.vanishes(left)
+            del self.signs[found[0]]
+            return True, {}
+        if step["rule"] == "logarithm":
+            out = self.without_logarithms(left)
+            self.settle(step, [], text_of(out))
+            return False, out
         if step["rule"] == "zero":
             self.settle(step, [], "0")
             if not is_zero(left):
@@ -1445,20 +1718,71 @@ class Checker:
             out.append(self.substituted(body, {index: plus_form(shorter, number(k))}))
         return plus(*out), [(shorter, "the shorter sum")]
 
+    def without_logarithms(self, poly: Poly) -> Poly:
+        """Σ_k c_k ln p_k + t is 0, also times a common factor, where Π_k p_k^(c_k) e^t is 1."""
+        groups: dict[Mono, dict[frozenset[Any], Fraction]] = {}
+        for mono, c in poly.items():
+            logs = [atom for atom, p in mono if atom[:2] == ("fn", "ln") and p == 1]
+            if len(logs) == 1:
+                groups.setdefault(mono - {(logs[0], Fraction(1))}, {})[logs[0][2]] = c
+        out = dict(poly)
+        for factor, terms in groups.items():
+            turns = lcm(*(c.denominator for c in terms.values()))
+            product_ = constant(1)
+            for items, c in terms.items():
+                product_ = times(product_, self.power(dict(items), c * turns))
+            mine = {*(factor | {(("fn", "ln", items), Fraction(1))} for items in terms)}
+            if not factor:  # also with what has no logarithm in it
+                plain = {m for m in poly if m not in mine and "ln(" not in mono_text(m)}
+                mine |= plain
+                product_ = times(product_, self.exp({m: poly[m] * turns for m in plain}))
+            if is_zero(plus(product_, constant(-1))):
+                out = {m: c for m, c in out.items() if m not in mine}
+        if out == poly:
+            raise self.wrong("the logarithms do not cancel")
+        return out
+
     def signed(self, poly: Poly) -> Poly:
-        """|x| is x where a root or logarithm is taken of x anywhere."""
+        """|x| is x where x ≥ 0 in the case at hand, or a root is taken of x anywhere."""
         if "abs(" not in text_of(poly):
             return poly
         out = []
         for mono, c in poly.items():
             done = constant(c)
             for atom, p in atoms_of(mono):
-                inner = self.absolute(dict(atom[2])) if atom[:2] == ("fn", "abs") else single(atom)
-                done = times(
-                    done, self.power(inner, p) if inner != single(atom) else settled({atom: p})
-                )
+                inner = self.signed_atom(atom)
+                same = inner == single(atom)
+                done = times(done, settled({atom: p}) if same else self.power(inner, p))
             out.append(done)
         return plus(*out)
+
+    def signed_atom(self, atom: Atom) -> Poly:
+        """An atom, absolute values in it worked out again."""
+        match atom:
+            case ("fn", name, items):
+                inner = self.signed(dict(items))
+                return (
+                    self.absolute(inner) if name == "abs" else self.some(self.applied(name, inner))
+                )
+            case ("exp", mono):
+                return self.exp(self.signed({mono: Fraction(1)}))
+            case ("poly", items):
+                return self.signed(dict(items))
+        return single(atom)
+
+
+def inside_of_sizes(poly: Poly) -> Iterator[frozenset[Any]]:
+    """The x of every |x| in a polynomial that is in no sum and holds none itself."""
+    for mono, _ in terms_of(poly):
+        for atom, _ in atoms_of(mono):
+            match atom:
+                case ("fn" | "poly", *_, items):
+                    inner = [*inside_of_sizes(dict(items))]
+                    yield from inner
+                    if atom[1] == "abs" and not inner:
+                        yield items
+                case ("exp", exponent):
+                    yield from inside_of_sizes({exponent: Fraction(1)})
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -1514,8 +1838,8 @@ def form_poly(one: Form) -> Poly:
     return out
 
 
-def linear(index: Any, env: Mapping[Any, Form]) -> Form:
-    """A SymPy index or size as a linear form."""
+def linear(index: Any, env: Mapping[Any, Form], divided: Callable[..., Any] | None = None) -> Form:
+    """A SymPy index or size as a linear form; `divided` gives quotient and remainder."""
     if isinstance(index, int):
         return number(index)
     match index:
@@ -1526,11 +1850,30 @@ def linear(index: Any, env: Mapping[Any, Form]) -> Form:
         case sympy.Symbol() if index.is_integer and index.is_nonnegative:
             return variable(index.name)
         case sympy.Add():
-            return form(pair for term in index.args for pair in linear(term, env))
-        case sympy.Mul() if isinstance(index.args[0], sympy.Integer) and len(index.args) == 2:
-            c = int(index.args[0])
-            return form((atom, k * c) for atom, k in linear(index.args[1], env))
+            return form(pair for term in index.args for pair in linear(term, env, divided))
+        case sympy.Mul():
+            out = number(1)
+            for factor in index.args:
+                one, other = sorted((out, linear(factor, env, divided)), key=_is_number)
+                if not _is_number(other):
+                    break
+                out = form((atom, c * dict(other).get("", 0)) for atom, c in one)
+            else:
+                return out
+        case sympy.floor() if divided:
+            above, below = index.args[0].as_numer_denom()
+            quotient, _ = divided(linear(above, env, divided), linear(below, env, divided))
+            return quotient  # type: ignore[no-any-return]
+        case sympy.Mod() if divided:
+            _, rest = divided(*(linear(part, env, divided) for part in index.args))
+            return rest  # type: ignore[no-any-return]
+        case Number():
+            return linear(index.args[0], env, divided)
     raise Refused(f"the index {str(index)[:60]} is not linear")
+
+
+def _is_number(one: Form) -> bool:
+    return all(not atom for atom, _ in one)
 
 
 _TERM = re.compile(r"([+-]?)(\d{0,6})([A-Za-zα-ωΑ-Ω#+_]\S*)?")
@@ -1598,6 +1941,12 @@ class Claim:
                 if shapes.setdefault(letter.name, letter.shape) != letter.shape:
                     raise Refused(f"{letter.name} has two shapes")
         assumed = {s.name for pair in self.where for x in pair for s in x.atoms(sympy.MatrixSymbol)}
+        for node in {node for part in self.parts for node in part.atoms(Slope)}:
+            held = assumed | {*self.permuting} | {name for steps in self.steps for name, _ in steps}
+            if not isinstance(node.letter, sympy.MatrixSymbol) or node.letter.name in held:
+                raise Refused("a derivative by what is not free")
+            if tuple(node.expr.shape) != (1, 1):
+                raise Refused("a derivative of what is no number")
         if assumed & {name for steps in self.steps for name, _ in steps}:
             raise Refused("an equation about a step")
 
@@ -1629,6 +1978,9 @@ _MADE_OF: Mapping[str, Any] = {
             sympy.tanh,
             sympy.cos,
             sympy.sin,
+            Slope,
+            sympy.floor,
+            sympy.Mod,
             sympy.MatAdd,
             sympy.MatMul,
             sympy.MatPow,
@@ -1644,6 +1996,7 @@ _MADE_OF: Mapping[str, Any] = {
 _ATOMS: Mapping[str, Any] = {"e": sympy.E, "π": sympy.pi, "-∞": -sympy.oo}
 _SYMBOLS: Mapping[str, Mapping[str, bool]] = {
     "size": {"integer": True, "positive": True},
+    "index": {"integer": True},
     "positive": {"positive": True},
     "real": {"real": True},
     "word": {},
@@ -1897,6 +2250,14 @@ class Replay:
             if claim.left != claim.right or any(claim.steps):
                 raise Refused("the sides are not the same expression")
             return
+        if "even" in proof:
+            size = read_size(proof["even"])
+            turned = {node.dims for part in claim.parts for node in part.atoms(Rotary)}
+            if size not in turned or not isinstance(size, sympy.Symbol):
+                raise Refused("nothing has a value for even sizes only")
+            self.partial = True
+            self.check(proof["half"], claim.put(halved(size)), depth + 1)
+            return
         if "split" in proof:
             size, least = read_size(proof["split"]), read_size(proof["least"])
             found = cases(size, least, depth)
@@ -2015,6 +2376,11 @@ def turned_around(equation: tuple[Any, Any], cut: int) -> tuple[Any, Any]:
     if coefficient != 1 or not isinstance(other, sympy.Identity) or len(sides) != 1:
         raise Refused("this product cannot be turned around")
     return sympy.MatMul(*factors[cut:], *factors[:cut]), other
+
+
+def halved(size: Any) -> dict[Any, Any]:
+    """An even size as twice another."""
+    return {size: sympy.Mul(2, sympy.Symbol(f"{size.name}½", integer=True, positive=True))}
 
 
 def cases(size: Any, least: Any, depth: int) -> list[dict[Any, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import flint
@@ -69,6 +69,10 @@ class Side:
 
     def letters(self) -> dict[str, Letter]:
         """The matrices that are given, by letter."""
+        return dict(self._letters)
+
+    @cached_property
+    def _letters(self) -> dict[str, Letter]:
         out: dict[str, Letter] = {}
         if isinstance(self.meaning, Derivation):
             expressions = [step.expr for step in self.meaning.steps]
@@ -128,6 +132,7 @@ class Side:
         return arithmetic.array(filled((1, 1), [scalar]))
 
 
+@lru_cache(maxsize=256)
 def _is_explicit(meaning: Any) -> bool:
     """Whether there is a matrix of numbers in an expression."""
     return any(isinstance(part, sympy.MatrixBase) for part in sympy.preorder_traversal(meaning))

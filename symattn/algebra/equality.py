@@ -1,10 +1,10 @@
 """`equal(A, B)`: whether two expressions or derivations are the same function of their inputs.
 
 The answer is a decision, not a sample. Numbers are tried first: where Arb proves that the two
-sides differ, they are different. Otherwise both sides are brought to a normal form over symbolic
-indices (`all_sizes.py`) or of words in matrices (`free_algebra.py`), which settles many identities
-for all sizes; or the entries are computed in an exact field of functions (`field.py`) at given
-sizes. What holds only at sizes that were chosen here is not called equal, and what nothing settles
+sides differ, they are different. Otherwise a proof for all sizes is looked for (`traces.py`) by
+the steps of a checker (`certificate.py`), which then replays it; or the entries are computed in
+an exact field of functions (`field.py`) at given sizes. What holds only at sizes that were chosen
+here is not called equal, and what nothing settles
 is "undecided", with the reason; Richardson, *Some Undecidable Problems Involving Elementary
 Functions of a Real Variable* (1968), is why there has to be such an answer.
 """
@@ -21,20 +21,18 @@ from typing import Any, Literal
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.all_sizes import AllSizes, proven_for_all_sizes
 from symattn.algebra.certificate import Refused, check
 from symattn.algebra.counterexample import Counterexample, Side, broadcast
 from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefined
 from symattn.algebra.field_arithmetic import Entries
-from symattn.algebra.free_algebra import follows_in_words
 from symattn.algebra.functions import Functions
 from symattn.algebra.hypotheses import Statement, inputs
 from symattn.algebra.proof_lines import Exposition, exposition
 from symattn.algebra.refute import chosen_sizes, refuted, trial_sizes
 from symattn.algebra.shapes import SQUARE
 from symattn.algebra.statement import Written, readings
-from symattn.algebra.traces import certificate
+from symattn.algebra.traces import certificate, reason
 from symattn.arguments import instance, table, whole, words, wrong
 from symattn.derivation import Derivation
 from symattn.errors import CannotSpell, ShapeError, SymattnError, quote
@@ -224,6 +222,12 @@ def stated(
         _check_letters(statement)
         _check_steps(statement)
         yield statement
+
+
+def expressed(text: str, shapes: Mapping[str, Any]) -> Any:
+    """What a text means, the letters in it having these shapes."""
+    known = {name: shape for name, shape in shapes.items() if name in text}
+    return next(readings([[text]], known)).groups[0][0].meaning
 
 
 def _side(one: Any, texts: Iterator[Written]) -> Side:
@@ -441,14 +445,12 @@ def _decided(
         why = "no numbers were found for which both sides have a value"
         return Equality("undecided", "", why)
     sizeless = not symbols and _is_of_numbers(statement)
-    whole, reasons = _for_all_sizes(statement, steps)
-    if whole is not None:
+    proof, missing = certified(statement, steps)
+    if proof is not None:
+        why, partial = reason(proof), bool(proof["partial"])
         if fixed and not sizeless:
-            given_text = _at_given(statement, given)
-            return Equality("equal", given_text, whole.why, partial=whole.partial)
-        proof = certified(statement)
-        partial = whole.partial or bool(proof and proof["partial"])
-        return Equality("equal", FOR_ALL, whole.why, partial=partial, certificate=proof)
+            return Equality("equal", _at_given(statement, given), why, partial=partial)
+        return Equality("equal", FOR_ALL, why, partial=partial, certificate=proof)
     chosen = given if fixed else {**chosen_sizes(statement, symbols), **given}
     try:
         with within(steps):
@@ -468,44 +470,27 @@ def _decided(
         why = "every entry of the difference is the function 0"
         scope = FOR_ALL if sizeless else _at_given(statement, given)
         return Equality("equal", scope, why, partial=partial)
-    why = f"not shown for other sizes: {reasons}"
+    why = f"not shown for other sizes: {missing}"
     return Equality(
         "holds at the sizes tried", _sizes_text(statement, chosen), why, partial=partial
     )
 
 
-def certified(statement: Statement) -> Any:
-    """A certificate that the checker accepts, or None."""
-    found = certificate(statement)
+def certified(statement: Statement, steps: int = STEPS) -> tuple[Any, str]:
+    """A certificate for all sizes that the checker accepts, or None and what is missing."""
     try:
-        if found is not None:
-            check(found)
-    except Refused:
-        return None
-    return found
+        with within(steps):
+            found = certificate(statement)
+        check(found)
+    except (Refused, Spent) as missing:
+        return None, str(missing)
+    return found, ""
 
 
 def _is_of_numbers(statement: Statement) -> bool:
     """Whether there are no matrices, so that nothing has a size."""
     meant = (side.meaning for side in statement.all_sides)
     return all(isinstance(one, sympy.Expr) and not isinstance(one, MatrixExpr) for one in meant)
-
-
-def _for_all_sizes(statement: Statement, steps: int) -> tuple[AllSizes | None, str]:
-    """The proof for all sizes, if there is one, and otherwise why there is none."""
-    reasons = []
-    for way in (follows_in_words, proven_for_all_sizes):
-        try:
-            with within(steps):
-                found = way(statement)
-        except Spent as spent:
-            reasons.append(str(spent))
-            continue
-        if found.proven:
-            why = "both sides have the same normal form over indices"
-            return replace(found, why=found.why if way is follows_in_words else why), ""
-        reasons.append(found.why)
-    return None, next((reason for reason in reversed(reasons) if reason), "")
 
 
 class _Open(Exception):

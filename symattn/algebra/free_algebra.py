@@ -17,12 +17,18 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra import normal
-from symattn.algebra.all_sizes import AllSizes, definitions, same_shape
-from symattn.algebra.effort import spend
-from symattn.algebra.normal import NotHere
-from symattn.algebra.sums import Ranges, Sums
-from symattn.algebra.symbolic_entries import EntryForms, NeedOrder, Split
+from symattn.algebra.certificate import (
+    UNIT,
+    Checker,
+    Mono,
+    Poly,
+    Refused,
+    form_poly,
+    linear,
+    product,
+)
+from symattn.algebra.effort import Spent, spend
+from symattn.algebra.hypotheses import definitions, same_shape
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes import LineSum, Node, Quotient
@@ -47,7 +53,7 @@ class Letter:
 
 
 #: Letters in a row, behind a product of numbers.
-Word = tuple[normal.Mono, tuple[Letter, ...]]
+Word = tuple[Mono, tuple[Letter, ...]]
 Words = dict[Word, Fraction]
 
 #: What a relation is (equation, around, inverse, inverse left, permutation), which, transposed.
@@ -59,20 +65,9 @@ class Use:
     """A relation between two words, u (L − R) v, times a number."""
 
     relation: int
-    number: normal.Poly
+    number: Poly
     left: tuple[Letter, ...]
     right: tuple[Letter, ...]
-
-
-def follows_in_words(statement: Any) -> AllSizes:
-    """Whether a statement follows from its hypotheses in the ring of words, for all sizes."""
-    try:
-        with normal.one_statement():
-            return _Ring(statement).proven()
-    except (NotHere, Split, NeedOrder, SymattnError, RecursionError) as trouble:
-        if type(trouble).__name__ == "Spent":
-            raise
-        return AllSizes(False, why=str(trouble).partition("\n")[0])
 
 
 @dataclass
@@ -87,10 +82,9 @@ class _Ring:
     meanings: dict[Any, Any] = field(default_factory=dict)
     #: What each letter that is no matrix symbol stands for.
     opaque: list[tuple[Any, tuple[Any, ...], Any]] = field(default_factory=list)
-    partial: bool = False
 
     def __post_init__(self) -> None:
-        self.scalars = EntryForms(Sums(Ranges()), positive=self.statement.positive)
+        self.scalars = Checker([], self.statement.positive)
         self.means, self.symmetric, others = definitions(self.statement.where)
         meant = [(a.meaning, b.meaning) for a, b in self.statement.where]
         for one, two in others:
@@ -109,16 +103,16 @@ class _Ring:
 
     def _turned_around(self, relation: Words) -> Iterator[tuple[int, Words]]:
         """Of A B = I with square A and B, B A = I too: a left inverse is a right inverse."""
-        unit: Words = {(normal.ONE, ()): Fraction(-1)}
+        unit: Words = {(UNIT, ()): Fraction(-1)}
         whole = _plus(relation, _scaled(unit, Fraction(-1)))
         if len(whole) != 1:
             return
         (((mono, letters), c),) = whole.items()
-        if mono != normal.ONE or c != 1:
+        if mono != UNIT or c != 1:
             return
         for k in range(1, len(letters)):
             if letters[k].rows == letters[0].rows == letters[k - 1].columns:
-                turned: Words = {(normal.ONE, letters[k:] + letters[:k]): Fraction(1)}
+                turned: Words = {(UNIT, letters[k:] + letters[:k]): Fraction(1)}
                 yield k, _plus(turned, unit)
 
     # ---- reading ---------------------------------------------------------------------------
@@ -128,7 +122,7 @@ class _Ring:
         spend()
         match expr:
             case Head():
-                raise NotHere("a matrix of one head")
+                raise Refused("a matrix of one head")
             case sympy.MatrixSymbol() if expr.name in self.means:
                 return self.words(self.means[expr.name])
             case sympy.MatrixSymbol():
@@ -167,7 +161,7 @@ class _Ring:
                 return self._inverse(expr)
         if isinstance(expr, MatrixExpr):
             return self._opaque(expr)
-        raise NotHere("no matrix")
+        raise Refused("no matrix")
 
     def _number(self, value: Any) -> Words:
         poly = self.scalars.scalar(sympy.sympify(value, strict=True))
@@ -178,7 +172,7 @@ class _Ring:
         if name in self.statement.permutations:
             self._unit(letter, letter.transposed())
             self._unit(letter.transposed(), letter)
-        return {(normal.ONE, (letter,)): Fraction(1)}
+        return {(UNIT, (letter,)): Fraction(1)}
 
     def _ones(self, size: Any) -> Words:
         return (
@@ -191,8 +185,8 @@ class _Ring:
 
     def _unit(self, one: Letter, other: Letter) -> None:
         """The relation one · other = I."""
-        product: Words = {(normal.ONE, (one, other)): Fraction(1)}
-        unit: Words = {(normal.ONE, ()): Fraction(-1)}
+        product: Words = {(UNIT, (one, other)): Fraction(1)}
+        unit: Words = {(UNIT, ()): Fraction(-1)}
         self._add_relation(_plus(product, unit), ("permutation", None, False))
 
     def _add_relation(self, relation: Words, origin: Origin) -> None:
@@ -202,7 +196,6 @@ class _Ring:
 
     def _inverse(self, expr: Any) -> Words:
         """An inverse as a letter; of a square product it is the inverses in the other order."""
-        self.partial = True
         base = expr.arg
         if isinstance(base, sympy.Inverse):
             return self.words(base.arg)
@@ -215,33 +208,33 @@ class _Ring:
         if len(inside) == 1:
             (((mono, letters), c),) = inside.items()
             if letters and all(x.rows == x.columns for x in letters) and len(letters) > 1:
-                out: Words = {(m, ()): k for m, k in normal.power({mono: c}, -1).items()}
+                out: Words = {
+                    (m, ()): k for m, k in self.scalars.power({mono: c}, Fraction(-1)).items()
+                }
                 for letter in reversed(letters):
-                    out = self._times(
-                        out, self._inverse_of({(normal.ONE, (letter,)): Fraction(1)}, size)
-                    )
+                    out = self._times(out, self._inverse_of({(UNIT, (letter,)): Fraction(1)}, size))
                 return out
         return self._inverse_of(inside, size)
 
     def _inverse_of(self, inside: Words, size: Any) -> Words:
         if len(inside) == 1:
             (((mono, letters), c),) = inside.items()
-            if mono == normal.ONE and c == 1 and len(letters) == 1 and letters[0].turned:
-                plain: Words = {(normal.ONE, (letters[0].transposed(),)): Fraction(1)}
+            if mono == UNIT and c == 1 and len(letters) == 1 and letters[0].turned:
+                plain: Words = {(UNIT, (letters[0].transposed(),)): Fraction(1)}
                 return self._transposed(self._inverse_of(plain, size))
         name = ("inverse", frozenset(inside.items()))
         letter = Letter(name, False, size, size)
-        known: Words = {(normal.ONE, (letter,)): Fraction(1)}
-        unit: Words = {(normal.ONE, ()): Fraction(-1)}
+        known: Words = {(UNIT, (letter,)): Fraction(1)}
+        unit: Words = {(UNIT, ()): Fraction(-1)}
         if name not in self.meanings:
             base = self.expression(inside, (size, size))
             self.meanings[name] = sympy.Inverse(base)
         base = self.meanings[name].arg
-        for kind, product in (
+        for kind, whole in (
             ("inverse left", self._times(known, inside)),
             ("inverse", self._times(inside, known)),
         ):
-            self._add_both(_plus(product, unit), (kind, base))
+            self._add_both(_plus(whole, unit), (kind, base))
         return known
 
     def expression(self, words: Words, shape: tuple[Any, Any]) -> Any:
@@ -251,7 +244,7 @@ class _Ring:
             return sympy.ZeroMatrix(*shape)
         return sympy.MatAdd(*terms) if len(terms) > 1 else terms[0]
 
-    def product(self, c: Any, mono: normal.Mono, letters: tuple[Letter, ...], size: Any) -> Any:
+    def product(self, c: Any, mono: Mono, letters: tuple[Letter, ...], size: Any) -> Any:
         """A word as a matrix expression, the identity of this size where it has no letters."""
         factors = [self._expression_of(letter) for letter in letters]
         scalar = self.number_of(c, mono)
@@ -261,15 +254,23 @@ class _Ring:
         return sympy.MatMul(scalar, *factors)
 
     @staticmethod
-    def number_of(c: Fraction, mono: normal.Mono) -> Any:
-        """A number of letters as a SymPy scalar. Raises `NotHere` for one that is none."""
+    def number_of(c: Fraction, mono: Mono) -> Any:
+        """A number of letters as a SymPy scalar. Raises `Refused` for one that is none."""
         out = sympy.Rational(c.numerator, c.denominator)
-        for factor, p in mono:
-            if factor[0] not in ("scalar", "number"):
-                raise NotHere("a number that is no product of letters")
-            out *= sympy.sympify(factor[1], strict=True) ** sympy.Rational(
-                p.numerator, p.denominator
-            )
+        for atom, p in mono:
+            match atom:
+                case ("prime", value):
+                    base = sympy.Integer(value)
+                case ("size", name):
+                    base = sympy.Symbol(name, integer=True, positive=True)
+                case ("name", "π", _):
+                    base = sympy.pi
+                case ("name", name, positive):
+                    facts = {"positive": True} if positive else {"real": True}
+                    base = sympy.Symbol(name, **facts)
+                case _:
+                    raise Refused("a number that is no product of letters")
+            out *= base ** sympy.Rational(p.numerator, p.denominator)
         return out
 
     def _expression_of(self, letter: Letter) -> Any:
@@ -287,7 +288,7 @@ class _Ring:
     def _opaque(self, expr: Any) -> Words:
         """Anything else as one letter; the same letter where all arguments are equal."""
         if not isinstance(expr, Node | sympy.HadamardProduct | sympy.HadamardPower):
-            raise NotHere(f"{type(expr).__name__} is not covered")
+            raise Refused(f"{type(expr).__name__} is not covered")
         args = tuple(
             (shape_of(a), self.words(a)) if isinstance(a, MatrixExpr) else (None, a)
             for a in expr.args
@@ -321,7 +322,7 @@ class _Ring:
         out: Words = {}
         for (m, u), c in one.items():
             for (k, v), d in other.items():
-                for mono, e in normal.product(m, k).items():
+                for mono, e in product(m, k).items():
                     _add(out, self._shortened((mono, u + v)), c * d * e)
         return out
 
@@ -331,10 +332,10 @@ class _Ring:
         for k in range(len(letters) - 1):
             one, other = letters[k], letters[k + 1]
             if one.name == other.name == "1" and one.turned and not other.turned:
-                number = normal.size_poly(one.columns)
+                number = form_poly(linear(one.columns, {}))
                 ((more, c),) = number.items() if len(number) == 1 else ((None, 0),)
                 if more is not None and c == 1:
-                    ((joined, _),) = normal.product(mono, more).items()
+                    ((joined, _),) = product(mono, more).items()
                     return self._shortened((joined, letters[:k] + letters[k + 2 :]))
         return word
 
@@ -351,25 +352,6 @@ class _Ring:
 
     # ---- deciding --------------------------------------------------------------------------
 
-    def proven(self) -> AllSizes:
-        """Whether the difference of the sides is a combination of the relations."""
-        meant = (self.statement.left.meaning, self.statement.right.meaning)
-        shapes = {shape_of(one) for one in meant if isinstance(one, MatrixExpr)}
-        if len(shapes) > 1:  # a sum of words does not tell its shape
-            raise NotHere("the shapes differ")
-        sides = [self._side(side.meaning) for side in (self.statement.left, self.statement.right)]
-        difference = _plus(sides[0], _scaled(sides[1], Fraction(-1)))
-        if not difference:
-            return AllSizes(True, self._partial, "both sides are the same sum of products")
-        if not self.relations:
-            return AllSizes(False, why="the sums of products differ")
-        if self.combined(difference) is not None:
-            reason = (
-                "what is assumed" if self.statement.where else "what inverses and permutations are"
-            )
-            return AllSizes(True, self._partial, f"it follows from {reason}")
-        return AllSizes(False, why="it was not found to follow from what is assumed")
-
     def cofactors(self) -> list[list[Any]]:
         """The combination of relations that the difference of the sides is."""
         sides = [self._side(side.meaning) for side in (self.statement.left, self.statement.right)]
@@ -380,7 +362,7 @@ class _Ring:
             if kind == "permutation":
                 continue  # entries of permutations are conditions
             around = [
-                self.product(Fraction(1), normal.ONE, part, None) if part else None
+                self.product(Fraction(1), UNIT, part, None) if part else None
                 for part in (use.left, use.right)
             ]
             for mono, d in use.number.items():
@@ -389,11 +371,6 @@ class _Ring:
                 )
         return out
 
-    @property
-    def _partial(self) -> bool:
-        """Whether an inverse, or a number that is divided by, may be missing."""
-        return self.partial or self.scalars.partial
-
     def _side(self, meaning: Any) -> Words:
         """A side, the steps of a derivation put in for their letters."""
         assumed = self.means
@@ -401,7 +378,7 @@ class _Ring:
             self.means = {**assumed, **{step.letter: step.expr for step in meaning.steps}}
             meaning = meaning.steps[-1].expr
         if not isinstance(meaning, MatrixExpr):
-            raise NotHere("a side is no matrix expression")
+            raise Refused("a side is no matrix expression")
         try:
             return self.words(meaning)
         finally:
@@ -447,7 +424,7 @@ class _Ring:
                 spend(len(letters) + 1)
                 if not part and not insert:
                     continue
-                if not _divides(number, mono):
+                if not self._divides(number, mono):
                     continue
                 back = frozenset((f, -p) for f, p in number)
                 for k in range(len(letters) - len(part) + 1):
@@ -455,14 +432,22 @@ class _Ring:
                         continue
                     if not part and not self._fits(relation, letters, k):
                         continue
-                    product: Words = {}
+                    found: Words = {}
                     for (more, middle), c in relation.items():
-                        for factor, e in normal.product(mono, back).items():
-                            for joined, d in normal.product(factor, more).items():
+                        for factor, e in product(mono, back).items():
+                            for joined, d in product(factor, more).items():
                                 whole = letters[:k] + middle + letters[k + len(part) :]
-                                _add(product, self._shortened((joined, whole)), c * d * e)
+                                _add(found, self._shortened((joined, whole)), c * d * e)
                     left, right = letters[:k], letters[k + len(part) :]
-                    yield product, Use(place, normal.product(mono, back), left, right)
+                    yield found, Use(place, product(mono, back), left, right)
+
+    def _divides(self, number: Mono, mono: Mono) -> bool:
+        """Whether a number may be cancelled: it is never 0, or the other holds it."""
+        powers = dict(mono)
+        return all(
+            self.scalars.is_positive(atom) or p < 0 or powers.get(atom, Fraction(0)) >= p
+            for atom, p in number
+        )
 
     def _fits(self, relation: Words, letters: tuple[Letter, ...], k: int) -> bool:
         """Whether I may stand between these letters: the sizes have to be those of the relation."""
@@ -470,15 +455,6 @@ class _Ring:
         here = {letters[k].rows} if k < len(letters) else set()
         here |= {letters[k - 1].columns} if k else set()
         return bool(here) and all(size == (at, at) for size in sizes for at in here)
-
-
-def _divides(number: normal.Mono, mono: normal.Mono) -> bool:
-    """Whether a number may be cancelled: it is never 0, or the other holds it."""
-    powers = dict(mono)
-    return all(
-        normal.is_positive(factor) or p < 0 or powers.get(factor, Fraction(0)) >= p
-        for factor, p in number
-    )
 
 
 def _add(words: Words, word: Word, number: Fraction) -> None:
@@ -549,8 +525,8 @@ def cofactors(statement: Any) -> list[list[Any]]:
     Each is c, u, what L = R is, and v; u and v are matrix expressions, or None for the identity.
     """
     try:
-        with normal.one_statement():
-            ring = _Ring(statement)
-            return ring.cofactors()
-    except (NotHere, Split, NeedOrder, SymattnError, RecursionError):
+        return _Ring(statement).cofactors()
+    except Spent:
+        raise
+    except (SymattnError, RecursionError):
         return []

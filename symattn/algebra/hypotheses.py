@@ -8,14 +8,14 @@ solved for. From these, numbers that satisfy the hypotheses are made too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.all_sizes import definition, orthogonal
 from symattn.algebra.counterexample import Letter, Side, broadcast, candidates
 from symattn.algebra.field import (
     Again,
@@ -33,6 +33,7 @@ from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array, filled
 from symattn.arithmetic.enclosure import precision
 from symattn.errors import SymattnError
+from symattn.nodes.base import shape_of
 
 
 @dataclass(frozen=True)
@@ -296,3 +297,97 @@ def _holds(pair: tuple[Side, Side], given: dict[str, Array], scalars: Any) -> bo
 
 def _dims(letter: Letter) -> str:
     return " × ".join(map(str, letter.shape))
+
+
+# ---- what an equation says ---------------------------------------------------------------------
+
+
+def same_shape(one: Any, two: Any) -> bool:
+    """Whether both are matrices of one shape."""
+    if not isinstance(one, MatrixExpr) or not isinstance(two, MatrixExpr | sympy.MatrixBase):
+        return False
+    pairs = zip(shape_of(one), shape_of(two), strict=True)
+    return all(sympy.expand(a - b) == 0 for a, b in pairs)
+
+
+def definition(one: Any, two: Any) -> tuple[str, Any] | None:
+    """The letter that an equation defines and what it is: K1 = K, and A = Aᵀ.
+
+    A symmetric matrix is ½ (B + Bᵀ) with any B, for which the letter itself serves. A number that
+    is repeated to fill a matrix defines nothing here.
+    """
+    if not same_shape(one, two):
+        return None
+    if isinstance(two, sympy.MatrixSymbol) and not isinstance(one, sympy.MatrixSymbol):
+        one, two = two, one
+    if isinstance(one, sympy.Transpose) and isinstance(two, MatrixExpr):
+        one, two = one.arg, _turned(two)
+    if not isinstance(one, sympy.MatrixSymbol):
+        return None
+    turned = {sympy.Transpose(one): 1, sympy.MatMul(-1, sympy.Transpose(one)): -1}
+    if two in turned and one.shape[0] == one.shape[1]:
+        mirrored = sympy.MatMul(turned[two], sympy.Transpose(one))
+        return one.name, sympy.MatMul(sympy.S.Half, sympy.MatAdd(one, mirrored))
+    letters = {s.name for s in two.atoms(sympy.MatrixSymbol)} if hasattr(two, "atoms") else set()
+    return None if one.name in letters else (one.name, two)
+
+
+def definitions(
+    where: Sequence[Any],
+) -> tuple[dict[str, Any], dict[str, int], list[tuple[Any, Any]]]:
+    """The letters that hypotheses define, those that are (skew-)symmetric, and all other equations.
+
+    A letter is defined once, and not by itself, also on a detour; signs are 1 for A = Aᵀ and −1
+    for A = −Aᵀ.
+    """
+    means: dict[str, Any] = {}
+    mirrored: dict[str, int] = {}
+    others: list[tuple[Any, Any]] = []
+    for one, two in ((one.meaning, two.meaning) for one, two in where):
+        found = definition(one, two)
+        if found is None or found[0] in {**means, **mirrored}:
+            others.append((one, two))
+            continue
+        name, meaning = found
+        used = {s.name for s in meaning.atoms(sympy.MatrixSymbol)}
+        if name in used and meaning.func is sympy.MatMul and len(used) == 1:
+            mirrored[name] = -1 if meaning.has(sympy.S.NegativeOne) else 1
+            continue
+        reached = set(used)
+        while (
+            more := {
+                s.name
+                for known in reached & set(means)
+                for s in means[known].atoms(sympy.MatrixSymbol)
+            }
+            - reached
+        ):
+            reached |= more
+        if name in reached:
+            others.append((one, two))
+        else:
+            means[name] = meaning
+    return means, mirrored, others
+
+
+def _turned(expr: MatrixExpr) -> MatrixExpr:
+    """The transpose of ± a letter; any other expression stands under the sign."""
+    number, factors = expr.as_coeff_matrices() if isinstance(expr, sympy.MatMul) else (1, [expr])
+    if number == -1 and len(factors) == 1:
+        return sympy.MatMul(-1, sympy.Transpose(factors[0]))
+    return sympy.Transpose(expr)
+
+
+def orthogonal(one: Any, two: Any) -> tuple[Any, bool] | None:
+    """The letter R of Rᵀ R = I (True) or R Rᵀ = I (False)."""
+    if not isinstance(two, sympy.Identity) or not isinstance(one, sympy.MatMul):
+        return None
+    coefficient, factors = one.as_coeff_matrices()
+    if len(factors) != 2 or coefficient != 1:
+        return None
+    a, b = factors
+    if isinstance(a, sympy.Transpose) and a.arg == b and isinstance(b, sympy.MatrixSymbol):
+        return b, True
+    if isinstance(b, sympy.Transpose) and b.arg == a and isinstance(a, sympy.MatrixSymbol):
+        return a, False
+    return None

@@ -20,7 +20,6 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from symattn.algebra.all_sizes import definitions, orthogonal
 from symattn.algebra.counterexample import (
     Compared,
     Counterexample,
@@ -31,7 +30,7 @@ from symattn.algebra.counterexample import (
 )
 from symattn.algebra.effort import STEPS, Spent, within
 from symattn.algebra.field import TooHard
-from symattn.algebra.hypotheses import Statement, examples
+from symattn.algebra.hypotheses import Statement, definitions, examples, orthogonal
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError

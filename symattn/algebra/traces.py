@@ -1,13 +1,12 @@
 """Traces of proofs: which step the checker is to take next.
 
-The engines decide that two sides are equal for all sizes; here the steps are found that the
-checker (`certificate.py`) replays. A `Tracer` is a checker that chooses its steps instead of
-reading them, so that every one of them has been shown once when the certificate is written.
+A `Tracer` is a checker (`certificate.py`) that chooses its steps instead of reading them. So it
+finds a proof by nothing but what the checker can replay; where it finds none, nothing is decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import permutations, product
 from math import factorial, prod
@@ -16,7 +15,6 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.all_sizes import definition, orthogonal
 from symattn.algebra.certificate import (
     Atom,
     Bound,
@@ -24,6 +22,7 @@ from symattn.algebra.certificate import (
     Claim,
     Form,
     Mono,
+    Odd,
     Open,
     Poly,
     Refused,
@@ -36,27 +35,37 @@ from symattn.algebra.certificate import (
     encoded,
     form,
     form_text,
+    halved,
     indices,
+    inside_of_sizes,
     is_zero,
     mono_text,
     names,
     number,
-    only_place,
     plus_form,
     put,
     renamed,
+    renamed_mono,
     spelled,
     terms_of,
+    text_of,
     variable,
 )
+from symattn.algebra.certificate import (
+    place as place_of_index,
+)
 from symattn.algebra.counterexample import Side
+from symattn.algebra.effort import Spent, spend
 from symattn.algebra.free_algebra import cofactors
-from symattn.algebra.hypotheses import Statement
+from symattn.algebra.hypotheses import Statement, definition, orthogonal
 from symattn.derivation import Derivation
 from symattn.errors import SymattnError
 
 #: How many cuts an index may have, cases sizes may have, and orders of indices are compared.
 _MOST_CUTS, _MOST_CASES, _MOST_ORDERS = 8, 3, 720
+
+#: The largest number of places that are gone through one by one.
+_MOST_UNFOLDED = 8
 
 
 class NeedOrder(Exception):
@@ -67,17 +76,35 @@ class NeedOrder(Exception):
         self.size, self.least = size, least
 
 
+class NeedEven(Exception):
+    """Raised where the range of an index has to be cut in pairs, its size being even."""
+
+    def __init__(self, size: str) -> None:
+        super().__init__(size)
+        self.size = size
+
+
 class Tracer(Checker):
     """A checker that chooses the steps, and keeps them."""
 
     def __init__(self, steps: Sequence[Step], positive: Sequence[str] = ()) -> None:
         super().__init__(steps, positive)
+        #: Whether every even range is taken in pairs, and a small number of places one by one.
+        self.paired = self.unfolded = False
         self.chosen: list[Step] = []
         self.taken: list[Step] = []
+
+    def every(self, size: Form) -> int:
+        """In how many parts a range is taken: pairs, or all of a small number."""
+        most = dict(size).get("", 0) if len(size) == 1 else 0
+        if self.unfolded and 1 < most <= _MOST_UNFOLDED:
+            return most
+        return 2 if self.paired and all(c % 2 == 0 for _, c in size) else 1
 
     # ---- the trace -------------------------------------------------------------------------
 
     def take(self, allowed: tuple[str, ...], before: str) -> Step:
+        spend()
         step = {"of": brief(before), **self.chosen.pop()}
         assert step["rule"] in allowed
         self.steps.append(step)
@@ -108,19 +135,28 @@ class Tracer(Checker):
         self, size: Form, evaluated: Callable[[Form], Any]
     ) -> list[tuple[Any, tuple[str, Form]]]:
         cuts: list[Form] = []
+        every = self.every(size)
         while True:
             mark = self._mark()
             starts: dict[str, Form] = {}
-            self.chosen.append({"rule": "range", "cuts": [form_text(cut) for cut in cuts]})
+            pairs = {"every": every} if every > 1 else {}
+            self.chosen.append({"rule": "range", "cuts": [form_text(cut) for cut in cuts], **pairs})
 
-            def here(at: Form, starts: dict[str, Form] = starts, mark: Any = mark) -> Any:
+            def here(
+                at: Form, starts: dict[str, Form] = starts, mark: Any = mark, every: int = every
+            ) -> Any:
                 fresh = f"#{self.count}"
                 if self.count > mark[1] and fresh in names(at):
-                    starts[fresh] = plus_form(at, variable(fresh), -1)
+                    rest = form((a, c // every) for a, c in at)  # at is k (start + fresh) + r
+                    starts[fresh] = plus_form(rest, variable(fresh), -1)
                 return evaluated(at)
 
             try:
                 return super().in_parts(size, here)
+            except Odd as found:
+                if found.index in starts and any(c % found.below for _, c in size):
+                    raise _halved(size) from None
+                raise
             except Open as found:
                 index, point = self._cut(found.room)
                 if index not in starts or len(cuts) == _MOST_CUTS:
@@ -197,12 +233,30 @@ class Tracer(Checker):
             uses = [(atom, p) for atom, p in factors if index in indices(atom)]
             if not uses:
                 return {"rule": "count", "index": place}
+            if self.at_first(uses, index, size) is not None:
+                return {"rule": "first", "index": place}
             if self.ends(uses, index, size) is not None:
                 return {"rule": "identity", "index": place}
-            whole = only_place([atom for atom, _ in uses], index)
-            if whole is not None and self.permuted[whole[1]] == size:
-                return {"rule": "permute", "index": place}
+            turned = self._turned(mono, index, size)
+            if turned is not None:
+                return {"rule": "permute", "index": place, "by": turned}
+            for said in self._said(self.canonical([(index, size)], dict(uses))):
+                return {**said, "index": place}
         return {"rule": "separate", "groups": self._groups(bound, factors)}
+
+    def _turned(self, mono: Mono, index: str, size: Form) -> list[Any] | None:
+        """The permutation of an index after which fewer permutations stand in a product."""
+        text = mono_text(mono)
+        found: list[tuple[Any, list[Any]]] = []
+        for name, full in self.permuted.items():
+            for back in (0, 1):
+                if full == size and f"{name}{'⁻¹' if back else ''}({index})" in text:
+                    new = {index: place_of_index(name, variable(index), 1 - back)}
+                    found.append(
+                        (_places_in(renamed_mono(mono, new), self.permuted), [name, 1 - back])
+                    )
+        best = min(found, key=lambda pair: pair[0], default=None)
+        return best[1] if best and best[0] < _places_in(mono, self.permuted) else None
 
     def _groups(self, bound: Bound, factors: list[Any]) -> list[list[int]]:
         """The indices that have to do with one another, in an order that their use gives."""
@@ -225,18 +279,26 @@ class Tracer(Checker):
         return out
 
     def as_known(self, atom: Atom) -> Poly:
+        said = next(self._said(atom), None)
+        above = self.threshold(atom) is not None
+        if said is not None or above or self.known:
+            self.chosen.append(said or {"rule": "threshold" if above else "keep"})
+        return super().as_known(atom)
+
+    def _said(self, atom: Atom) -> Iterator[Step]:
+        """The equations that say what a sum is."""
         for k, (one, _) in enumerate(self.known):
             for at in self._places(one, atom):
                 mark = self._mark()
                 step = {"rule": "hypothesis", "equation": k, "at": [form_text(x) for x in at]}
-                self.chosen.append(step)
                 try:
-                    return super().as_known(atom)
-                except (Refused, NeedOrder):
-                    self._back(mark)
-        if self.known:
-            self.chosen.append({"rule": "keep"})
-        return super().as_known(atom)
+                    _, needs = self.said(step, atom)
+                    good = self.holds(needs)
+                except (Refused, NeedOrder, NeedEven):
+                    good = False
+                self._back(mark)
+                if good:
+                    yield step
 
     def _places(self, one: Any, atom: Atom) -> Iterator[tuple[Form, Form]]:
         """The entries of an equation that may speak of a sum."""
@@ -256,7 +318,7 @@ class Tracer(Checker):
             self.chosen.append(step or {"rule": "zero"})
             before = len(self.steps)
             left = self._after(left)
-            if self.steps[before]["rule"] == "zero":
+            if self.steps[before]["rule"] in ("zero", "sign"):
                 return
 
     def _after(self, left: Poly) -> Poly:
@@ -266,6 +328,13 @@ class Tracer(Checker):
     def _simpler(self, left: Poly) -> Step | None:
         if is_zero(left):
             return None
+        for items in inside_of_sizes(left):
+            return {"rule": "sign", "x": text_of(dict(items))}
+        mark = self._mark()
+        with suppress(Refused):
+            self.without_logarithms(left)
+            return {"rule": "logarithm"}
+        self._back(mark)
         for t, (mono, _) in enumerate(terms_of(left)):
             factors = atoms_of(mono)
             for k, (atom, _) in enumerate(factors):
@@ -281,12 +350,25 @@ class Tracer(Checker):
         for t, (mono, _) in enumerate(terms_of(left)):
             for k, (atom, p) in enumerate(atoms_of(mono)):
                 mark = self._mark()
-                with suppress(Refused, NeedOrder):
+                with suppress(Refused, NeedOrder, NeedEven):
                     self.from_zero(atom, p)
                     self._back(mark)
                     return {"rule": "prefix", "term": t, "factor": k}
                 self._back(mark)
         return None
+
+
+def _halved(size: Form) -> Exception:
+    """What to ask for so that a range can be cut in pairs."""
+    ((atom, c), *more) = size
+    return Refused("a range that is not of pairs") if more or c != 1 else NeedEven(atom)
+
+
+def _places_in(mono: Mono, names_: Iterable[str]) -> tuple[int, int]:
+    """How many permutations stand in a product, and how many of them are inverse."""
+    text = mono_text(mono)
+    plain, back = (sum(text.count(f"{n}{sign}(") for n in names_) for sign in ("", "⁻¹"))
+    return plain + back, back
 
 
 def _ordered(group: set[str], sizes: Mapping[str, Form], factors: list[Any]) -> list[str]:
@@ -332,15 +414,27 @@ def _marked(mark: str) -> Form:
 class Tracing(Replay):
     """A replay that finds its proof."""
 
-    checker = Tracer
+    checker: type[Tracer] = Tracer
+    unfolded = False
 
-    def proof(self, claim: Claim, factors: Sequence[Any], depth: int = 0) -> Any:
+    def proof(
+        self, claim: Claim, factors: Sequence[Any], depth: int = 0, paired: bool = False
+    ) -> Any:
         """A proof of a claim. Raises `Refused` where none is found."""
         if claim.left == claim.right and not any(claim.steps):
             return {"same": True}
         checker = self.checker([], claim.positive)
+        checker.paired, checker.unfolded = paired, self.unfolded
         try:
             self.entries(checker, claim, factors)
+        except Odd:
+            if paired:
+                raise
+            return self.proof(claim, factors, depth, paired=True)
+        except NeedEven as need:
+            half = self.proof(claim.put(halved(_size(need.size))), factors, depth + 1)
+            self.partial = True
+            return {"even": need.size, "half": half}
         except NeedOrder as need:
             if depth == _MOST_CASES:
                 raise Refused("too many orders of sizes") from None
@@ -360,21 +454,25 @@ def _size(text: str) -> Any:
 
 
 def certificate(statement: Statement) -> Any:
-    """A certificate of a statement, or None where no trace is found.
+    """A certificate of a statement; one that was given as text is in it as it was written.
 
-    A statement that was given as text is in it as it was written.
+    Raises `Refused` where no trace is found, and `Spent`.
     """
     try:
         data = stated_again(statement)
         claim = claim_of(data)
-    except (Refused, SymattnError):
-        return None
-    second = None
-    for letters_only, uses, factors in _ways(statement, claim):
+    except (SymattnError, NotImplementedError, TypeError) as trouble:
+        raise Refused(str(trouble).partition("\n")[0]) from None
+    second, missing = None, ""
+    for letters_only, unfolded, uses, factors in _ways(statement, claim):
         try:
             replay = Tracing(claim, uses, letters_only)
+            replay.unfolded = unfolded
             proof = replay.proof(replay.claim, factors)
-        except (SymattnError, RecursionError):
+        except Spent:
+            raise
+        except (SymattnError, NeedOrder, NeedEven, RecursionError) as trouble:
+            missing = str(trouble).partition("\n")[0] if not letters_only else missing
             continue
         found = {
             "certificate": 1,
@@ -387,14 +485,40 @@ def certificate(statement: Statement) -> Any:
         if not (letters_only and replay.partial and not second):
             return second if second and replay.partial else found
         second = found  # a letter on one side alone may have no value
+    if second is None:
+        raise Refused(missing)
     return second
 
 
-def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, Any, Any]]:
-    """The ways to a proof: functions as letters or by their rules, equations used and cofactors."""
+def reason(found: Any) -> str:
+    """What decided, in a line."""
+    proof = found["proof"]
+    while "cases" in proof or "half" in proof:
+        proof = proof["half"] if "half" in proof else proof["cases"][0]
+    if proof.get("same"):
+        return "both sides are the same expression"
+    if not found["letters_only"]:
+        return "both sides have the same normal form over indices"
+    if not proof["cofactors"]:
+        return "both sides are the same sum of products"
+    assumed = any(kind in ("equation", "around") for _, _, (kind, *_), _ in proof["cofactors"])
+    return (
+        f"it follows from {'what is assumed' if assumed else 'what inverses and permutations are'}"
+    )
+
+
+def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, bool, Any, Any]]:
+    """The ways to a proof: functions as letters or by their rules, numbers of places one by one.
+
+    Also what equations are used for, and cofactors.
+    """
     uses = _uses(claim)
-    for letters_only in (True, False):
-        yield letters_only, uses, []
+    sizes = {
+        size for part in claim.parts for x in part.atoms(sympy.MatrixSymbol) for size in x.shape
+    }
+    numbered = any(size in range(2, _MOST_UNFOLDED + 1) for size in sizes)
+    for letters_only, unfolded in ((True, False), (False, False), (False, True))[: 2 + numbered]:
+        yield letters_only, unfolded, uses, []
     numbers = {use[1] for use in uses if use[0] == "number"}
     kept = [k for k in range(len(claim.where)) if k not in numbers]
     places: dict[str, Callable[[Any], Any]] = {
@@ -409,7 +533,7 @@ def _ways(statement: Statement, claim: Claim) -> Iterator[tuple[bool, Any, Any]]
     for unused in ("known",), ("known", "orthonormal"):
         fewer = [use for use in uses if use[0] not in unused]
         for letters_only in (True, False) if found else ():
-            yield letters_only, fewer, found
+            yield letters_only, False, fewer, found
 
 
 def _uses(claim: Claim) -> list[list[Any]]:

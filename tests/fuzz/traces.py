@@ -26,6 +26,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import (
+    RULES,
     Checker,
     Claim,
     Form,
@@ -43,6 +44,7 @@ from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import stated
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities import identity
+from symattn.algebra.identities.proofs import Identity
 from symattn.algebra.refute import refuted, trial_sizes
 from symattn.algebra.traces import certificate
 from symattn.arithmetic.arrays import FLOAT64
@@ -52,6 +54,7 @@ from tests.statements import STATEMENTS
 #: Rows of the catalogue whose proofs use steps of every kind.
 NAMES = (
     "shift",
+    "gradient-scores",
     "online-softmax",
     "causal-prefix",
     "cache",
@@ -60,9 +63,21 @@ NAMES = (
     "permutation-equivariance",
     "qk-gauge",
     "cosine",
+    "rotary-orthogonal",
     "sharpen",
     "variance",
     "mask-then-renormalise",
+)
+
+#: Statements whose proofs use the rules that are seldom used.
+OTHERS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("relu(relu(A) - relu(B)) = relu(A - relu(B))", {}),
+    ("rowsum(sparsemax(S)) = 1", {}),
+    ("rowsum(hardmax(S) ∘ S) = rowmax(S)", {}),
+    ("hardmax(softmax(S)) = hardmax(S)", {}),
+    ("lse([A, B]) = lse(A) + ln(1 + exp(lse(B) - lse(A)))", {}),
+    ("sum(P ∘ A) = sum(P^T ∘ A^T)", {"permuting": ["P"]}),
+    ("rowsum(rotary(Q) ∘ rotary(K)) = rowsum(Q ∘ K)", {"shapes": dict.fromkeys("QK", ("n", "d"))}),
 )
 
 Made = dict[str, Any]
@@ -75,12 +90,23 @@ class Unfit(Exception):
 
 def certificates(every: int = 12) -> list[Made]:
     """Certificates of rows of the catalogue and of every so manieth true statement."""
-    asked = [next(identity(name).statements()) for name in NAMES]
+    asked = [_statement(identity(name)) for name in NAMES]
+    asked += [next(stated(text, None, **options)) for text, options in OTHERS]
     for row in [row for row in STATEMENTS if row.holds and not row.options.get("sizes")][::every]:
         with suppress(SymattnError):
             asked.append(next(stated(row.text, None, **row.options)))
-    found = [one for one in map(certificate, asked) if one is not None]
-    return [json.loads(json.dumps(one)) for one in found]
+    found = []
+    for statement in asked:
+        with suppress(Refused):
+            found.append(json.loads(json.dumps(certificate(statement))))
+    return found
+
+
+def _statement(row: Identity) -> Statement:
+    """What a row of the catalogue says for all sizes."""
+    if row.everywhere is not None:
+        return next(stated(*row.everywhere()))
+    return next(row.statements())
 
 
 # ---- mutations -------------------------------------------------------------------------------
@@ -96,7 +122,7 @@ def _leaves(proof: Made) -> Iterator[Made]:
     """The proofs of the cases that have steps."""
     if "steps" in proof:
         yield proof
-    for inner in proof.get("cases", ()):
+    for inner in (*proof.get("cases", ()), *([proof["half"]] if "half" in proof else ())):
         yield from _leaves(inner)
 
 
@@ -169,15 +195,16 @@ def cut(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None
 def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
     """A place, an index or a group of a step is another one."""
     step = _step(random, made)
-    keys = [
-        k for k in step if k in ("index", "factor", "groups", "term", "equation", "at", "inside")
-    ]
+    known = ("index", "factor", "groups", "term", "equation", "at", "inside", "every", "by", "x")
+    keys = [k for k in step if k in known]
     key = _pick(random, keys)
     match step[key]:
         case bool():
             step[key] = not step[key]
         case int():
             step[key] += _pick(random, [-1, 1, 2])
+        case [str() as name, int() as back]:
+            step[key] = _pick(random, [[name, 1 - back], ["A", back], [name, 2]])
         case [[*_], *_] as groups:
             flat = [k for group in groups for k in group]
             random.shuffle(flat)
@@ -185,15 +212,14 @@ def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> N
         case list():
             step[key] = step[key][::-1]
         case str():
-            step[key] = _pick(random, ["#1", "#2", "#3"])
+            step[key] = _pick(random, ["#1", "#2", "#3", "A[#1, #2]", "S[#1, #2]"])
 
 
 def words(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
     """What a step is about or gives says something else."""
     step, key = _step(random, made), _pick(random, ["of", "gives", "rule"])
     if key == "rule":
-        rules = ["range", "delta", "count", "identity", "merge", "separate", "meet", "zero", "keep"]
-        step[key] = _pick(random, [rule for rule in rules if rule != step[key]])
+        step[key] = _pick(random, [rule for rule in RULES if rule != step[key]])
         return
     changed = _text(random, step[key])
     for one in _leaves(made["proof"]):
@@ -239,8 +265,15 @@ def use(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None
 
 def case(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
     """A case of sizes is left out, proven by another's proof, or split elsewhere."""
-    found = [made["proof"]] if "split" in made["proof"] else []
-    proof = _pick(random, found)
+    proof = made["proof"]
+    if "half" in proof:
+        made["proof"] = _pick(
+            random, [proof["half"], {**proof, "even": "n"}, {**proof, "even": "m"}]
+        )
+        return
+    if "split" not in proof:
+        made["proof"] = {"even": _pick(random, ["n", "m", "d_k"]), "half": proof}
+        return
     match int(random.integers(4)):
         case 0:
             del proof["cases"][int(random.integers(len(proof["cases"])))]

@@ -51,13 +51,6 @@ def _variance() -> tuple[Any, Any]:
     return LineSum(LineSum(sympy.HadamardProduct(unit, unit, evaluate=False)), 0), d_k
 
 
-def _rank() -> tuple[Any, Any]:
-    """With d_v = 1 every 2 × 2 minor of W_V W_O is 0."""
-    a, b, c, d = sympy.symbols("a b c d", real=True)
-    circuit = sympy.Matrix([[a], [b]]) * sympy.Matrix([[c, d]])
-    return circuit[0, 0] * circuit[1, 1] - circuit[0, 1] * circuit[1, 0], sympy.S.Zero
-
-
 ATTENTION: tuple[Identity, ...] = (
     Identity(
         "permutation-equivariance",
@@ -192,12 +185,14 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "ov-rank",
-        "W_V W_O has rank d_v at most (here d_v = 1)",
-        "det(W_V W_O) = 0",
+        "W_V W_O has rank d_v at most: with d_v = 1, W_V W_O = v o, all 2 × 2 minors are 0",
+        "(a v o b) (c v o d) = (a v o d) (c v o b)",
         f"{_CIRCUITS}, on the OV circuit",
         "a head writes into few directions",
-        for_all=False,
-        sides=_rank,
+        shapes=(
+            *((name, (1, "d_model")) for name in "aco"),
+            *((name, ("d_model", 1)) for name in "bdv"),
+        ),
     ),
     Identity(
         "concat-is-sum",

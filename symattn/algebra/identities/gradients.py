@@ -1,17 +1,19 @@
-"""The backward pass of attention, each line held against SymPy's derivative of every entry.
+"""The backward pass of attention, each line held against the derivatives of all entries.
 
-With dO the gradient of a loss with respect to O, the loss changes as ⟨dO, O⟩ = Σ do_ij o_ij does;
-its derivative by an entry of V, Q, … is taken entry by entry and compared with the formula.
+With dO the gradient of a loss with respect to O, the loss changes as ⟨dO, O⟩ = Σ do_ij o_ij does.
+Its derivatives by the entries of V, Q, … are SymPy's at one size, and the checker's for all sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import sympy
 
+from symattn.algebra.certificate import Slope
+from symattn.algebra.equality import expressed
 from symattn.algebra.identities.proofs import Identity
 
 _FLASH = "Dao et al., FlashAttention (2022), appendix B.2"
@@ -29,6 +31,27 @@ _Q, _K = _grid("q", _QUERIES, _WIDTH), _grid("k", _KEYS, _WIDTH)
 _V, _DO = _grid("v", _KEYS, _VALUES), _grid("g", _QUERIES, _VALUES)
 _S, _A, _DA = (_grid(name, _QUERIES, _KEYS) for name in ("s", "a", "h"))
 _ROOT = sympy.sqrt(_WIDTH)
+
+
+#: The shapes of the letters for all sizes.
+_SHAPES = {
+    "Q": ("n", "d_k"),
+    "K": ("m", "d_k"),
+    "V": ("m", "d_v"),
+    **dict.fromkeys(("S", "A", "dA"), ("n", "m")),
+    "dO": ("n", "d_v"),
+}
+_SEEN = "softmax(Q K^T / sqrt(d_k))"
+_DS = f"({_SEEN} ∘ (dO V^T - rowsum({_SEEN} ∘ (dO V^T))))"
+
+
+def slopes(
+    loss: str, letter: str, formula: str, shapes: Mapping[str, Any] = _SHAPES
+) -> tuple[Any, Any]:
+    """The derivatives of a number by the entries of a letter, and the formula for them."""
+    value, stated = expressed(loss, shapes), expressed(formula, shapes)
+    by = next(one for one in value.atoms(sympy.MatrixSymbol) if one.name == letter)
+    return Slope(value, by), stated
 
 
 def _softmax(scores: sympy.Matrix) -> sympy.Matrix:
@@ -99,19 +122,21 @@ def _row(
     statement: str,
     use: str,
     sides: Callable[[], Any],
-    holds: bool = True,
+    everywhere: tuple[str, str, str] | None = None,
     behind: tuple[str, ...] = (),
 ) -> Identity:
+    all_sizes = partial(slopes, *everywhere) if everywhere else None
     return Identity(
         name,
         says,
         statement,
         _FLASH,
         use,
-        holds=holds,
-        for_all=False,
+        holds=everywhere is not None,
+        for_all=everywhere is not None,
         behind=behind,
         sides=sides,
+        everywhere=all_sizes,
     )
 
 
@@ -122,6 +147,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dV = Aᵀ dO",
         "each value collects from the queries that looked at it",
         _values,
+        (f"sum(dO ∘ ({_SEEN} V))", "V", f"{_SEEN}^T dO"),
         behind=("dV",),
     ),
     _row(
@@ -130,6 +156,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dA = dO Vᵀ",
         "how much a weight would have helped",
         _upstream,
+        ("sum(dO ∘ (A V))", "A", "dO V^T"),
         behind=("d_weights",),
     ),
     _row(
@@ -138,6 +165,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dS = A ∘ (dA − rowsum(A ∘ dA))",
         "the softmax's Jacobian applied, row by row",
         _scores,
+        ("sum(dA ∘ softmax(S))", "S", "softmax(S) ∘ (dA - rowsum(softmax(S) ∘ dA))"),
         behind=("d_scores: LineSum", "d_scaled: LineSum", "d_masked: LineSum"),
     ),
     Identity(
@@ -155,6 +183,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dQ = dS K / √d_k",
         "the scale comes back",
         partial(_queries_or_keys, True),
+        (f"sum(dO ∘ ({_SEEN} V))", "Q", f"{_DS} K / sqrt(d_k)"),
         behind=("dQ",),
     ),
     _row(
@@ -163,6 +192,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "dK = dSᵀ Q / √d_k",
         "as for the queries, transposed",
         partial(_queries_or_keys, False),
+        (f"sum(dO ∘ ({_SEEN} V))", "K", f"{_DS}^T Q / sqrt(d_k)"),
         behind=("dK",),
     ),
     _row(
@@ -171,7 +201,6 @@ GRADIENTS: tuple[Identity, ...] = (
         "dS = A ∘ dA",
         "rows of dS have to sum to 0",
         _without_row_sums,
-        holds=False,
     ),
     _row(
         "gradient-no-scale",
@@ -179,7 +208,6 @@ GRADIENTS: tuple[Identity, ...] = (
         "dQ = dS K",
         "gradients come out large by √d_k",
         _without_scale,
-        holds=False,
     ),
     _row(
         "gradient-no-transpose",
@@ -187,6 +215,5 @@ GRADIENTS: tuple[Identity, ...] = (
         "dV = A dO",
         "square weights hide it",
         _without_transpose,
-        holds=False,
     ),
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy
 
+from symattn.algebra.identities.gradients import slopes
 from symattn.algebra.identities.proofs import Identity
 
 _ROPE = "Su et al., RoFormer (2021), section 3.2"
@@ -24,33 +26,9 @@ def _pair(name: str) -> sympy.Matrix:
     return sympy.Matrix([[sympy.Symbol(f"{name}_{k}", real=True) for k in (1, 2)]])
 
 
-def _orthogonal() -> tuple[Any, Any]:
-    turn = rotation(_A * _W)
-    return turn * turn.T, sympy.eye(2)
-
-
-def _relative() -> tuple[Any, Any]:
-    """The query at position a, the key at position b: their score; and with the key at b − a."""
-    q, k = _pair("q"), _pair("k")
-    return (q * rotation(_A * _W)) * (k * rotation(_B * _W)).T, q * (k * rotation((_B - _A) * _W)).T
-
-
 def _absolute() -> tuple[Any, Any]:
     q, k = _pair("q"), _pair("k")
     return (q * rotation(_A * _W)) * (k * rotation(_B * _W)).T, q * k.T
-
-
-def _wave() -> tuple[Any, Any]:
-    """(sin, cos) at position a + k is that at a, turned by a matrix that knows k only."""
-    here = sympy.Matrix([[sympy.sin(_A * _W), sympy.cos(_A * _W)]])
-    there = sympy.Matrix([[sympy.sin((_A + _K) * _W), sympy.cos((_A + _K) * _W)]])
-    return there, here * rotation(-_K * _W)
-
-
-def _wave_products() -> tuple[Any, Any]:
-    one = sympy.Matrix([[sympy.sin(_A * _W), sympy.cos(_A * _W)]])
-    two = sympy.Matrix([[sympy.sin(_B * _W), sympy.cos(_B * _W)]])
-    return one * two.T, sympy.Matrix([[sympy.cos((_A - _B) * _W)]])
 
 
 def _cap_slope() -> tuple[Any, Any]:
@@ -80,43 +58,54 @@ def _one_step() -> tuple[Any, Any]:
     return sympy.Matrix([[sympy.diff(output, v) for v in values]]), sympy.Matrix([weights])
 
 
+#: The shapes of positions x and y, of frequencies f, and of a distance c.
+_WAVES = (("x", ("n", 1)), ("y", ("m", 1)), ("f", (1, "r")), ("c", "scalar"))
+
+
+def _turned(first: str, second: str, place: str) -> str:
+    """Both halves of the columns turned by position times frequency."""
+    cos, sin = (f"{name}(({place}) f)" for name in ("cos", "sin"))
+    return f"[{first} ∘ {cos} - {second} ∘ {sin}, {first} ∘ {sin} + {second} ∘ {cos}]"
+
+
 POSITIONS: tuple[Identity, ...] = (
     Identity(
         "rotary-orthogonal",
         "a rotation keeps lengths",
-        "R(aω) R(aω)ᵀ = I",
+        "norm2(rotary(Q)) = norm2(Q)",
         _ROPE,
         "positions change no norms",
-        for_all=False,
-        sides=_orthogonal,
     ),
     Identity(
         "rotary-relative",
         "rotated scores depend on the distance of the positions only",
-        "(q R(aω)) (k R(bω))ᵀ = q (k R((b − a)ω))ᵀ",
+        f"{_turned('A', 'B', 'x + c')} {_turned('C', 'D', 'y + c')}^T = "
+        f"{_turned('A', 'B', 'x')} {_turned('C', 'D', 'y')}^T",
         _ROPE,
         "why rotary positions are relative",
-        for_all=False,
-        sides=_relative,
+        shapes=(
+            *((name, ("n", "r")) for name in "AB"),
+            *((name, ("m", "r")) for name in "CD"),
+            *_WAVES,
+        ),
         misconception="rotary attention depends on absolute positions",
     ),
     Identity(
         "sinusoidal-rotation",
         "the encoding of p + k is a fixed rotation of that of p",
-        "PE(a + k) = PE(a) R(−kω)",
+        "[sin((x + c) f), cos((x + c) f)] = [sin(x f), cos(x f)] "
+        "[diag(cos(c f)), -diag(sin(c f)); diag(sin(c f)), diag(cos(c f))]",
         f"{_VASWANI}3.5",
         "offsets are linear maps",
-        for_all=False,
-        sides=_wave,
+        shapes=_WAVES,
     ),
     Identity(
         "sinusoidal-products",
         "products of encodings depend on the distance only",
-        "PE(a) PE(b)ᵀ = cos((a − b)ω)",
+        "[sin(a f), cos(a f)] [sin(b f), cos(b f)]^T = rowsum(cos((a - b) f))",
         f"{_VASWANI}3.5",
         "nearby positions look alike",
-        for_all=False,
-        sides=_wave_products,
+        shapes=(("a", "scalar"), ("b", "scalar"), ("f", (1, "r"))),
     ),
     Identity(
         "alibi-shift",
@@ -146,6 +135,7 @@ POSITIONS: tuple[Identity, ...] = (
         "Pascanu et al., On the Difficulty of Training Recurrent Neural Networks (2013), sec. 2",
         "why gradients vanish over many steps",
         for_all=False,
+        reason="three steps of one number, which has no size",
         sides=_recurrent,
     ),
     Identity(
@@ -154,8 +144,10 @@ POSITIONS: tuple[Identity, ...] = (
         "∂o/∂v_j = a_j",
         f"{_VASWANI}4",
         "attention's paths are short",
-        for_all=False,
         sides=_one_step,
+        everywhere=partial(
+            slopes, "softmax(s) v", "v", "softmax(s)^T", {"s": (1, "m"), "v": ("m", 1)}
+        ),
     ),
 )
 

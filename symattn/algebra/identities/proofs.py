@@ -15,11 +15,13 @@ from symattn.algebra.equality import (
     MOST_EFFORT,
     Equality,
     answered,
+    certified,
     decide,
     stated,
 )
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.rules import follows, rule
+from symattn.algebra.traces import reason as decided_by
 from symattn.arguments import flag, instance, whole, word, words, wrong
 from symattn.grammar import sides as split_sides
 
@@ -36,7 +38,8 @@ class Identity:
     side to the right: each link names its rule and what follows; the last one ends at the right
     side. `behind` names the steps of a derivation that it explains, "weights: Softmax" where a
     node of their expression matters. `for_all` says that the row is to be proven for all sizes;
-    otherwise its sizes are written, in its matrices or in `sizes`, and it is proven for those.
+    otherwise its sizes are written, in its matrices or in `sizes`, and it is proven for those,
+    and `reason` says why. `everywhere` makes both sides for all sizes where `sides` has numbers.
     """
 
     name: str
@@ -55,6 +58,8 @@ class Identity:
     for_all: bool = True
     behind: tuple[str, ...] = ()
     sides: Callable[[], tuple[Any, Any]] | None = field(default=None, compare=False)
+    everywhere: Callable[[], tuple[Any, Any]] | None = field(default=None, compare=False)
+    reason: str = ""
 
     def __post_init__(self) -> None:
         for name in ("name", "says", "statement", "source", "use", "misconception"):
@@ -140,6 +145,17 @@ class Proof:
         return bool(self.equality) and reached and all(link.good for link in self.links)
 
 
+def for_all_sizes(equality: Equality, statement: Statement) -> Equality:
+    """What was decided at one size, for all sizes if the checker accepts a proof."""
+    proof, missing = certified(statement)
+    if proof is None:
+        return replace(equality, reason=f"{equality.reason}; {missing}")
+    partial = bool(proof["partial"])
+    return replace(
+        equality, scope=FOR_ALL, reason=decided_by(proof), certificate=proof, partial=partial
+    )
+
+
 def proven(identity: Identity, effort: int = 1) -> Proof:
     """Decide a row link by link."""
     effort = whole(effort, "effort", 1, MOST_EFFORT)
@@ -151,6 +167,8 @@ def proven(identity: Identity, effort: int = 1) -> Proof:
     equality = answered(chain((first,), others), sizes, effort)
     if identity.sides is not None and not identity.for_all and equality.scope == FOR_ALL:
         equality = replace(equality, scope=AT_GIVEN)  # numbers made of matrices with sizes
+    if identity.everywhere is not None and equality:
+        equality = for_all_sizes(equality, next(stated(*identity.everywhere())))
     meant = [Side(one) for one in first.chain]
     links: list[Link] = []
     if identity.holds:

@@ -273,6 +273,8 @@ def _outcome(proof: Proof) -> str:
         return f"the proof does not hold: the link by {broken[0]} fails"
     if answer.counterexample is not None:
         return f"{answer.verdict}: {answer.counterexample}"
+    if proof.identity.reason:
+        return f"{answer.summary}: {proof.identity.reason}"
     return answer.summary + (f": {answer.reason}" if _is_open(proof) else "")
 
 
@@ -298,6 +300,7 @@ def data(proof: Proof) -> dict[str, Any]:
         "permuting": list(row.permuting),
         "source": row.source,
         "use": row.use,
+        "sizes_because": row.reason,
         "misconception": row.misconception,
         "proof": [
             {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy
 
+from symattn.algebra.identities.gradients import slopes
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity
 from symattn.nodes import Masked, Padding, Softmax
 from symattn.nodes.heads import Stacked
@@ -130,6 +132,7 @@ SOFTMAX: tuple[Identity, ...] = (
         _BISHOP,
         "the limit of very sharp attention",
         for_all=False,
+        reason="gaps of −∞ are numbers of a matrix of this size",
         sides=_cold,
     ),
     Identity(
@@ -146,8 +149,14 @@ SOFTMAX: tuple[Identity, ...] = (
         "∂p/∂z = diag(p) − p pᵀ, p = softmax(z)",
         _BISHOP,
         "the heart of the backward pass",
-        for_all=False,
         sides=_jacobian,
+        everywhere=partial(  # Jᵀ w for any w
+            slopes,
+            "softmax(z) w",
+            "z",
+            "w^T diag(softmax(z)) - (w^T softmax(z)^T) softmax(z)",
+            {"z": (1, "m"), "w": ("m", 1)},
+        ),
     ),
     Identity(
         "jacobian-times-1",
@@ -165,8 +174,8 @@ SOFTMAX: tuple[Identity, ...] = (
         "∂ ln Σ_l e^(z_l) / ∂z = softmax(z)",
         _BISHOP,
         "softmax as a soft maximum",
-        for_all=False,
         sides=_log_sum_exp,
+        everywhere=partial(slopes, "lse(z)", "z", "softmax(z)", {"z": (1, "m")}),
     ),
     Identity(
         "softmax-of-logs",
