@@ -489,7 +489,7 @@ class Display:
 
         match part.rule:
             case r.Entry(matrix, i, j):
-                if part.children and level >= 0:
+                if part.children and level >= 0 and stands_for(matrix):
                     return inner(part.children[0])
                 if part.poly == {} or matrix_name(matrix) in self.checker.permuted:
                     return self.of_poly(moved(part.poly or {}, places))
@@ -582,6 +582,11 @@ def parted(at: Form) -> tuple[Form, str]:
     """Where a part of a range begins, and its own index, "" of a single place."""
     index = max(names(at), key=lambda name: int(name[1:]), default="")
     return (plus_form(at, variable(index), -1) if index else at), index
+
+
+def stands_for(matrix: Any) -> bool:
+    """Whether an entry of it is one of the expression that was opened for it: no derivative is."""
+    return isinstance(matrix, sympy.MatrixSymbol | sympy.Inverse)
 
 
 def matrix_name(matrix: Any) -> str:
@@ -735,6 +740,7 @@ _OF_POWERS: b.Words = (
 )
 _LEAVES: b.Words = ("constant factors leave the sum",)
 _TERMWISE: b.Words = ("the sum is taken term by term",)
+_DERIVED: b.Words = ("differentiated",)
 _CANCEL: b.Words = ("common factors cancel",)
 _ALL_CANCEL: b.Words = ("the terms cancel",)
 _DEFINED: b.Words = ("by definition",)
@@ -786,7 +792,9 @@ class Chain:
             if key(value) != key(out[-1].value):
                 words = [self.reason(part, level), *([_ALL_CANCEL] if value == _ZERO else [])]
                 out.append(Line(value, said(words)))
-        return out
+        first = out[0].value
+        itself = isinstance(first, r.Entry) and not stands_for(first.matrix)
+        return out[1:] if itself and len(out) > 1 else out
 
     def definition(self, side: Part) -> b.Words:
         """What is used to write down an entry."""
@@ -818,7 +826,7 @@ class Chain:
             case r.Total() if len(part.children[0].poly or {}) > 1:
                 yield _TERMWISE
             case r.Entry(matrix) if part.children:
-                yield self.meant(matrix)
+                yield self.meant(matrix) if stands_for(matrix) else _DERIVED
             case r.Apply(name) if name in _FUNCTIONS:
                 yield _FUNCTIONS[name]
             case r.Over() if part.height > part.children[1].height:
@@ -947,8 +955,9 @@ def combination(case: Case, assumed: Sequence[Tree]) -> Lines:
 class Exposition:
     """The chains of a proof, one for each case of sizes and each part of the entries.
 
-    `steps` is how many the checker takes, `bounds` how many of them say where an index lies,
-    `divisors` what is divided by and shown not to be 0, `equations` what is assumed.
+    `sides` are those of the statement, `steps` how many the checker takes, `bounds` how many of
+    them say where an index lies, `divisors` what is divided by and shown not to be 0, `equations`
+    what is assumed.
     """
 
     chains: list[Lines]
@@ -956,6 +965,7 @@ class Exposition:
     bounds: int
     divisors: list[r.Rule]
     equations: list[Tree]
+    sides: tuple[Any, Any]
 
 
 def exposition(certificate: Any) -> Exposition:
@@ -964,10 +974,10 @@ def exposition(certificate: Any) -> Exposition:
     Without chains where the sides are the same expression, or a line has no notation.
     """
     replay = Recording.of(certificate)
-    speller = Speller()
+    speller, claim = Speller(), claim_of(certificate["statement"])
     assumed = [
         t.equation(speller.meaning(one), (t.EQUALS, speller.meaning(other)))
-        for one, other in claim_of(certificate["statement"]).where
+        for one, other in claim.where
     ]
     chains: list[Lines] = []
     divisors: dict[Any, r.Rule] = {}
@@ -980,4 +990,6 @@ def exposition(certificate: Any) -> Exposition:
                 divisors.setdefault(key(rule), rule)
     steps = [step for case in replay.found for step in case.checker.steps]
     bounds = [need for step in steps for need in step.get("needs", ()) if "#" in need]
-    return Exposition(chains, len(steps), len(bounds), [*divisors.values()], assumed)
+    return Exposition(
+        chains, len(steps), len(bounds), [*divisors.values()], assumed, (claim.left, claim.right)
+    )

@@ -231,3 +231,19 @@ def test_row_dots_is_a_step_of_the_backward_pass() -> None:
         np.testing.assert_allclose(one.array(name), other.array(name))
     with pytest.raises(SymattnError, match="row_dots"):
         Attention(normaliser="sigmoid").derivation().gradient(row_dots=True)
+
+
+def test_a_derivative_is_not_what_it_is_taken_of() -> None:
+    """All lines of the softmax's Jacobian, times a row w, at numbers."""
+    exposition = prove("jacobian").equality.exposition
+    assert exposition is not None
+    (chain,) = exposition.chains
+    z, w = np.array([[0.3, -1.0, 0.8]]), np.array([[1.5, 0.2, -0.7]])
+    p = np.exp(z) / np.exp(z).sum()
+    expected = w * p - (w * p).sum() * p
+    texts = [latex(Speller().rule(line.value)) for line in chain.lines if line.value is not None]
+    assert len(texts) >= 2
+    for j in (1, 2, 3):
+        values = {"z": z, "w": w.T, "m": 3, "n": 3}
+        found = [Reader(text, values, {"j": j}).value() for text in texts]
+        np.testing.assert_allclose(found, expected[0, j - 1])

@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.equality import FOR_ALL
 from symattn.algebra.identities.numbers import numbers_put_in
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity, Link, Proof
-from symattn.algebra.proof_lines import Line, Lines
+from symattn.algebra.proof_lines import Exposition, Line, Lines
 from symattn.algebra.rules import rule
 from symattn.documents import blocks as b
 from symattn.errors import CannotSpell, SymattnError
@@ -178,12 +178,14 @@ def _chains(proof: Proof) -> Iterator[b.Block]:
             yield b.Chain(first, tuple(links))
     for number, link in enumerate(proof.links, 1):
         if link.rule in (ENTRIES, HYPOTHESIS) or not links:
-            yield from _lines(link, f"Step {number}" if links else "")
+            alone = len(proof.links) == 1
+            found = proof.equality.exposition if alone else link.equality.exposition
+            yield from _lines(link, found, f"Step {number}" if links else "")
 
 
-def _lines(link: Link, name: str) -> Iterator[b.Block]:
+def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]:
     """The lines between both sides of a link, one chain for each case; the first few of many."""
-    chains = [*_spelled_chains(link)]
+    chains = _spelled_chains(found)
     if not chains:
         yield from _entries(link)
         yield b.Paragraph((f"{name}: {link.equality.reason}" if name else link.equality.reason,))
@@ -215,17 +217,20 @@ def _entries(link: Link) -> Iterator[b.Block]:
             yield b.Chain(first, tuple(zip(rest, reasons, strict=True)))
 
 
-def _spelled_chains(link: Link) -> list[tuple[str, b.Chain]]:
+def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
     """When each chain holds, and the chain; nothing where a line has no notation."""
-    found = []
+    out: list[tuple[str, b.Chain]] = []
+    if found is None:
+        return out
     with suppress(SymattnError):
-        for one in link.equality.exposition.chains if link.equality.exposition else ():
-            sides = [spelled(link.left)] * (len(one.lines) - 1) + [spelled(link.right)]
+        for one in found.chains:
+            left, right = map(spelled, found.sides)
+            sides = [left] * (len(one.lines) - 1) + [right]
             trees = [_line(each, one, side) for each, side in zip(one.lines, sides, strict=True)]
             reasons = [each.reason for each in one.lines]
             links = tuple(zip(trees[1:], reasons[1:], strict=True))
-            found.append((one.when, b.Chain(trees[0], links)))
-    return found
+            out.append((one.when, b.Chain(trees[0], links)))
+    return out
 
 
 def _line(each: Line, chain: Lines, side: Tree | None) -> Tree:
