@@ -547,7 +547,9 @@ class Display:
                 terms.append(self.shown(child, places, level))
                 continue
             met = self.checker.met.get(index, [])
-            value = met[0] if met and len({*met}) == 1 and len(met) == len(child.poly or {}) else ()
+            seen = child.height <= level or self.has_condition(child)
+            same = seen and len({*met}) == 1 and len(met) == len(child.poly or {})
+            value = met[0] if same else ()
             if value is None:
                 continue
             if value != () and names(value) <= self.visible(part):
@@ -567,8 +569,21 @@ class Display:
                 terms.append(r.Total(body, symbol(name), size, start))
         return total(terms)
 
+    def has_condition(self, part: Part) -> bool:
+        """Whether a condition on indices stands in a part, outside of sums."""
+        match part.rule:
+            case r.Total() | r.OfRow():
+                return False
+            case r.Cases(_, "=", _) if len(part.children) == 2:
+                return True
+            case r.Entry(matrix) if matrix_name(matrix) in self.checker.permuted:
+                return True
+        return any(map(self.has_condition, part.children))
+
     def is_eliminated(self, part: Part) -> bool:
         """Whether conditions determine every index of a sum, which is then not displayed."""
+        if not all(map(self.has_condition, part.children)):
+            return False
         met = [self.checker.met.get(index, []) for index, _ in part.ranges]
         pairs = zip(met, part.children, strict=False)
         return all(len({*one}) == 1 and len(one) == len(child.poly or {}) for one, child in pairs)

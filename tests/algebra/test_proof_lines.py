@@ -142,12 +142,16 @@ def test_a_proof_says_what_it_needs() -> None:
     assert reasons[-1] == "by definition"
 
 
-def test_an_assumed_equation_is_added_with_its_factors() -> None:
-    answer = equal("A^2 B = B A^2", where="A B = B A")
+def test_an_assumed_equation_is_named_where_it_is_used() -> None:
+    """A condition that an equation brings is used on the line after it, not before."""
+    answer = equal("A^3 = A", where="A^2 = I")
     assert answer.exposition is not None
     (chain,) = answer.exposition.chains
-    assert not chain.entry
-    assert len(chain.lines) == 3
+    texts = ["" if x.value is None else text_line(Speller().rule(x.value)) for x in chain.lines]
+    reasons = [spelled(x.reason, str, text_line) for x in chain.lines]
+    assert texts[1] == "Σ_l (a_il Σ_t a_lt a_tj)"
+    assert "a_ij" in texts[2:]
+    assert "by A A = I" in " ".join(reasons[2:])
 
 
 def test_a_permuted_index_and_a_condition_have_names() -> None:
