@@ -26,6 +26,7 @@ from symattn.algebra.certificate import (
     Form,
     Mono,
     Poly,
+    Refused,
     Replay,
     Step,
     atoms_of,
@@ -498,7 +499,7 @@ class Display:
                 return r.Over(r.Const(sympy.Integer(top)), r.Const(sympy.Integer(below)))
             case r.Const():
                 return part.rule
-            case r.Ordinal(index):
+            case r.Ordinal(index) if not isinstance(index, sympy.Pow | sympy.Mul):
                 return r.Ordinal(place_of(at(index)))
             case r.Named():
                 return inner(part.children[0])
@@ -996,7 +997,7 @@ def exposition(certificate: Any) -> Exposition:
     ]
     chains: list[Lines] = []
     divisors: dict[Any, r.Rule] = {}
-    with suppress(CannotSpell):
+    with suppress(CannotSpell, Refused):  # an index that is not linear has no notation here
         for case in replay.found:
             found = [Chain(case, comparison, assumed) for comparison in case.checker.compared]
             chains += [combination(case, assumed)] if case.factors else [c.lines() for c in found]
