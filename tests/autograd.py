@@ -34,7 +34,8 @@ def concrete(spec: Attention) -> Attention:
     if spec.heads != "h" and spec.kv_heads != "g":
         return spec
     heads = 4 if spec.heads == "h" else spec.heads
-    return replace(spec, heads=heads, kv_heads=2 if spec.kv_heads == "g" else spec.kv_heads)
+    groups = min(int(heads or 1), 2) if spec.kv_heads == "g" else spec.kv_heads
+    return replace(spec, heads=heads, kv_heads=groups)
 
 
 def random_inputs(derivation: Derivation, spec: Attention, seed: int = 0) -> dict[str, Array]:
@@ -74,12 +75,8 @@ class Constants:
         def taken(name: str) -> Array | None:
             return values[name].array if name in names else None
 
-        if any(kind == "additive" for kind, _ in spec.mask):
-            shape = values["masked"].array.shape
-            hidden: Array | None = np.zeros(shape, dtype=bool)
-        else:
-            mask = taken("mask")
-            hidden = None if mask is None else np.isneginf(mask)
+        mask = taken("masked" if any(kind == "additive" for kind, _ in spec.mask) else "mask")
+        hidden = None if mask is None else np.isneginf(mask)
         buckets = None
         if "table" in given:
             numbered = np.broadcast_to(
@@ -144,7 +141,8 @@ class Functional:
                 value = self._projected(given, "V", memory, group)
         if spec.cache and not spec.latent:
             key = self.xp.concatenate([_of(given, "K_past", group), key], 0)
-            value = self.xp.concatenate([_of(given, "V_past", group), value], 0)
+            past = "K_past" if spec.tie == "key-value" else "V_past"
+            value = self.xp.concatenate([_of(given, past, group), value], 0)
         return query, key, value
 
     def _projected(self, given: Mapping[str, Any], name: str, x: Any, which: int) -> Any:
@@ -171,7 +169,9 @@ class Functional:
         scale = spec.scale
         if scale is not None:
             d_k = dict.fromkeys(scale.free_symbols, query.shape[1])
-            logits = logits * float(scale.subs(d_k))
+            factor = float(scale.subs(d_k))
+            both = str(scale) == "d_k**(-1/4)"  # queries and keys are scaled, each by as much
+            logits = logits * (factor**2 if both else factor)
         if spec.soft_cap is not None:
             logits = float(spec.soft_cap) * xp.tanh(logits / float(spec.soft_cap))
         if self.constants.buckets is not None:
@@ -181,7 +181,7 @@ class Functional:
         elif self.constants.bias is not None:
             logits = logits + self.const(_at(self.constants.bias, head))
         if "mask" in given:
-            logits = logits + given["mask"]
+            logits = logits + _of(given, "mask", head)
         return self._weights(given, logits, head) @ value
 
     def _apart(self, given: Mapping[str, Any], head: int) -> tuple[Any, Any]:

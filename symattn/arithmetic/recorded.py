@@ -8,7 +8,7 @@ made already; no guard for rows of −∞ alone where a row cannot be that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, TypeAlias
@@ -22,6 +22,10 @@ from symattn.errors import CannotSpell
 
 #: An operand: another value, a SymPy number or size, or a truth that is known.
 Operand: TypeAlias = "Recorded | sympy.Expr | bool"
+
+#: What positions are reckoned with, and what says where something holds.
+Place: TypeAlias = "Recorded | sympy.Expr | int"
+Condition: TypeAlias = "Recorded | bool"
 
 #: NumPy's functions of positions, by the operations that they are.
 _OF_POSITIONS = {
@@ -54,36 +58,44 @@ class Recorded:
         """How many axes it has, batches apart."""
         return len(self.shape)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Place, **keywords: object
+    ) -> Recorded:
         return self.__array_function__(ufunc, (), inputs, keywords)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+    def __array_function__(
+        self,
+        function: Callable[..., object],
+        types: Collection[type],
+        args: Sequence[Place],
+        keywords: Mapping[str, object],
+    ) -> Recorded:
         if function not in _OF_POSITIONS or not self.positional:
             name = function.__name__
             raise CannotSpell(f"a formula uses NumPy's {name} outside its arithmetic")
         return self.owner.placed(_OF_POSITIONS[function], *args)
 
-    def __add__(self, other: Any) -> Recorded:
+    def __add__(self, other: Place) -> Recorded:
         return self.owner.placed("add", self, other)
 
-    def __radd__(self, other: Any) -> Recorded:
+    def __radd__(self, other: Place) -> Recorded:
         return self.owner.placed("add", self, other)
 
-    def __sub__(self, other: Any) -> Recorded:
+    def __sub__(self, other: Place) -> Recorded:
         return self.owner.placed("subtract", self, other)
 
-    def __rsub__(self, other: Any) -> Recorded:
+    def __rsub__(self, other: Place) -> Recorded:
         return self.owner.placed("subtract", other, self)
 
-    def __mul__(self, other: Any) -> Recorded:
+    def __mul__(self, other: Place) -> Recorded:
         return self.owner.placed("multiply", self, other)
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: Any) -> Recorded:
+    def __floordiv__(self, other: Place) -> Recorded:
         return self.owner.placed("whole quotient", self, other)
 
-    def __mod__(self, other: Any) -> Recorded:
+    def __mod__(self, other: Place) -> Recorded:
         return self.owner.placed("remainder", self, other)
 
     def __neg__(self) -> Recorded:
@@ -92,16 +104,16 @@ class Recorded:
     def __abs__(self) -> Recorded:
         return self.owner.placed("size of", self)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Place) -> Condition:
         return self.owner.compared("at most", self, other)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Place) -> Condition:
         return self.owner.compared("below", self, other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Place) -> Condition:
         return self.owner.compared("at least", self, other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Place) -> Condition:
         return self.owner.compared("above", self, other)
 
     def __eq__(self, other: object) -> Any:
@@ -112,26 +124,24 @@ class Recorded:
 
     __hash__ = object.__hash__
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: Condition) -> Condition:
         return self.owner.both(self, other)
 
     __rand__ = __and__
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: Condition) -> Condition:
         return self.owner.either(self, other)
 
     __ror__ = __or__
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> Condition:
         return self.owner.opposite(self)
 
-    def __getitem__(self, places: Any) -> Recorded:
+    def __getitem__(self, places: object) -> Recorded:
         if self.operation != "listed" or not isinstance(places, Recorded):
             raise CannotSpell("a formula takes entries outside its arithmetic")
         return self.owner.placed("look up", self, places)
 
-
-Condition: TypeAlias = "Recorded | bool"
 
 #: Operations entry by entry that are −∞ nowhere, and those that are where their operand is.
 _KEEPS = (
@@ -154,7 +164,7 @@ class Recording(Arithmetic):
     name = "recorded"
 
     def __init__(self) -> None:
-        self._known: dict[Any, Recorded] = {}
+        self._known: dict[object, Recorded] = {}
 
     def record(
         self,
@@ -182,25 +192,30 @@ class Recording(Arithmetic):
 
     # ---- positions and conditions ------------------------------------------------------------
 
-    def placed(self, operation: str, *operands: Any) -> Recorded:
+    def placed(self, operation: str, *operands: Place) -> Recorded:
         """An operation on positions."""
         if not any(isinstance(part, Recorded) and part.positional for part in operands):
             raise CannotSpell(f"a formula uses {operation} outside its arithmetic")
         values = [part if isinstance(part, Recorded) else _number(part) for part in operands]
-        if operation in ("add", "subtract") and _is(values[1], 0):
-            return operands[0]  # type: ignore[no-any-return]
+        first = values[0]
+        if isinstance(first, Recorded) and operation in ("add", "subtract") and _is(values[1], 0):
+            return first
+        if operation == "among" and len(values[1].details) == 1:
+            return self.placed("equals", first, *values[1].details)
         known = [part for part in values if isinstance(part, Recorded)]
         found = [part.shape for part in known if not _of(part, "listed")]
         shape = together(*(found or [part.shape for part in known]))
         return self.record(operation, *values, shape=shape, positional=True)
 
-    def compared(self, operation: str, one: Any, other: Any) -> Condition:
+    def compared(self, operation: str, one: Place, other: Place | float) -> Condition:
         """Where a relation holds."""
         if isinstance(other, float) and np.isinf(other):
             return operation != "equals" and (operation in ("at most", "below")) == (other > 0)
+        if isinstance(one, Recorded) and one.operation == "subtract" and _is(other, 0):
+            one, other = one.operands
         return self.placed(operation, one, other)
 
-    def opposite(self, condition: Any) -> Any:
+    def opposite(self, condition: Condition) -> Condition:
         """Where a condition does not hold."""
         if not isinstance(condition, Recorded):
             return not condition
@@ -208,31 +223,31 @@ class Recording(Arithmetic):
             return condition.operands[0]
         return self.record("not", condition, positional=condition.positional)
 
-    def both(self, one: Any, other: Any) -> Condition:
+    def both(self, one: Condition, other: Condition) -> Condition:
         """Where two conditions hold."""
-        for this, that in ((one, other), (other, one)):
-            if not isinstance(this, Recorded):
-                return that if this else False
-        return self._joined("and", "or", one, other)
+        if isinstance(one, Recorded) and isinstance(other, Recorded):
+            return self._joined("and", "or", one, other)
+        known, unknown = (other, one) if isinstance(one, Recorded) else (one, other)
+        return unknown if known else False
 
-    def either(self, one: Any, other: Any) -> Condition:
+    def either(self, one: Condition, other: Condition) -> Condition:
         """Where at least one of two conditions holds."""
-        for this, that in ((one, other), (other, one)):
-            if not isinstance(this, Recorded):
-                return True if this else that
-        return self._joined("or", "and", one, other)
+        if isinstance(one, Recorded) and isinstance(other, Recorded):
+            return self._joined("or", "and", one, other)
+        known, unknown = (other, one) if isinstance(one, Recorded) else (one, other)
+        return True if known else unknown
 
-    def _joined(self, operation: str, dual: str, one: Recorded, other: Recorded) -> Recorded:
+    def _joined(self, operation: str, dual: str, one: Recorded, other: Recorded) -> Condition:
         if one is other:
             return one
         positional = one.positional and other.positional
         if one.operation == other.operation == "not":
             inner = self.record(dual, *one.operands, *other.operands, positional=positional)
-            return self.opposite(inner)  # type: ignore[no-any-return]
+            return self.opposite(inner)
         return self.record(operation, one, other, positional=positional)
 
-    def rows(self, count: Any, start: Any = 0) -> Any:
-        return self.record("rows", shape=(count, 1), positional=True) + _number(start)
+    def rows(self, count: sympy.Expr, start: sympy.Expr = sympy.S.Zero) -> Any:
+        return self.record("rows", _number(start), shape=(count, 1), positional=True)
 
     def columns(self, count: Any) -> Any:
         return self.record("columns", shape=(1, count), positional=True)
@@ -248,6 +263,8 @@ class Recording(Arithmetic):
     def every(self, condition: Any) -> Any:
         if isinstance(condition, Recorded) and not _rows_can_hold(condition):
             return False
+        if _of(condition, "not"):
+            return self.opposite(self._by_row("some", condition.operands[0]))
         return condition and self._by_row("every", condition)
 
     def anywhere(self, condition: Any) -> bool:
@@ -294,9 +311,9 @@ class Recording(Arithmetic):
             taken = _taken_off(other)
             if taken is not None:
                 return self.subtract(one, taken)
-        if all(self._hides_by(part) is not None for part in (a, b)):
-            hidden = self.both(self._hides_by(a), self._hides_by(b))
-            return self.where(hidden, self.zero, self.minus_infinity)
+        one, other = map(self._hides_by, (a, b))
+        if one is not None and other is not None:
+            return self.where(self.both(one, other), self.zero, self.minus_infinity)
         return self.record("add", a, b)
 
     def subtract(self, a: Any, b: Any) -> Any:
@@ -390,7 +407,7 @@ class Recording(Arithmetic):
                 return self.every(self.hidden(x.operands[0]))
         return self.record("hidden", x)
 
-    def _may_hide(self, x: Any) -> bool:
+    def _may_hide(self, x: Operand) -> bool:
         if not isinstance(x, Recorded):
             return bool(x == -sympy.oo)
         if x.operation == "given":
@@ -401,7 +418,7 @@ class Recording(Arithmetic):
         operands = x.operands[1:] if x.operation == "where" else x.operands
         return x.operation in (*_KEEPS, *_MOVES, *where) and any(map(self._may_hide, operands))
 
-    def _hides_by(self, x: Any) -> Any:
+    def _hides_by(self, x: Recorded) -> Condition | None:
         """The condition of a matrix that is 0 where it holds and −∞ elsewhere; None of others."""
         if _of(x, "where") and _is(x.operands[1], 0) and _is(x.operands[2], -sympy.oo):
             return x.operands[0]
@@ -413,8 +430,9 @@ class Recording(Arithmetic):
     def equals(self, x: Any, number: int) -> Any:
         if number == 0 and self._hides_by(x) is not None:
             return self._hides_by(x)
-        if number == 0 and _of(x, "row_sum") and _of(x.operands[0], "exp"):
-            hidden = self.every(self.hidden(x.operands[0].operands[0]))
+        logits = _logits_of(x)
+        if number == 0 and logits is not None:
+            hidden = self.every(self.hidden(logits))
             return hidden and self.record("equals", x, sympy.S.Zero)
         return self.record("equals", x, sympy.Integer(number))
 
@@ -582,8 +600,10 @@ def _holds(x: Operand, row: sympy.Expr, column: sympy.Expr) -> Any:
     """What a positional value is for a row and a column: a SymPy number, a truth, None if open."""
     if not isinstance(x, Recorded):
         return x
-    if x.operation in ("rows", "columns", "always", "never"):
-        return {"rows": row, "columns": column, "always": True, "never": False}[x.operation]
+    if x.operation == "rows":
+        return row + x.operands[0]
+    if x.operation in ("columns", "always", "never"):
+        return {"columns": column, "always": True, "never": False}[x.operation]
     if x.operation == "listed":
         return sympy.Tuple(*x.details)
     parts = [_holds(part, row, column) for part in x.operands]
@@ -621,19 +641,30 @@ _MEANINGS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _key(operand: Any) -> Any:
+def _logits_of(x: Any) -> Any:
+    """What a row's sum is made of that is 0 only where all of the row is −∞; None of others."""
+    if _of(x, "row_sum") and _of(x.operands[0], "exp"):
+        return x.operands[0].operands[0]
+    if _of(x, "row_sum") and _of(x.operands[0], "above0"):
+        (weights,) = x.operands[0].operands
+        if _of(weights, "call") and weights.details == ("sparsemax",):
+            return weights.operands[0]
+    return None
+
+
+def _key(operand: Operand) -> object:
     return id(operand) if isinstance(operand, Recorded) else (type(operand), operand)
 
 
-def _of(x: Any, operation: str) -> bool:
+def _of(x: object, operation: str) -> bool:
     return isinstance(x, Recorded) and x.operation == operation
 
 
-def _is(x: Any, number: Any) -> bool:
+def _is(x: Operand | int | float, number: sympy.Expr | int) -> bool:
     return not isinstance(x, Recorded | bool) and bool(x == number)
 
 
-def _number(value: Any) -> Any:
+def _number(value: sympy.Expr | int) -> sympy.Expr:
     return value if isinstance(value, sympy.Basic) else sympy.Integer(int(value))
 
 
@@ -651,7 +682,7 @@ def _nested(values: Any) -> Any:
     return tuple(map(_nested, values)) if isinstance(values, list) else values
 
 
-def _flat(values: Any) -> list[Any]:
+def _flat(values: object) -> list[object]:
     if isinstance(values, tuple):
         return [entry for part in values for entry in _flat(part)]
     return [values]

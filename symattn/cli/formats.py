@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symattn.cli.screen import can_show_unicode, print_lines
-from symattn.documents.blocks import Document
 from symattn.documents.job import FORMATS, written
-from symattn.documents.text import styled_lines
 from symattn.writing import Destination
 
+if TYPE_CHECKING:
+    from symattn.documents.blocks import Document
+
 #: The formats that show any document, and the plain data that every command has beside them.
-FORMS = (*(name for name, row in FORMATS.items() if row.write is not None), "json")
+FORMS = (*(name for name, row in FORMATS.items() if row.writer), "json")
 
 
 def _flavors(names: Iterable[str]) -> str:
@@ -48,6 +49,8 @@ def show(
 ) -> None:
     """Write documents in a format; text for the screen is coloured there, and ASCII if need be."""
     if form == "text" and destination.is_screen:
+        from symattn.documents.text import styled_lines
+
         print_lines(styled_lines(documents, "unicode" if can_show_unicode() else "ascii"))
     else:
         destination.write(written(form, documents, flavor))

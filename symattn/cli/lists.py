@@ -6,7 +6,6 @@ import click
 
 from symattn.cli.formats import format_options, show
 from symattn.cli.screen import END_OF_HELP
-from symattn.documents.blocks import Document, List, named
 from symattn.documents.job import FORMATS, check_flavor
 from symattn.status import Status
 from symattn.writing import Destination
@@ -17,6 +16,7 @@ from symattn.writing import Destination
 def variants(form: str, flavor: str | None, output: str | None) -> Status:
     """List the named variants."""
     from symattn.attention.variants import VARIANTS
+    from symattn.documents.blocks import Document, List, named
     from symattn.documents.data import written
 
     destination = Destination.of(output)

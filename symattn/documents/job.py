@@ -1,6 +1,6 @@
 """Every format as a row, and a derivation, its values and how they are shown, as one document.
 
-What a format needs beside this package is loaded when it is written, so that listing them costs
+A format's module is loaded when something is written in it, so that listing the formats costs
 nothing.
 """
 
@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from symattn.documents import latex, markdown, mathml, notebook, tex, text
-from symattn.documents.blocks import Block, Break, Document, Notebook
-from symattn.documents.code.languages import LANGUAGES
-from symattn.documents.page import static
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
 
 if TYPE_CHECKING:
     from symattn.derivation import Check, Derivation, Evaluation, Place
+    from symattn.documents.blocks import Block, Document
     from symattn.documents.outline import Outline
     from symattn.notation.options import Notation
 
@@ -178,8 +176,10 @@ def written(form: str, documents: Sequence[Document], flavor: str | None = None)
     """
     check_flavor(form, flavor)
     row = FORMATS[form]
-    assert row.write is not None
-    return row.write(documents, flavor or next(iter(row.flavors), ""))
+    writer = import_module(f"symattn.documents.{row.writer}")
+    usual = row.flavors[:1] if flavor is None else (flavor,)
+    out: str | bytes = writer.write(documents, *usual)
+    return out
 
 
 def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:
@@ -193,6 +193,8 @@ def document_of(form: str, jobs: Sequence[Job]) -> str | bytes:
 
 def _documents(form: Format, jobs: Sequence[Job]) -> list[Document]:
     """A document for each job; in a notebook all of them in one, behind the Python they share."""
+    from symattn.documents.blocks import Break, Document, Notebook
+
     documents = [job.document(form) for job in jobs]
     if not form.runs:
         return documents
@@ -285,15 +287,16 @@ def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:
 class Format:
     """A format: how it is written, and what it can show.
 
-    `write` writes documents made of blocks, whatever they are of; `derive` writes derivations by
-    themselves, where a format shows these otherwise or shows nothing else.
+    `writer` is the module here whose `write` writes documents made of blocks, whatever they are of;
+    `derive` writes derivations by themselves, where a format shows these otherwise or shows nothing
+    else.
     """
 
     name: str
-    write: Callable[[Sequence[Document], str], str | bytes] | None = None
+    writer: str = ""
     derive: Callable[[str, Sequence[Job]], str | bytes] | None = None
     kind: Literal["page", "data", "picture", "program"] = "page"
-    #: The names of its flavors, the usual one first.
+    #: The names of its flavors, rows of `FLAVORS` in its module, the usual one first.
     flavors: tuple[str, ...] = ()
     #: Whether it is read on a screen: with the sizes and NumPy's check, and long reports shortened.
     brief: bool = False
@@ -308,25 +311,26 @@ class Format:
         return self.derive is not None and self.kind != "data"
 
 
-_FILES = tuple(name for name in tex.FLAVORS if name != "fragment")
+#: The programs, rows of `LANGUAGES` in `symattn/documents/code/languages.py`.
+PROGRAMS = ("python", "numpy", "torch", "jax", "javascript")
 
 #: Every format by its name.
 FORMATS: Mapping[str, Format] = {
     row.name: row
     for row in (
-        Format("text", text.write, brief=True),
-        Format("latex", latex.write),
-        Format("tex", tex.write, flavors=tuple(tex.FLAVORS)),
-        Format("pdf", tex.write_pdf, flavors=_FILES),
-        Format("md", markdown.write, flavors=tuple(markdown.FLAVORS)),
-        Format("ipynb", notebook.write, runs=True),
-        Format("mathml", mathml.write),
+        Format("text", "text", brief=True),
+        Format("latex", "latex"),
+        Format("tex", "tex", flavors=("article", "fragment", "standalone", "beamer")),
+        Format("pdf", "pdf", flavors=("article", "standalone", "beamer")),
+        Format("md", "markdown", flavors=("github", "katex", "quarto", "sphinx")),
+        Format("ipynb", "notebook", runs=True),
+        Format("mathml", "mathml"),
         Format("json", derive=_json, kind="data"),
         # of whose operations most are tables of positions, where a mask depends on them
-        Format("html", static.write, _html, operations=250),
+        Format("html", "page.static", _html, operations=250),
         Format("svg", derive=_picture, kind="picture", operations=150),
         Format("png", derive=_picture, kind="picture", operations=4_000),  # by matplotlib
         Format("tikz", derive=_picture, kind="picture", operations=150),
-        *(Format(name, derive=_code, kind="program", operations=20) for name in LANGUAGES),
+        *(Format(name, derive=_code, kind="program", operations=20) for name in PROGRAMS),
     )
 }

@@ -6,8 +6,11 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
+from symattn.documents import blocks as b
+from symattn.documents import tex
 from symattn.errors import SymattnError
 
 #: The programs that are looked for, in this order, and how long one may take.
@@ -17,7 +20,12 @@ SECONDS = 120
 _ERROR = re.compile(r"^! *(.+)", re.MULTILINE)
 
 
-def pdf_document(tex: str) -> bytes:
+def write(documents: Sequence[b.Document], flavor: str = "article") -> bytes:
+    """The documents; raises `SymattnError` where no TeX is installed, or TeX fails."""
+    return pdf_document(tex.write(documents, flavor))
+
+
+def pdf_document(code: str) -> bytes:
     """The PDF of a LaTeX file that needs nothing beside itself.
 
     Raises `SymattnError` where no TeX is installed, and with TeX's first error where it fails.
@@ -31,7 +39,7 @@ def pdf_document(tex: str) -> bytes:
         )
     name = Path(program).stem
     with tempfile.TemporaryDirectory(prefix="symattn-") as folder:
-        (Path(folder) / "page.tex").write_text(tex, encoding="utf-8")
+        (Path(folder) / "page.tex").write_text(code, encoding="utf-8")
         command = [
             program,
             "-no-shell-escape",
@@ -39,7 +47,7 @@ def pdf_document(tex: str) -> bytes:
             "-halt-on-error",
             "page.tex",
         ]
-        for _ in range(1 + (r"\eqref" in tex or r"\begin{frame}" in tex)):
+        for _ in range(1 + (r"\eqref" in code or r"\begin{frame}" in code)):
             try:
                 ran = subprocess.run(  # noqa: S603  the program is TeX, found by its name
                     command,

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from symattn.documents import blocks as b
 from symattn.documents.latex import displays, has_grid, latex_document, sentence
-from symattn.documents.pdf import pdf_document
 from symattn.notation.latex import latex, prose
 from symattn.notation.text import box
 from symattn.notation.tree import Tree
@@ -18,11 +17,6 @@ _PACKAGES = r"\usepackage[T1]{fontenc}" "\n" r"\usepackage{amsmath,amssymb}"
 def write(documents: Sequence[b.Document], flavor: str = "article") -> str:
     """The file, for pdflatex or lualatex; `flavor` is a row of `FLAVORS`."""
     return FLAVORS[flavor](*documents)
-
-
-def write_pdf(documents: Sequence[b.Document], flavor: str = "article") -> bytes:
-    """The PDF of the file. Raises `SymattnError` where no TeX is installed or TeX fails."""
-    return pdf_document(write(documents, flavor))
 
 
 #: A display that is made as narrow as the line where it is wider.

@@ -199,6 +199,19 @@ def test_importing_loads_nothing_heavy() -> None:
     assert result.stdout.strip() == "[]"
 
 
+def test_the_formats_are_listed_without_what_writes_them() -> None:
+    code = (
+        "import sys; from symattn.cli import main\n"
+        "for name in ('check', 'derive', 'prove', 'variants', 'ladder', 'jacobian'):\n"
+        "    try: main([name, '--help'])\n"
+        "    except SystemExit: pass\n"
+        "wanted = ('documents.blocks', 'documents.code', 'documents.html', 'notation')\n"
+        "print([m for m in wanted if 'symattn.' + m in sys.modules], file=sys.stderr)"
+    )
+    result = python("-c", code, check=True)
+    assert "standalone" in result.stdout and result.stderr.strip() == "[]"
+
+
 def test_deriving_loads_nothing_that_only_other_outputs_need() -> None:
     code = (
         "import sys; from symattn.cli import main\n"

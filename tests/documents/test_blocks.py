@@ -15,8 +15,9 @@ from symattn import SymattnError
 from symattn.cli import main
 from symattn.cli.formats import FORMS
 from symattn.documents import blocks as b
-from symattn.documents import text
-from symattn.documents.job import FORMATS, written
+from symattn.documents import markdown, tex, text
+from symattn.documents.code.languages import LANGUAGES
+from symattn.documents.job import FORMATS, PROGRAMS, written
 from symattn.notation import tree as t
 from tests.conftest import Tool
 from tests.extras import package
@@ -196,6 +197,13 @@ def test_every_flavor_can_be_asked_for() -> None:
     for name, row in FORMATS.items():
         for flavor in row.flavors if name != "pdf" else ():
             assert "2 wrong" in str(written(name, [EVERYTHING], flavor)), (name, flavor)
+
+
+def test_the_rows_of_formats_name_every_flavor_and_every_program() -> None:
+    files = tuple(name for name in tex.FLAVORS if name != "fragment")
+    assert FORMATS["tex"].flavors == tuple(tex.FLAVORS) and FORMATS["pdf"].flavors == files
+    assert FORMATS["md"].flavors == tuple(markdown.FLAVORS)
+    assert tuple(LANGUAGES) == PROGRAMS
 
 
 # ---- the commands ------------------------------------------------------------------------

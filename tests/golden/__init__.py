@@ -44,8 +44,16 @@ TEXTS = ("text", "latex", "mathml", "json", "md", "html", "tex", "ipynb")
 PAGES = ("examples/*.toml", "examples/*.md", "docs/*.md")
 REPORTS = ("text", "md", "latex", "html", "json", "github")
 
+#: Of which the logs for servers are printed, too: what is wrong, what is right, what has no claims.
+LOGGED = (
+    "examples/checked_hand_calculation.toml",
+    "examples/attention_by_hand.md",
+    "docs/writing.md",
+)
+LOGS = ("sarif", "junit")
+
 #: How long something took is no part of what is kept.
-_TIMES = re.compile(r'\b\d+(\.\d+)? ?m?s\b|("(?:ms|seconds|time)": )[\d.]+')
+_TIMES = re.compile(r'\b\d+(\.\d+)? ?m?s\b|((?:"(?:ms|seconds|time)": |\btime="))[\d.]+')
 
 
 @dataclass(frozen=True)
@@ -216,7 +224,7 @@ _NOTATIONS: Mapping[str, Mapping[str, Any]] = {
 
 def _of_page(name: str) -> Iterator[Row]:
     """A worksheet or a page, marked; a worksheet derived, too."""
-    for form in REPORTS:
+    for form in (*REPORTS, *(LOGS if name in LOGGED else ())):
         yield Row(name, "check", form, "all", partial(told, "check", name, "--format", form))
     if name.endswith(".toml"):
         for form in ("text", "latex", "json", "ipynb"):

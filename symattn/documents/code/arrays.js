@@ -172,6 +172,13 @@ const every = (x) =>
     (row) => [+row.every(Boolean)],
   );
 
+const some = (x) =>
+  rows(
+    x,
+    () => 1,
+    (row) => [+row.some(Boolean)],
+  );
+
 const hardmax = (x) =>
   rows(
     x,

@@ -28,7 +28,7 @@ def code_document(derivation: Derivation, language: str) -> str:
     spoken = LANGUAGES[language]
     program = recorded(derivation)
     title = " ".join(derivation.title.split()) or "Attention, step by step."
-    docs = [*wrap(title, _WIDTH), ""]
+    docs = [*wrap(_sentence(title), _WIDTH), ""]
     for item, value in program.inputs:
         meaning = "".join(
             part if isinstance(part, str) else line(part) for part in read_prose(item.meaning)
@@ -49,3 +49,9 @@ def code_document(derivation: Derivation, language: str) -> str:
     others = "".join(text for name, text in called.items() if name not in _STANDARD)
     imports = "\n".join(filter(None, (own, others)))
     return spoken.between.join([imports, *parts] if imports else parts)
+
+
+def _sentence(title: str) -> str:
+    """A title as the first line of a description: with a capital, and a full stop."""
+    begin = title[:1].upper() if title[:2].islower() else title[:1]
+    return begin + title[1:] + ("" if title[-1] in ".!?" else ".")

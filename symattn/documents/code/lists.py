@@ -195,6 +195,11 @@ def row_all(x):
     return each(lambda row: [all(row)], x, whole=1)
 
 
+def row_any(x):
+    """Whether anything of each row holds, as a column."""
+    return each(lambda row: [any(row)], x, whole=1)
+
+
 def hardmax(x):
     """1 at the first largest entry of each row, 0 elsewhere."""
 

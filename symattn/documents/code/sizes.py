@@ -39,7 +39,9 @@ class Sizes:
         return self._expr(sympy.sympify(expr, strict=True), whole=True)
 
     def added(self, code: Piece, expr: sympy.Expr) -> Piece:
-        """Code plus a whole number."""
+        """Code plus a whole number, unless that is 0."""
+        if expr == 0:
+            return code
         return _sum(code, sorted(expr.as_ordered_terms(), key=_lowers), self.whole)
 
     def number(self, expr: sympy.Expr) -> Piece:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,8 @@ _BROADCASTS = ("add", "subtract", "multiply", "divide", "where")
 #: What a value that no step makes is called, by its operation.
 _NOUNS = {
     "hidden": "hidden",
-    "every": "nothing",
+    "every": "empty",
+    "some": "any_visible",
     "exp": "powers",
     "row_sum": "sums",
     "total": "sums",
@@ -36,17 +37,15 @@ _NOUNS = {
     "sin": "sin",
     "powers": "theta",
     "numbers": "position",
-    "listed": "numbers",
-    "rows": "row",
-    "columns": "column",
+    "listed": "tokens",
     "literal": "constants",
     "where": "kept",
-    "add": "added",
+    "add": "total",
     "subtract": "difference",
     "multiply": "product",
     "matmul": "product",
     "divide": "quotient",
-    "tanh": "bent",
+    "tanh": "activations",
     "heads apart": "split",
     "√": "roots",
     "σ": "gates",
@@ -62,7 +61,7 @@ _NOUNS = {
 }
 
 #: What is named after what is done to it.
-_ROLES = {"cos": "angles", "sin": "angles"}
+_ROLES = {"cos": "angles", "sin": "angles", "look up": "documents"}
 
 #: Values so plain that they are written wherever they are used.
 _PLAIN = ("filled", "negative", "transpose", "expand", "beneath", "pick", "always", "never")
@@ -91,7 +90,10 @@ def spelled(program: Program, language: Language, docs: Sequence[str] = ()) -> s
 
     `docs` are the lines of its description.
     """
-    return _Writer(program, language).function(docs)
+    writer = _Writer(program, language)
+    code = writer.function(docs)
+    crowded = {noun for noun, count in writer.nouns.items() if count > 1}
+    return _Writer(program, language, crowded).function(docs) if crowded else code
 
 
 def variable(name: str) -> str:
@@ -114,8 +116,12 @@ def names(program: Program) -> dict[str, str]:
 
 
 class _Writer:
-    def __init__(self, program: Program, language: Language) -> None:
-        self.program, self.language = program, language
+    """`crowded` are the nouns of several values, which are told apart by their steps."""
+
+    def __init__(self, program: Program, language: Language, crowded: Collection[str] = ()) -> None:
+        self.program, self.language, self.crowded = program, language, crowded
+        self.nouns: Counter[str] = Counter()
+        self.subject = ""
         self.taken = {*language.reserved, *language.helpers, *keyword.kwlist, *_MISREAD}
         self.names: dict[Recorded, str] = {}
         self.inlined: dict[Recorded, Piece] = {}
@@ -138,7 +144,8 @@ class _Writer:
         self.stepwise = [(step, self._resolved(value)) for step, value in program.steps]
         for _, value in self.stepwise:
             self._count(value, seen)
-        self.body: list[str] = []
+        #: The lines of each statement.
+        self.body: list[list[str]] = []
         self.typed = False
 
     # ---- the graph -----------------------------------------------------------------------------
@@ -177,20 +184,29 @@ class _Writer:
     def function(self, docs: Sequence[str]) -> str:
         """The whole function."""
         language = self.language
+        upstream = {name for name in self.inputs.values() if name.startswith("d_")}
         for step, value in self.stepwise:
             name = self.results[step.letter]
+            first, _, rest = name.partition("_")
+            self.subject = first if rest and first in self.names.values() else name
+            before = len(self.body)
             if value in self.names:
                 code = Piece(self.names[value])
             else:
                 code = self.code(value)
                 self.names[value] = name
-            told = language.assignment.format(name=name, code=code)
-            self.body += self._with_shape(told, value.shape)
+            several = len(self.body) > before + 1
+            self._tell(name, code, value)
+            backward = [name for name in upstream if re.search(rf"\b{name}\b", self.body[-1][-1])]
+            if before and (several or backward):  # a paragraph of its own
+                self.body.insert(before, [])
+                upstream = upstream - {*backward}
         body, self.body = self.body, []
         for size, read in self.sizes.lines(self.inputs):
             self._tell(size, read)
         if self.typed:
             self._tell("dtype", language.dtype.format(like=self.like))
+        statements = [*self.body, *([[]] if self.body else []), *body, []]
         pairs = ", ".join(
             language.pair.format(key, self.results[letter]) for letter, key in self.keys.items()
         )
@@ -203,8 +219,7 @@ class _Writer:
                 *(described if language.docs_first else ()),
                 *self._header(),
                 *(() if language.docs_first else described),
-                *self.body,
-                *body,
+                *("\n".join(lines) for lines in statements),
                 *returned,
                 language.footer,
             ]
@@ -230,19 +245,26 @@ class _Writer:
         lines = fitted(header[:opening], language.style, broken=True)
         return [*lines[:-1], lines[-1] + header[opening:]]
 
-    def _tell(self, name: str, code: str) -> None:
-        """A line of its own, before the line that is being written."""
-        told = self.language.assignment.format(name=name, code=code)
-        self.body += fitted(told, self.language.style, self.language.style.indent)
-
-    def _with_shape(self, told: str, shape: tuple[sympy.Expr, ...]) -> list[str]:
-        """A line with its shape in a comment beside or above it."""
+    def _tell(self, name: str, code: str, value: Recorded | None = None) -> None:
+        """A line of its own; beside or above it the shape of a matrix that none before it has."""
         language = self.language
-        comment = language.comment.format(Sizes.shown(shape))
-        lines = fitted(told, language.style, language.style.indent)
-        if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
-            return [f"{lines[0]}{language.gap}{comment}"]
-        return [f"{language.style.indent}{comment}", *lines]
+        lines = fitted(
+            language.assignment.format(name=name, code=code), language.style, language.style.indent
+        )
+        if value is not None and not self._keeps_shape(value):
+            comment = language.comment.format(Sizes.shown(value.shape))
+            if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
+                lines = [f"{lines[0]}{language.gap}{comment}"]
+            else:
+                lines = [f"{language.style.indent}{comment}", *lines]
+        self.body.append(lines)
+
+    def _keeps_shape(self, x: Recorded) -> bool:
+        """Whether a value is a number, a place, or of the shape of what it is made of."""
+        if x.positional or x.operation == "matmul":
+            return x.positional
+        parts = [one for one in self._operands(x) if isinstance(one, Recorded)]
+        return any(one.shape == x.shape for one in parts if not one.positional)
 
     def _described(self, docs: Sequence[str]) -> list[str]:
         language = self.language
@@ -287,13 +309,21 @@ class _Writer:
         return self.inlined[x]
 
     def _line(self, x: Recorded, code: Piece) -> Piece:
-        name = self.names[x] = self._free(self._noun(x))
-        if x.positional:
-            self._tell(name, code)
-        else:
-            told = self.language.assignment.format(name=name, code=code)
-            self.body += self._with_shape(told, x.shape)
+        noun = self._noun(x)
+        self.nouns[noun] += 1
+        name = self._free(f"{self.subject}_{noun}" if noun in self.crowded else noun)
+        self.names[x] = name
+        self._tell(name, code, x)
         return Piece(name)
+
+    def _set_apart(self, x: Recorded) -> Piece:
+        """A value in two lines: itself in one, or what it only turns around."""
+        self.inlined.pop(x, None)
+        inner = self._operands(x)[0] if x.operation in ("transpose", "negative") else x
+        if inner is x or inner in self.names:
+            return self._line(x, self.code(x))
+        self._set_apart(inner)
+        return self.code(x)
 
     def _noun(self, x: Recorded) -> str:
         if x in self.roles:
@@ -302,6 +332,8 @@ class _Writer:
             return "periods"
         if x.operation in ("call", "table", "places"):
             return str(x.details[0]).split("_")[-1]
+        if x.operation == "√" and _is_norm(self._operands(x)[0]):
+            return "norm"
         if x.positional and x.operation in (*_OPPOSITES, "equals", "and", "or", "not", "among"):
             return "visible"
         if x.operation == "repeat" and isinstance(x.operands[0], Recorded):
@@ -309,12 +341,10 @@ class _Writer:
             return f"{whole}_by_head" if x.details == (-3,) else "repeated"
         if x.operation == "equals" and isinstance(x.operands[0], Recorded):
             return "visible" if x.operands[0].operation == "given" else "empty"
-        if x.operation == "numbers" and not _of_rows(x.operands[0]):
+        if x.operation == "numbers" and not _of(x.operands[0], "rows"):
             return "distance"
-        if x.positional and x.operation not in _NOUNS:
-            return "distance" if x.operation == "subtract" else "places"
-        if x.positional and x.operation == "subtract":
-            return "distance"
+        if x.positional and x.operation != "listed":
+            return "distance" if x.operation == "subtract" else "index"
         return _NOUNS.get(x.operation, "value")
 
     def code(self, x: Recorded) -> Piece:
@@ -324,7 +354,7 @@ class _Writer:
         operands = self._operands(x)
         match x.operation:
             case "call" | "table" | "places":
-                return self._called(x, operands)
+                return self._called(x, operands, self.piece)
             case "broadcast" if x.positional and self.language.grids is None:
                 return self._placed(x)
             case "part":
@@ -356,8 +386,8 @@ class _Writer:
             longest = max(range(len(pieces)), key=lambda place: len(pieces[place]))
             one = [*self._narrowed(x, operands)][longest]
             if isinstance(one, Recorded) and one not in self.names:
-                pieces[longest] = self._line(one, pieces[longest])
-        if x.operation == "multiply" and _is_product(operands[0]) and self.language.batches:
+                pieces[longest] = self._set_apart(one)
+        if x.operation == "multiply" and _of(operands[0], "multiply") and self.language.batches:
             return Piece(f"{pieces[0]} * {pieces[1]:a}")
         return self._format(x, pieces)
 
@@ -398,11 +428,13 @@ class _Writer:
         repeats = isinstance(one, Recorded) and one.operation in ("filled", "repeat", "broadcast")
         return repeats and x.operation in _BROADCASTS and one not in self.names
 
-    def _called(self, x: Recorded, operands: Sequence[Any]) -> Piece:
+    def _called(
+        self, x: Recorded, operands: Sequence[Any], spelled: Callable[[Any], Piece]
+    ) -> Piece:
         """A call of a function by its name; of sizes and settings, whole numbers."""
         name = x.details[0]
         pieces = [
-            self.piece(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
+            spelled(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
         ]
         if name in self.language.operations:
             return Piece(self.language.operations[name].format(*pieces))
@@ -438,14 +470,17 @@ class _Writer:
         return Piece(f"{self.piece(whole):a}[..., {chosen}{behind}]")
 
     def _joined(self, x: Recorded, operands: Sequence[Any]) -> Piece:
-        """One matrix after the other, with the heads that the others have."""
+        """One matrix after the other, with the heads and the batches that the others have."""
         axis = x.details[0]
         lead = x.shape[:-2]
-        full = next((one for one in operands if one.shape[:-2] == lead), None)
+        batched = x.batched and self.language.batches
+        full = next(
+            (one for one in operands if one.shape[:-2] == lead and one.batched >= batched), None
+        )
         pieces = []
         for one in operands:
             code = self.piece(one)
-            if one.shape[:-2] != lead:
+            if one.shape[:-2] != lead or one.batched < batched:
                 if full is None:
                     raise CannotSpell("matrices of different heads are joined")
                 if full not in self.names and full not in self.inlined:
@@ -464,18 +499,13 @@ class _Writer:
         """A choice; with one number, by its own way where the language has one."""
         one, other = [*self._narrowed(x, (condition, one, other))][1:]
         values = [isinstance(part, Recorded) for part in (one, other)]
-        if values == [False, True] and "fill" in self.language.operations:
-            return Piece(
-                self.language.operations["fill"].format(
-                    self.piece(other), self.piece(condition), self.piece(one)
-                )
-            )
-        if values == [True, False] and "fill" in self.language.operations:
-            opposite = self._resolved(x.owner.opposite(condition))
-            code = self._opposite(condition) if opposite not in self.names else self.piece(opposite)
-            return Piece(
-                self.language.operations["fill"].format(self.piece(one), code, self.piece(other))
-            )
+        if values in ([False, True], [True, False]) and "fill" in self.language.operations:
+            kept, number, code = other, one, self.piece(condition)
+            if values[0]:
+                kept, number, opposite = one, other, x.owner.opposite(condition)
+                code = self.piece(opposite) if opposite in self.names else self._opposite(condition)
+            template = self.language.operations["fill"]
+            return self._filled_in(template, x, self.piece(kept), code, self.piece(number))
         if not any(values) and len(self.piece(condition)) > _SHORT and condition not in self.names:
             self._line(condition, self.inlined[condition])
         name = "where" if any(values) else "where of numbers"
@@ -490,15 +520,18 @@ class _Writer:
 
     def _counted(self, places: Recorded) -> Piece | None:
         """The positions of the rows as numbers; None for other places."""
-        start: Any = sympy.S.Zero
-        if places.operation == "add" and not isinstance(places.operands[1], Recorded):
-            places, start = places.operands  # type: ignore[assignment]
-        if places.operation != "rows" or "counted" not in self.language.operations:
+        if places.operation != "rows":
             return None
-        count = places.shape[0]
-        span = self.sizes.whole(start + count)
-        span = span if start == 0 else Piece(f"{self.sizes.whole(start)}, {span}")
+        if "counted" not in self.language.operations:
+            return self._placed(places)
+        span = self._span(places, 0)
         return self._filled_in(self.language.operations["counted"], places, span)
+
+    def _span(self, places: Recorded, axis: int) -> Piece:
+        """Where the positions of rows or columns begin, unless at 0, and where they end."""
+        start = places.operands[0] if places.operands else sympy.S.Zero
+        end = self.sizes.whole(start + places.shape[axis])
+        return end if start == 0 else Piece(f"{self.sizes.whole(start)}, {end}")
 
     def _nested(self, values: Any) -> str:
         if isinstance(values, tuple):
@@ -548,15 +581,7 @@ class _Writer:
             parts = [self._inside(part) for part in self._parts(x, x.operation)]
             return Piece(places[x.operation].join(parts))
         if x.operation == "places":
-            name = self._helper(x.details[0])
-            if name not in self.language.helpers:
-                raise CannotSpell(
-                    f"{name} has no program in {self.language.name}: write it among its helpers"
-                )
-            pieces = [
-                inner(one) if isinstance(one, Recorded) else self._setting(one) for one in operands
-            ]
-            return Piece(f"{name}({', '.join(pieces)})")
+            return self._called(x, operands, inner)
         if x.operation == "add" and not isinstance(operands[1], Recorded):
             return self.sizes.added(inner(operands[0]), operands[1])
         if x.operation not in places:
@@ -608,20 +633,20 @@ class _Writer:
         """The number of the row, or of the column."""
         letter, place = ("i", 0) if x.operation == "rows" else ("j", 1)
         if self.language.grids is None:
-            return Piece(letter)
+            return self.sizes.added(Piece(letter), x.operands[0] if x.operands else sympy.S.Zero)
         if x not in self.names:
-            count = self.sizes.whole(x.shape[place])
+            span = self._span(x, place)
             self.names[x] = self._free_grid(letter)
-            self._tell(self.names[x], self.language.grids[place].format(count, like=self.like))
+            self._tell(self.names[x], self.language.grids[place].format(span, like=self.like))
         return Piece(self.names[x])
 
 
-def _of_rows(places: Any) -> bool:
-    """Whether places are the positions of rows."""
-    return places.operation == "rows" or (
-        places.operation == "add" and not isinstance(places.operands[1], Recorded)
+def _of(x: Any, operation: str) -> bool:
+    return isinstance(x, Recorded) and x.operation == operation
+
+
+def _is_norm(x: Any) -> bool:
+    """Whether a value, under a root, is the length of each row."""
+    return (
+        _of(x, "row_sum") and _of(x.operands[0], "multiply") and len({*x.operands[0].operands}) < 2
     )
-
-
-def _is_product(x: Any) -> bool:
-    return isinstance(x, Recorded) and x.operation == "multiply"

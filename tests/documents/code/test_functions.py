@@ -84,6 +84,7 @@ ALONE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "row_sum": (lambda x: x.sum(-1, keepdims=True), (X,)),
     "row_max": (lambda x: x.max(-1, keepdims=True), (X,)),
     "row_all": (lambda x: x.all(-1, keepdims=True), (TRUTH,)),
+    "row_any": (lambda x: x.any(-1, keepdims=True), (TRUTH,)),
     "threshold": (_threshold, (X,)),
     "repeat": (np.repeat, (X, 2, -2)),
     "join": (np.concatenate, ([X, Y], -1)),
