@@ -64,6 +64,9 @@ from symattn.errors import SymattnError
 #: How many cuts an index may have, cases sizes may have, and orders of indices are compared.
 _MOST_CUTS, _MOST_CASES, _MOST_ORDERS = 8, 3, 720
 
+#: What SymPy and FLINT may raise where an expression is not covered; then there is no trace.
+_UNTOLD = (RecursionError, ArithmeticError, NotImplementedError, TypeError, ValueError)
+
 #: The largest number of places that are gone through one by one.
 _MOST_UNFOLDED = 8
 
@@ -237,10 +240,12 @@ class Tracer(Checker):
                 return {"rule": "first", "index": place}
             if self.ends(uses, index, size) is not None:
                 return {"rule": "identity", "index": place}
-            turned = self._turned(mono, index, size)
+            turned = self._turned(mono, index, size) if self.permuted else None
             if turned is not None:
                 return {"rule": "permute", "index": place, "by": turned}
-            for said in self._said(self.canonical([(index, size)], dict(uses))):
+            for said in (
+                () if not self.known else self._said(self.canonical([(index, size)], dict(uses)))
+            ):
                 return {**said, "index": place}
         return {"rule": "separate", "groups": self._groups(bound, factors)}
 
@@ -377,8 +382,9 @@ def _ordered(group: set[str], sizes: Mapping[str, Form], factors: list[Any]) -> 
     They are told apart by the factors in which they occur, and what is left alike by trying.
     """
     colour = dict.fromkeys(group, "?")
-    for _ in range(min(len(group), 3)):
-        new = {}
+    classes, told = 0, 1
+    while classes < told:  # until no two indices are told apart that were not before
+        classes, new = told, {}
         for name in group:
             shown = {other: _marked("*" if other == name else colour[other]) for other in group}
             words = sorted(
@@ -389,10 +395,11 @@ def _ordered(group: set[str], sizes: Mapping[str, Form], factors: list[Any]) -> 
             new[name] = f"{form_text(put(sizes[name], shown))} {' '.join(words)}"
         ranks = {text: k for k, text in enumerate(sorted(set(new.values())))}
         colour = {name: str(ranks[text]) for name, text in new.items()}
-    classes: dict[int, list[str]] = {}
+        told = len(ranks)
+    alike: dict[int, list[str]] = {}
     for name in sorted(group):
-        classes.setdefault(int(colour[name]), []).append(name)
-    listed = [classes[rank] for rank in sorted(classes)]
+        alike.setdefault(int(colour[name]), []).append(name)
+    listed = [alike[rank] for rank in sorted(alike)]
     if prod(factorial(len(one)) for one in listed) > _MOST_ORDERS:
         return [name for one in listed for name in one]
     best: tuple[str, list[str]] | None = None
@@ -471,7 +478,7 @@ def certificate(statement: Statement) -> Any:
             proof = replay.proof(replay.claim, factors)
         except Spent:
             raise
-        except (SymattnError, NeedOrder, NeedEven, RecursionError) as trouble:
+        except (SymattnError, NeedOrder, NeedEven, *_UNTOLD) as trouble:
             missing = str(trouble).partition("\n")[0] if not letters_only else missing
             continue
         found = {

@@ -606,13 +606,23 @@ SUMS: dict[str, tuple[Made, list[tuple[str, Form]], Any]] = {
         _mono(_entry("R", TOP, L), _entry("R", L, ZERO)),
     ),
     "the permutation is of more": (
-        {"rule": "permute", "index": 0},
+        {"rule": "permute", "index": 0, "by": ["P", 0]},
         [("#1", M)],
         _mono(_entry("A", ENDS, ZERO)),
     ),
-    "the index occurs beside the permutation": (
-        {"rule": "permute", "index": 0},
+    "there is no such permutation": (
+        {"rule": "permute", "index": 0, "by": ["A", 0]},
         [("#1", N)],
+        _mono(_entry("A", ENDS, L)),
+    ),
+    "neither there nor back": (
+        {"rule": "permute", "index": 0, "by": ["P", 2]},
+        [("#1", N)],
+        _mono(_entry("A", ENDS, L)),
+    ),
+    "the range of another depends on what is permuted": (
+        {"rule": "permute", "index": 0, "by": ["P", 0]},
+        [("#1", N), ("#2", L)],
         _mono(_entry("A", ENDS, L)),
     ),
     "a sum under a root": (
