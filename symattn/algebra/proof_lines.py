@@ -40,6 +40,7 @@ from symattn.algebra.certificate import (
     put,
     read_size,
     settled,
+    spelled,
     variable,
 )
 from symattn.arithmetic.functions import applied
@@ -374,7 +375,7 @@ class Display:
 
     def _order(self, atom: Atom) -> Any:
         rank = self.order.get(atom[1].rstrip("°⁻¹"), 99) if atom[0] == "entry" else 0
-        return _KINDS.index(atom[0]), rank, str(atom[1:])
+        return _KINDS.index(atom[0]), rank, spelled(atom)
 
     def of_mono(self, mono: Mono, c: Fraction) -> r.Rule:
         """A product of powers with a number before it."""
