@@ -24,7 +24,7 @@ from symattn.algebra.free_algebra import _spans
 from symattn.algebra.functions import Functions
 from symattn.algebra.traces import certificate
 from symattn.errors import ShapeError
-from symattn.nodes import Softmax
+from symattn.nodes.normalise import Softmax
 
 TRUE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("softmax(Q K^T / sqrt(d_k)) V = softmax((Q / sqrt(d_k)) K.T) V", {}),

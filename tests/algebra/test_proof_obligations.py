@@ -17,7 +17,7 @@ import sympy
 from symattn import Attention, SymattnError, equal
 from symattn.algebra.equality import certified, stated
 from symattn.derivation import Derivation, Input
-from symattn.nodes import Hardmax
+from symattn.nodes.normalise import Hardmax
 from symattn.step import Step
 
 N, M, D_K = sympy.symbols("n m d_k", integer=True, positive=True)
