@@ -188,6 +188,7 @@ class Derivation:
         of: str | None = None,
         upstream: str | None = None,
         forward: bool = True,
+        row_dots: bool = False,
     ) -> Derivation:
         """The backward pass: the gradient of a loss L with respect to each of `wrt`.
 
@@ -195,7 +196,8 @@ class Derivation:
         (the last one), an input named after it (``dO``, or by its name ``d_output``); with
         `upstream` ``"ones"`` L is the sum of that step's entries. `wrt` names inputs or steps; all
         inputs if it is None. The forward steps come first, so that the same numbers can be put in;
-        with `forward` False the forward matrices that are needed become inputs.
+        with `forward` False the forward matrices that are needed become inputs. `row_dots`: with a
+        step D = rowsum(dO ∘ O), which is rowsum(A ∘ dA) and needs no weights.
 
         Raises `SymattnError` for a name that is no part of this, or that `of` does not depend on.
         Source: Dao et al., *FlashAttention* (2022), appendix B.2, whose P is our A.
@@ -213,7 +215,14 @@ class Derivation:
 
         flag(forward, "forward")
         inputs, steps = backward(
-            self.inputs, self.steps, self.sizes, wrt=wrt, of=of, upstream=upstream, forward=forward
+            self.inputs,
+            self.steps,
+            self.sizes,
+            wrt=wrt,
+            of=of,
+            upstream=upstream,
+            forward=forward,
+            row_dots=flag(row_dots, "row_dots"),
         )
         return replace(self, inputs=inputs, steps=steps)
 

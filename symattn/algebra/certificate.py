@@ -40,6 +40,7 @@ from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.positions import Number, Rotary
 from symattn.nodes.scale import Quotient
 from symattn.nodes.written import CONSTANTS, Writer, spread, together
+from symattn.notation import tree as t
 from symattn.step import HEAD, check_shapes
 
 #: The rules that a step may use, and what each says.
@@ -486,6 +487,9 @@ def is_zero(poly: Poly) -> bool:
     return not any(left.values())
 
 
+_PARTIAL = t.Ident("∂")
+
+
 class Slope(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
     """The derivatives of a number, a 1 × 1 expression, by all entries of a letter: (∂f/∂x_kl)."""
 
@@ -495,6 +499,10 @@ class Slope(MatrixExpr):  # type: ignore[misc]  # SymPy has no types
 
     def _rule(self, i: Any, j: Any) -> r.Rule:
         return r.Entry(self, i, j)
+
+    def _spell(self, speller: Any) -> t.Tree:
+        top, below = (speller.matrix(part) for part in (self.expr, self.letter))
+        return t.Frac(t.row(_PARTIAL, t.bracketed(top, t.ATOM)), t.row(_PARTIAL, below))
 
     def _sympystr(self, printer: Any) -> str:
         return f"∂({printer._print(self.expr)})/∂{self.letter.name}"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice, permutations, product
 from math import prod
 from typing import Any, Literal
@@ -28,6 +29,7 @@ from symattn.algebra.field import Again, Empty, Known, NeedSign, TooHard, Undefi
 from symattn.algebra.field_arithmetic import Entries
 from symattn.algebra.functions import Functions
 from symattn.algebra.hypotheses import Statement, inputs
+from symattn.algebra.proof_lines import Exposition, exposition
 from symattn.algebra.refute import (
     chosen_sizes,
     is_refuted,
@@ -91,6 +93,11 @@ class Equality:
     def certified(self) -> bool:
         """Whether the checker accepted a trace of the proof for all sizes."""
         return self.certificate is not None
+
+    @cached_property
+    def exposition(self) -> Exposition | None:
+        """The proof for all sizes as a textbook has it; None without a certificate."""
+        return exposition(self.certificate) if self.certified else None
 
     @property
     def summary(self) -> str:

@@ -33,7 +33,7 @@ from symattn.writing import Destination
 if TYPE_CHECKING:
     from symattn.attention.decoding import Chunk
     from symattn.attention.vocabulary import Notation
-    from symattn.derivation import Check
+    from symattn.derivation import Check, Derivation
     from symattn.documents.blocks import Document
     from symattn.worksheet import Worksheet
 
@@ -90,6 +90,7 @@ def _names(context: click.Context, option: click.Parameter, value: str | None) -
     callback=_names,
     help="The backward pass too, with respect to Q,K,V or all.",
 )
+@click.option("--why", metavar="STEP", help="The identity behind this step, and its proof.")
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers.")
 @click.option(
     "--dtype",
@@ -167,6 +168,11 @@ def _derive(
         with in_file():
             choose_entries(jobs, options["entries"])
         check_format(form, jobs)
+        if options["why"] is not None:
+            with in_file():
+                reason = _reason_document(jobs[0].derivation, options["why"], form)
+            show(form, [reason], None, destination)
+            return Status.AGREES
         with in_file():
             admit_document(form, jobs, checked=True)
         if options["view"] in ("worked", "value") and any(job.evaluation is None for job in jobs):
@@ -185,6 +191,17 @@ def _derive(
     else:
         destination.write(document)
     return worst(map(status_of, (job.check for job in jobs)))
+
+
+def _reason_document(derivation: Derivation, name: str, form: str) -> Document:
+    """A step, the identity behind it, and its proof."""
+    from symattn.algebra.identities import behind, prove
+    from symattn.algebra.identities.reports import proof_document
+    from symattn.documents import blocks as b
+
+    step = derivation[name]
+    proof = proof_document(prove(behind(step)), FORMATS[form].brief)
+    return b.Document("", (b.Worked(f"{step.name}:", step.formula()), *proof.blocks))
 
 
 def status_of(check: Check | None) -> Status:

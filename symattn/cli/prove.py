@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -87,6 +88,12 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
 @click.option(
     "--certificate", metavar="FILE", help="Write the steps of a proof for all sizes to this file."
 )
+@click.option(
+    "--with",
+    "numbers",
+    metavar="FILE|small",
+    help="Show the proof with the numbers of this file put in too, or with small ones.",
+)
 @click.option("--check", metavar="FILE", help="Replay the certificates in this file.")
 @click.option(
     "--timeout",
@@ -108,6 +115,7 @@ def prove(
     check: str | None,
     timeout: float | None,
     grammar: bool,
+    numbers: str | None,
     **facts: tuple[str, ...],
 ) -> Status:
     """Prove an identity by NAME, an equation of your own, or that two attentions are equal.
@@ -134,6 +142,8 @@ def prove(
         return Status.AGREES
     if certificate is not None and (name is None or everything):
         raise SymattnError("--certificate: give one name or equation")
+    if numbers is not None and (name is None or everything or form == "json"):
+        raise SymattnError("--with: give one name or equation, and a format for readers")
     if name is None and not everything:
         destination = Destination.of(output)
         if form == "json":
@@ -167,7 +177,7 @@ def prove(
             of = f"{number} of {len(rows)}: " if everything else ""
             progress.at(f"proving {of}{row.name or name}")
             proofs.append(proven(row, effort))
-    _show(proofs, form, flavor, destination, everything)
+    _show(proofs, form, flavor, destination, everything, numbers)
     if steps is not None:
         write_certificate(proofs[0].equality, steps)
     return worst(map(status_of, proofs))
@@ -259,8 +269,17 @@ def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Mat
     return found
 
 
+#: The most bytes of a file of numbers.
+_MOST_NUMBERS = 100_000
+
+
 def _show(
-    proofs: list[Proof], form: str, flavor: str | None, destination: Destination, everything: bool
+    proofs: list[Proof],
+    form: str,
+    flavor: str | None,
+    destination: Destination,
+    everything: bool,
+    numbers: str | None,
 ) -> None:
     from symattn.algebra.identities import reports
     from symattn.documents.data import written
@@ -273,5 +292,30 @@ def _show(
     if everything:
         document = reports.proofs_document(proofs, brief)
     else:
-        document = reports.proof_document(proofs[0], brief)
+        document = reports.proof_document(proofs[0], brief, _given(numbers))
     show(form, [document], flavor, destination)
+
+
+def _given(name: str | None) -> dict[str, Any] | None:
+    """The letters that a TOML file gives, none for small numbers; None where none are wanted.
+
+    Raises `ReadError` for a file that cannot be used.
+    """
+    from symattn.errors import ReadError, quote
+    from symattn.worksheet.reading.toml import parse
+
+    if name is None or name == "small":
+        return None if name is None else {}
+    try:
+        with Path(name).open("rb") as file:
+            text = file.read(_MOST_NUMBERS + 1)
+        if len(text) > _MOST_NUMBERS:
+            raise ReadError(f"--with {quote(name)}: the file is too large")
+        found = parse(text.decode("utf-8"), name)
+    except (OSError, UnicodeDecodeError) as trouble:
+        why = getattr(trouble, "strerror", None) or "it is not UTF-8"
+        raise ReadError(f"--with {quote(name)}: {why}") from None
+    given = found.get("given", found)
+    if not isinstance(given, dict) or not given:
+        raise ReadError(f"{name}: it gives no letters; write a line for each, as in c = 2")
+    return given

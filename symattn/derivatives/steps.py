@@ -16,7 +16,7 @@ from symattn.arguments import words
 from symattn.derivatives.rules import Share, change, shares, summed
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.heads import GroupSum, Head, HeadSum
-from symattn.nodes.lines import Filled
+from symattn.nodes.lines import Filled, LineSum
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
 from symattn.notation.options import CHANGE, GRADIENT, derived_from, prefixed
@@ -24,6 +24,10 @@ from symattn.step import HEAD, Input, Item, Step, letter_of
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
 _FORWARD = "Griewank and Walther 2008, section 3.1"
+
+#: The name and the letter of rowsum(dO ∘ O).
+DOTS = ("output_dots", "D")
+_DOTS_SOURCE = "Dao et al., FlashAttention (2022), appendix B.4"
 
 #: The letter that runs through the heads of a group.
 _MEMBER = sympy.Symbol("s", integer=True)
@@ -92,6 +96,7 @@ def backward(
     of: str | None = None,
     upstream: str | None = None,
     forward: bool = True,
+    row_dots: bool = False,
 ) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
     """Inputs and steps of the backward pass; see `Derivation.gradient`."""
     graph = Graph(inputs, steps, sizes)
@@ -110,6 +115,8 @@ def backward(
             Step(name, symbol, ones, "upstream gradient", why, _REVERSE, count=target.count)
         )
     gradients += _Reverse(graph, active, letters).walk(target)
+    if row_dots:
+        gradients = _with_row_dots(graph, gradients)
     wanted = graph.behind([target.letter])
     before = [step for step in graph.steps if step.letter in wanted] if forward else []
     read = {letter for step in (*before, *gradients) for letter in step.operands}
@@ -120,6 +127,59 @@ def backward(
     ]
     given += [] if upstream == "ones" else [start]
     return tuple(given), (*before, *gradients)
+
+
+def _with_row_dots(graph: Graph, gradients: Sequence[Step]) -> list[Step]:
+    """The same with a step D = rowsum(dO ∘ O) in place of rowsum(A ∘ dA), where O = A V.
+
+    Raises `SymattnError` where nothing is of this form, and where D is a letter of something else.
+    """
+    given = {step.symbol: step for step in (*graph.steps, *gradients)}
+    out: list[Step] = []
+    for step in gradients:
+        found = None
+        for part in sympy.preorder_traversal(step.expr):
+            found = found or _output_of(part, given)
+        if found is None:
+            out.append(step)
+            continue
+        row_sum, output = found
+        if DOTS[1] in graph.items:
+            raise SymattnError(f"row_dots: the letter {DOTS[1]} is taken")
+        dots = sympy.MatrixSymbol(DOTS[1], *row_sum.shape)
+        symbol = Head(dots, HEAD) if isinstance(step.symbol, Head) else dots
+        upstream = _symbol(GRADIENT, output.symbol)
+        value = LineSum(sympy.HadamardProduct(upstream, output.symbol), row_sum.args[1])
+        why = (
+            f"{{{letter_of(upstream)}}} and {{{output.letter}}} are narrower than the weights: a "
+            "row of them gives the same number."
+        )
+        rule = "rowsum(A ∘ dA) = rowsum(dO ∘ O)"
+        out.append(Step(DOTS[0], symbol, value, rule, why, _DOTS_SOURCE, count=step.count))
+        out.append(replace(step, expr=step.expr.xreplace({row_sum: symbol})))
+    if len(out) == len(gradients):
+        raise SymattnError(
+            "row_dots: no gradient here holds rowsum(A ∘ dA) of an output O = A V; leave it out"
+        )
+    return out
+
+
+def _output_of(
+    part: MatrixExpr, given: Mapping[MatrixExpr, Step]
+) -> tuple[MatrixExpr, Step] | None:
+    """A sum rowsum(A ∘ dA), and the step O = A V whose gradient makes dA = dO Vᵀ."""
+    if not isinstance(part, LineSum) or not isinstance(part.args[0], sympy.HadamardProduct):
+        return None
+    for one, other in (part.args[0].args, part.args[0].args[::-1]):
+        passed = given[other].expr if other in given else None
+        for step in given.values():
+            if not isinstance(step.expr, sympy.MatMul) or step.expr.args[:1] != (one,):
+                continue
+            values = sympy.Transpose(sympy.MatMul(*step.expr.args[1:]))
+            back = sympy.MatMul(_symbol(GRADIENT, step.symbol), values)
+            if passed is not None and passed.doit() == back.doit():
+                return part, step
+    return None
 
 
 def _meaning(target: Item) -> str:

@@ -85,7 +85,7 @@ class Chain(Block):
     """left = right₁ = right₂ = …: each right side with the reason why it follows."""
 
     left: Tree
-    links: tuple[tuple[Tree, str], ...]
+    links: tuple[tuple[Tree, Words], ...]
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ _RULE = r"\hline\rule{0pt}{2.5ex}%"
 
 #: How many links of a proof, and rows of a table, stand in one display.
 _MOST_LINKS, _MOST_ROWS = 6, 35
+
+#: About how many letters wide a line of a chain may be with its reason, and its left side alone.
+_MOST_WIDTH, _MOST_LEFT = 84, 24
 _RELATIONS = (EQUALS, APPROX)
 
 
@@ -119,14 +122,33 @@ def _worked(lead: str, tree: Tree, inline: bool, style: _Style) -> str:
 
 
 def chain_displays(block: b.Chain, fitted: bool = False) -> Iterator[str]:
-    """The bodies of displays: the left side, then each right side beside its reason."""
-    left = f"{latex(block.left)} "
-    rows = [f"&= {latex(tree)} && {text(reason)}" for tree, reason in block.links]
+    """The bodies of displays: the left side, then each right side beside its reason.
+
+    A long left side has a line of its own, and so have the reasons where one line is long.
+    """
+    alone = _width(block.left) > _MOST_LEFT
+    left = f"&{latex(block.left)} \\\\[4pt]\n" if alone else f"{latex(block.left)} "
+    before = 0 if alone else _width(block.left)
+    wide = [
+        before + _width(tree) + len(b.spelled(reason, str, line)) for tree, reason in block.links
+    ]
+    between = " && " if max(wide, default=0) < _MOST_WIDTH else " \\\\\n&\\qquad "
+    rows = [f"&= {latex(tree)}{between}{_in_display(reason)}" for tree, reason in block.links]
     for start in range(0, len(rows), _MOST_LINKS):
         shown = left + " \\\\[4pt]\n".join(rows[start : start + _MOST_LINKS])
         body = f"\\begin{{aligned}}\n{shown}\n\\end{{aligned}}"
         yield rf"\symattnfit{{{body}}}" if fitted else body
         left = ""
+
+
+def _width(tree: Tree) -> int:
+    """About how many letters wide a formula is."""
+    return max(map(len, box(tree).lines))
+
+
+def _in_display(words: b.Words) -> str:
+    """Words inside a formula."""
+    return b.spelled(words, text, latex)
 
 
 def _list(items: Sequence[b.Item], depth: int, style: _Style, signed: bool) -> Iterator[str]:

@@ -103,7 +103,7 @@ def _chain(block: b.Chain) -> Markup:
     rows = [el("li", formula(block.left, display=False))]
     for tree, reason in block.links:
         equation = formula(t.row(EQUALS, tree), display=False)
-        rows.append(el("li", equation, " ", el("span", reason, class_="reason")))
+        rows.append(el("li", equation, " ", el("span", sentence(reason), class_="reason")))
     return el("ol", *rows, class_="chain")
 
 

@@ -165,12 +165,20 @@ def _formulas(block: b.Formulas, charset: Charset) -> Iterator[Styled]:
 
 
 def _chain(block: b.Chain, charset: Charset) -> Iterator[Styled]:
-    """The left side, then each right side with its reason; the reasons stand below each other."""
-    rows = [(block.left, ""), *block.links]
-    written = [line(tree, charset) for tree, _ in rows]
-    longest = min(max(map(len, written)), _REASONS)
-    for number, (words, (_, reason)) in enumerate(zip(written, rows, strict=True)):
-        yield "plain", f"{'= ' if number else '  '}{words:<{longest}}   {reason}".rstrip()
+    """The left side, then each right side with its reason; the reasons stand below each other.
+
+    The reason of a line that is longer than most stands below it.
+    """
+    rows = [(line(tree, charset), sentence(why, charset)) for tree, why in block.links]
+    short = [len(words) for words, _ in rows if len(words) <= _REASONS]
+    longest = max(short, default=0)
+    yield "plain", f"  {line(block.left, charset)}"
+    for words, reason in rows:
+        if len(words) <= longest:
+            yield "plain", f"= {words:<{longest}}   {reason}".rstrip()
+        else:
+            yield "plain", f"= {words}"
+            yield "note", f"{_INDENT}{_INDENT}{reason}"
 
 
 # ---- worked lines --------------------------------------------------------------------------

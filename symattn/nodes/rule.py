@@ -106,11 +106,12 @@ class Over:
 
 @dataclass(frozen=True)
 class Total:
-    """Σ of the body over an index from 0 to size − 1."""
+    """Σ of the body over an index from start, which is 0 in entry rules, to start + size − 1."""
 
     body: Rule
     index: sympy.Symbol
     size: sympy.Expr
+    start: Index = 0
 
 
 @dataclass(frozen=True)
@@ -274,9 +275,11 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             return Const(sympy.sympify(_index(index, indices, sizes), strict=True))
         case Named(_, _, value):
             return at(value, indices, sizes)
-        case Total(body, index, size):
-            count = int(sympy.sympify(size, strict=True).subs(sizes))
-            return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in range(count)))
+        case Total(body, index, size, start):
+            known = {**indices, **sizes}
+            begin, count = (int(sympy.sympify(x, strict=True).subs(known)) for x in (start, size))
+            along = range(begin, begin + count)
+            return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in along))
         case OfRow(name, (body,), index, size) if index is not None:
             count = int(sympy.sympify(size, strict=True).subs(sizes))
             places = ({**indices, index: k} for k in range(count))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 import sympy
+from sympy.core.function import AppliedUndef
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from symattn.arithmetic.functions import applied
@@ -31,6 +32,11 @@ class Speller:
 
     notation: Notation = field(default_factory=Notation)
     sizes: Mapping[sympy.Symbol, int] = field(default_factory=dict)
+
+    def meaning(self, meaning: sympy.Expr | MatrixExpr | sympy.MatrixBase) -> Tree:
+        """A matrix or a scalar."""
+        is_matrix = isinstance(meaning, MatrixExpr | sympy.MatrixBase)
+        return self.matrix(meaning) if is_matrix else self.scalar(meaning)
 
     # ---- scalars -------------------------------------------------------------------------
 
@@ -204,6 +210,13 @@ class Speller:
         """An index as the reader counts: a whole number is moved by the index base."""
         if isinstance(index, int | sympy.Integer):
             return number(str(int(index) + self.notation.index_base))
+        if isinstance(index, AppliedUndef):  # a permutation takes an index to an index
+            name, _, of = index.func.__name__.partition("_")
+            back = t.row(t.MINUS, t.Num("1")) if name.endswith("⁻¹") else None
+            sub = name_tree(of) if of else None
+            sign = t.Ident(name.removesuffix("⁻¹"))
+            whole = t.Script(sign, sub, back) if of or back else sign
+            return t.call(whole, self.index(index.args[0]))
         return t.inline(self.scalar(self._counted(index)))
 
     def _counted(self, index: Index) -> sympy.Expr:
@@ -259,10 +272,11 @@ class _RuleSpeller:
                 return self._product(factors)
             case r.Over(num, den, _):
                 return t.Frac(self.spell(num), self.spell(den))
-            case r.Total(body, index, size):
-                first = t.equation(self.speller.index(index), (t.EQUALS, self.speller.index(0)))
-                last = self.speller.scalar(size if self.speller.notation.index_base else size - 1)
-                return t.row(t.Script(t.SUM, first, last), t.bracketed(self.spell(body), 2))
+            case r.Total(body):
+                inner = self.spell(body)
+                return t.row(
+                    self._range(rule), inner if t.is_bare_sum(inner) else t.bracketed(inner, 2)
+                )
             case r.Exp(body):
                 return t.power(_E, t.inline(self.spell(body)))
             case r.Apply(name, body):
@@ -273,6 +287,18 @@ class _RuleSpeller:
                 return self._of_row(rule)
             case r.Cases():
                 return self._cases(rule)
+
+    def _range(self, rule: r.Total) -> Tree:
+        """∑ from l = 1 to a size; an end that is an index stands below it: j < l ≤ i."""
+        index, first = self.speller.index(rule.index), self.speller.index(rule.start)
+        last = sympy.sympify(rule.start, strict=True) + rule.size
+        if rule.start == 0 and not indices_in(last):
+            size = self.speller.scalar(last if self.speller.notation.index_base else last - 1)
+            return t.Script(t.SUM, t.equation(index, (t.EQUALS, first)), size)
+        between = t.equation(index, (t.Op("≤"), self.speller.index(last - 1)))
+        return t.Script(
+            t.SUM, between if rule.start == 0 else t.equation(first, (t.Op("≤"), between))
+        )
 
     def _of_row(self, rule: r.OfRow) -> Tree:
         """argmax_l z_il, τ(z_i1, ⋯, z_im), or with all its numbers: argmax(1, 3, 2)."""

@@ -19,7 +19,8 @@ GRADIENT, CHANGE = "d", "δ"
 #: A name that d stands right before: a letter, with a subscript or without, or such a gradient.
 _SHORT = re.compile(r"d*(?:[A-Za-z]?|delta)(?:_.*)?\Z")
 
-_PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}(_[A-Za-z0-9]{1,20})?\Z")
+_PLAIN_NAME = re.compile(r"[A-Za-z]{1,20}[0-9]{0,3}(_[A-Za-z0-9]{1,20})?\Z")
+_NUMBERED = re.compile(r"[A-Za-zα-ωΑ-Ω][0-9]{1,3}")
 _LATEX_TOKEN = re.compile(
     r"\\(?:mathbf|mathrm|mathcal|mathbb|mathsf|tilde|hat|bar|vec|boldsymbol|top|prime|ell|"
     + "|".join(t.GREEK)
@@ -128,14 +129,19 @@ class Notation:
         return t.power(symbol, head if isinstance(head, t.Fenced) else t.Fenced(head))
 
     def entry(self, name: str, head: Tree | None, indices: tuple[Tree, ...]) -> Tree:
-        """One entry of a matrix, its lower-case letter with indices: s_ij, w^Q_ij, s^(i)_ab."""
+        """One entry of a matrix, its lower-case letter with indices: s_ij, w^Q_ij, s^(i)_ab.
+
+        Of a numbered matrix it is [S_1]_ij, since a raised 1 would be a power.
+        """
         taken = None if name in self.symbols else derived_from(name)
         if taken is not None:
             return self._prefixed(taken[0], self.entry(taken[1], head, indices))
         symbol = self.letter(name)
-        base, sup = symbol, None
-        if isinstance(symbol, t.Script) and isinstance(symbol.base, t.Ident) and symbol.sup is None:
-            base, sup = symbol.base, symbol.sub
+        base: Tree = symbol
+        sup: Tree | None = None
+        match symbol:
+            case t.Script(t.Ident() as name_, sub, None) if not isinstance(sub, t.Num):
+                base, sup = name_, sub
         if isinstance(base, t.Ident) and len(base.name) == 1 and base.name.isascii():
             base = t.Ident(base.name.lower(), base.roman)
         elif not (isinstance(base, t.Ident) and len(base.name) == 1):
@@ -195,8 +201,10 @@ def index_row(indices: tuple[Tree, ...]) -> Tree:
 
 
 def name_tree(name: str) -> Tree:
-    """A plain name as a symbol: S, d_k, d_model, W_Q, alpha."""
+    """A plain name as a symbol: S, d_k, d_model, W_Q, alpha, S_1 of S1."""
     base, _, sub = name.partition("_")
+    if not sub and _NUMBERED.fullmatch(base):
+        base, sub = base[:1], base[1:]
     if not sub:
         return _word(base)
     return t.Script(_word(base), _word(sub))

@@ -242,12 +242,12 @@ class _Layout:
         return beside(out, Box((raised,))) if raised else out
 
     def _sum(self, script: t.Script) -> Box:
-        """∑ with its index alone, as one writes it in a line: Σ_l; with the set it is from."""
+        """∑ with its index alone, as one writes it in a line: Σ_l; with a set, Σ_l∈A, or Σ_l≤i."""
         sign = "Σ" if self.charset == "unicode" else "Sum"
         if script.sub is None:
             return Box((sign,))
         below = script.sub
-        if isinstance(below, t.Row) and t.Op("∈") not in below.items:
+        if isinstance(below, t.Row) and not {t.Op("∈"), t.Op("≤")} & {*below.items}:
             below = below.items[0]
         return Box((f"{sign}_{self._lowered(below)}",))
 
@@ -255,7 +255,16 @@ class _Layout:
         plain = str(self.box(sup))
         if self.charset == "unicode" and all(c in _SUPERSCRIPTS for c in plain):
             return "".join(_SUPERSCRIPTS[c] for c in plain)
-        if isinstance(sup, t.Row) and len(sup.items) == 2 and not isinstance(sup.items[0], t.Op):
+        is_sum = (
+            isinstance(sup, t.Row)
+            and isinstance(sup.items[0], t.Script)
+            and sup.items[0].base == t.SUM
+        )
+        if (
+            isinstance(sup, t.Row)
+            and len(sup.items) == 2
+            and not (is_sum or isinstance(sup.items[0], t.Op))
+        ):
             first, second = map(self._raised, sup.items)
             if not second.startswith("^"):
                 return f"{first}{second}"  # w^Q⁽ⁱ⁾, K^⌈i/2⌉ᵀ

@@ -68,7 +68,7 @@ EVERYTHING = b.Document(
             (
                 b.Worked("Row 1 of scores gives", EQUATION),
                 b.Worked("Your numbers give", EQUATION, inline=True),
-                b.Chain(X, ((Y, "by definition & more"), (Z, "again"))),
+                b.Chain(X, ((Y, ("by definition & more",)), (Z, ("again",)))),
                 b.Section(
                     "Notes",
                     (

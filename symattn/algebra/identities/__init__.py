@@ -5,13 +5,16 @@ Adding an identity is adding a row to the file of its family; `symattn prove --a
 
 from __future__ import annotations
 
+import sympy
+
 from symattn.algebra.identities.attention import ATTENTION
 from symattn.algebra.identities.false_beliefs import FALSE
 from symattn.algebra.identities.gradients import GRADIENTS
 from symattn.algebra.identities.positions import POSITIONS
 from symattn.algebra.identities.proofs import Identity, Proof, proven
 from symattn.algebra.identities.softmax import SOFTMAX
-from symattn.errors import NoSuchName, nearest, quote
+from symattn.errors import NoSuchName, SymattnError, nearest, quote
+from symattn.step import Step
 
 IDENTITIES: tuple[Identity, ...] = (
     *SOFTMAX,
@@ -28,6 +31,20 @@ def identity(name: str) -> Identity:
     if not isinstance(name, str) or name not in rows:
         raise NoSuchName(f"no identity is called {quote(name)}{nearest(name, rows)}")
     return rows[name]
+
+
+def behind(step: Step) -> Identity:
+    """The identity behind a step of a derivation. Raises `SymattnError` for one that has none."""
+    names = [type(part).__name__ for part in sympy.preorder_traversal(step.expr)]
+    for wanted in (*(f"{step.name}: {name}" for name in names), step.name):
+        for row in IDENTITIES:
+            if wanted in row.behind:
+                return row
+    known = sorted({name.partition(":")[0] for row in IDENTITIES for name in row.behind})
+    raise SymattnError(
+        f"--why {step.name}: no identity of the catalogue is behind this step; "
+        f"there are some for {', '.join(known)}"
+    )
 
 
 def prove(statement: Identity | str, effort: int = 1) -> Proof:

@@ -83,6 +83,10 @@ ATTENTION: tuple[Identity, ...] = (
         "softmax(S) V - ones v = softmax(S) (V - ones v)",
         "Bishop and Bishop, Deep Learning (2024), section 12.1.3",
         "outputs lie among the values: weights are positive and sum to 1",
+        behind=(
+            "output",
+            "heads",
+        ),
     ),
     Identity(
         "zero-queries",
@@ -108,6 +112,7 @@ ATTENTION: tuple[Identity, ...] = (
         "why scores are divided by √d_k",
         sides=_variance,
         misconception="the variance of q·k does not grow with d_k",
+        behind=("scaled",),
     ),
     Identity(
         "variance-scaled",
@@ -157,6 +162,11 @@ ATTENTION: tuple[Identity, ...] = (
         f"{_CIRCUITS}, on the QK circuit",
         "queries and keys have no meaning apart",
         (("transpose", ""),),
+        behind=(
+            "scores",
+            "Q",
+            "K",
+        ),
     ),
     Identity(
         "qk-gauge",
@@ -173,6 +183,7 @@ ATTENTION: tuple[Identity, ...] = (
         f"{_CIRCUITS}, on the OV circuit",
         "values and output projection are one map",
         (("ring", ""),),
+        behind=("V",),
     ),
     Identity(
         "ov-rank",
@@ -192,6 +203,10 @@ ATTENTION: tuple[Identity, ...] = (
         f"{_CIRCUITS}, on additive heads",
         "heads can be looked at one by one",
         (("blocks", ""),),
+        behind=(
+            "concat",
+            "projected",
+        ),
     ),
     Identity(
         "multi-query",
@@ -285,5 +300,6 @@ ATTENTION: tuple[Identity, ...] = (
         "capped scores stay between −c and c",
         ((ENTRIES, ""),),
         positive=("c",),
+        behind=("capped",),
     ),
 )

@@ -17,6 +17,7 @@ from symattn.algebra.equality import expressed
 from symattn.algebra.identities.proofs import Identity
 
 _FLASH = "Dao et al., FlashAttention (2022), appendix B.2"
+_FLASH_DOTS = "Dao et al., FlashAttention (2022), appendix B.4"
 _QUERIES, _KEYS, _WIDTH, _VALUES = 2, 2, 2, 1
 
 
@@ -122,6 +123,7 @@ def _row(
     use: str,
     sides: Callable[[], Any],
     everywhere: tuple[str, str, str] | None = None,
+    behind: tuple[str, ...] = (),
 ) -> Identity:
     all_sizes = partial(slopes, *everywhere) if everywhere else None
     return Identity(
@@ -132,6 +134,7 @@ def _row(
         use,
         holds=everywhere is not None,
         for_all=everywhere is not None,
+        behind=behind,
         sides=sides,
         everywhere=all_sizes,
     )
@@ -145,6 +148,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "each value collects from the queries that looked at it",
         _values,
         (f"sum(dO ∘ ({_SEEN} V))", "V", f"{_SEEN}^T dO"),
+        behind=("dV",),
     ),
     _row(
         "gradient-weights",
@@ -153,6 +157,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "how much a weight would have helped",
         _upstream,
         ("sum(dO ∘ (A V))", "A", "dO V^T"),
+        behind=("d_weights",),
     ),
     _row(
         "gradient-scores",
@@ -161,6 +166,16 @@ GRADIENTS: tuple[Identity, ...] = (
         "the softmax's Jacobian applied, row by row",
         _scores,
         ("sum(dA ∘ softmax(S))", "S", "softmax(S) ∘ (dA - rowsum(softmax(S) ∘ dA))"),
+        behind=("d_scores: LineSum", "d_scaled: LineSum", "d_masked: LineSum"),
+    ),
+    Identity(
+        "gradient-row-dots",
+        "D = rowsum(dO ∘ O) is what the gradient of the scores takes off every row",
+        "rowsum(A ∘ (dO V^T)) = rowsum(dO ∘ (A V))",
+        _FLASH_DOTS,
+        "the backward pass needs a number a query, not its row of weights",
+        misconception="D needs the weights",
+        behind=("output_dots",),
     ),
     _row(
         "gradient-queries",
@@ -169,6 +184,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "the scale comes back",
         partial(_queries_or_keys, True),
         (f"sum(dO ∘ ({_SEEN} V))", "Q", f"{_DS} K / sqrt(d_k)"),
+        behind=("dQ",),
     ),
     _row(
         "gradient-keys",
@@ -177,6 +193,7 @@ GRADIENTS: tuple[Identity, ...] = (
         "as for the queries, transposed",
         partial(_queries_or_keys, False),
         (f"sum(dO ∘ ({_SEEN} V))", "K", f"{_DS}^T Q / sqrt(d_k)"),
+        behind=("dK",),
     ),
     _row(
         "gradient-no-row-sums",

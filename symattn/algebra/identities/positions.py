@@ -115,6 +115,10 @@ POSITIONS: tuple[Identity, ...] = (
         "only the key's position counts",
         (("distribute number", "softmax(S + a*ones b - a*c ones^T)"), ("shift", "")),
         shapes=(("b", (1, "m")), ("c", ("n", 1))),
+        behind=(
+            "bias",
+            "biased",
+        ),
     ),
     Identity(
         "soft-cap-monotone",

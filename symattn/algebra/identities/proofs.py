@@ -36,9 +36,10 @@ class Identity:
     `statement` is an equation in the language of `symattn.equal`; where that has no words for
     it, `sides` makes both sides and `statement` is only shown. `proof` is a chain from the left
     side to the right: each link names its rule and what follows; the last one ends at the right
-    side. `for_all` says that the row is to be proven for all sizes; otherwise its sizes are
-    written, in its matrices or in `sizes`, and it is proven for those, and `reason` says why.
-    `everywhere` makes both sides for all sizes where `sides` has matrices of numbers.
+    side. `behind` names the steps of a derivation that it explains, "weights: Softmax" where a
+    node of their expression matters. `for_all` says that the row is to be proven for all sizes;
+    otherwise its sizes are written, in its matrices or in `sizes`, and it is proven for those,
+    and `reason` says why. `everywhere` makes both sides for all sizes where `sides` has numbers.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Identity:
     sizes: tuple[tuple[str, int], ...] = ()
     holds: bool = True
     for_all: bool = True
+    behind: tuple[str, ...] = ()
     sides: Callable[[], tuple[Any, Any]] | None = field(default=None, compare=False)
     everywhere: Callable[[], tuple[Any, Any]] | None = field(default=None, compare=False)
     reason: str = ""
@@ -64,7 +66,7 @@ class Identity:
     def __post_init__(self) -> None:
         for name in ("name", "says", "statement", "source", "use", "misconception"):
             word(getattr(self, name), name)
-        for name in ("where", "positive", "permuting", "orthogonal", "symmetric"):
+        for name in ("where", "positive", "permuting", "orthogonal", "symmetric", "behind"):
             object.__setattr__(self, name, words(getattr(self, name), name))
         for name in ("holds", "for_all"):
             flag(getattr(self, name), name)

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.equality import FOR_ALL
+from symattn.algebra.identities.numbers import numbers_put_in
 from symattn.algebra.identities.proofs import ENTRIES, HYPOTHESIS, Identity, Link, Proof
+from symattn.algebra.proof_lines import Exposition, Line, Lines
 from symattn.algebra.rules import rule
 from symattn.documents import blocks as b
-from symattn.errors import CannotSpell
+from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
+from symattn.notation.options import index_row, name_tree
 from symattn.notation.text import line
 from symattn.notation.tree import Tree
 
 _TITLE = "Identities and false beliefs"
 
+#: How many cases of a proof are printed.
+_MOST_CHAINS = 4
+
+#: The longest line of an entry whose sizes are written.
+_MOST_LETTERS = 220
+
 
 def spelled(meaning: Any) -> Tree | None:
     """A side as a notation tree; None for a derivation or what has no spelling."""
     try:
-        if isinstance(meaning, MatrixExpr | sympy.MatrixBase):
-            return Speller().matrix(meaning)
-        if isinstance(meaning, sympy.Expr):
-            return Speller().scalar(meaning)
+        known = isinstance(meaning, MatrixExpr | sympy.MatrixBase | sympy.Expr)
+        return Speller().meaning(meaning) if known else None
     except CannotSpell:
         return None
-    return None
 
 
 def reason(link: Link) -> str:
@@ -55,12 +63,16 @@ def catalogue_data(rows: Sequence[Identity]) -> list[dict[str, Any]]:
     return [{key: getattr(row, key) for key in keys} for row in rows]
 
 
-def proof_document(proof: Proof, brief: bool = False) -> b.Document:
+def proof_document(
+    proof: Proof, brief: bool = False, numbers: Mapping[str, Any] | None = None
+) -> b.Document:
     """A proof, or the numbers that refute a statement.
 
     `brief`: the statement as it is typed, for a screen; else as a formula, where it has one.
+    `numbers`: those that are put in, small ones if there are none in it.
     """
-    return b.Document("", (_section(proof, brief),))
+    put_in = [] if numbers is None or not proof.equality else numbers_put_in(proof, numbers or None)
+    return b.Document("", (_section(proof, brief), *put_in))
 
 
 def proofs_document(proofs: Sequence[Proof], brief: bool = False) -> b.Document:
@@ -106,22 +118,22 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     row = proof.identity
     claim = None if brief else _claim(proof)
     yield b.Paragraph((b.Code(row.statement),), "formula") if claim is None else b.Worked("", claim)
-    for one in row.where:
-        yield b.Paragraph(("where ", b.Code(one)), "note")
+    found = proof.equality.exposition
+    for k, one in enumerate(row.where):
+        written = b.Code(one) if brief or found is None else found.equations[k]
+        yield b.Paragraph(("where ", written), "note")
     kinds = ("positive", "a permutation", "orthogonal", "symmetric")
     named = (row.positive, row.permuting, row.orthogonal, row.symmetric)
     for names, kind in zip(named, kinds, strict=True):
         if names:
             yield b.Paragraph((f"{', '.join(names)} {kind}",), "note")
-    chain = _chain(proof)
-    if chain is not None:
-        yield chain
-    elif row.holds and proof.equality:
-        yield b.Paragraph((f"by {proof.equality.reason}",))
+    yield from _chains(proof)
     role: b.Role = "good" if proof.good else "note" if _is_open(proof) else "bad"
     yield b.Paragraph((_outcome(proof),), role)
     if proof.equality.reading and (not row.name or row.sides is None):
-        yield b.Paragraph((f"read as {proof.equality.read_as}",), "note")
+        reading = (proof.equality.read_as,) if brief else _reading(proof.equality.reading)
+        yield b.Paragraph(("read as ", *reading), "note")
+    yield from (b.Paragraph(words, "note") for words in _needs(proof))
     remarks = (
         ("good for", row.use),
         ("not to be confused with", row.misconception),
@@ -140,14 +152,120 @@ def _claim(proof: Proof) -> Tree | None:
     return t.equation(one, (sign, other))
 
 
-def _chain(proof: Proof) -> b.Chain | None:
-    """The links of the proof; None for what does not hold, and for what cannot be spelled."""
-    if not proof.links or proof.identity.sides is not None or not proof.equality:
-        return None
-    first = spelled(proof.links[0].left)
-    rest = [(spelled(link.right), reason(link)) for link in proof.links]
-    links = tuple((one, why) for one, why in rest if one is not None)
-    return None if first is None or len(links) < len(rest) else b.Chain(first, links)
+def _reading(reading: Sequence[tuple[str, str]]) -> b.Words:
+    """The shapes of letters as formulas: Q n × d_k, c a number."""
+    out: list[b.Inline] = []
+    for name, shape in reading:
+        out += [", "] if out else []
+        out += [Speller().notation.letter(name), " "]
+        sizes = re.fullmatch(r"(\w+) × (\w+)", shape)
+        trees = [name_tree(size) for size in sizes.groups()] if sizes else []
+        out.append(t.row(trees[0], t.Op("×"), trees[1]) if trees else shape)
+    return tuple(out)
+
+
+def _chains(proof: Proof) -> Iterator[b.Block]:
+    """The links of a proof, and the lines of each that uses no rule.
+
+    Nothing of what does not hold.
+    """
+    if not proof.equality:
+        return
+    links, first = [], spelled(proof.left)
+    if len(proof.links) > 1 and first is not None:
+        for link in proof.links:
+            right = spelled(link.right)
+            links += [] if right is None else [(right, (reason(link),))]
+        if len(links) == len(proof.links):
+            yield b.Chain(first, tuple(links))
+    for number, link in enumerate(proof.links, 1):
+        if link.rule in (ENTRIES, HYPOTHESIS) or not links:
+            alone = len(proof.links) == 1
+            found = proof.equality.exposition if alone else link.equality.exposition
+            yield from _lines(link, found, f"Step {number}" if links else "")
+
+
+def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]:
+    """The lines between both sides of a link, one chain for each case; the first few of many."""
+    chains = _spelled_chains(found)
+    if not chains:
+        yield from _entries(link)
+        yield b.Paragraph((f"{name}: {link.equality.reason}" if name else link.equality.reason,))
+    for when, chain in chains[:_MOST_CHAINS]:
+        lead = ", ".join(filter(None, (name, when)))
+        if lead:
+            yield b.Paragraph((f"{lead}:",))
+        yield chain
+    if len(chains) > _MOST_CHAINS:
+        yield b.Paragraph((f"and {len(chains) - _MOST_CHAINS} more cases in the same way",))
+
+
+def _entries(link: Link) -> Iterator[b.Block]:
+    """The first two entries of matrices whose sizes are written, multiplied out; short ones."""
+    sides = [link.left, link.right]
+    if not all(isinstance(side, sympy.MatrixBase) for side in sides):
+        return
+    for j in range(min(2, sides[0].cols)):
+        one, other = (side[0, j] for side in sides)
+        middle = sympy.factor(sympy.together(sympy.expand_trig(one)))
+        trees = [*map(spelled, dict.fromkeys((one, middle, other)))]
+        first, *rest = [tree for tree in trees if tree is not None]
+        short = all(len(line(tree)) <= _MOST_LETTERS for tree in (first, *rest))
+        if rest and short and len(rest) == len(trees) - 1:
+            turns = one.has(sympy.sin, sympy.cos)
+            way = ("multiplied out", "addition formulas") if turns else ("over one denominator", "")
+            reasons = [(way[0],)] * (len(rest) - 1) + [(way[1] or "multiplied out",)]
+            yield b.Paragraph((f"Entry (1, {j + 1}):",))
+            yield b.Chain(first, tuple(zip(rest, reasons, strict=True)))
+
+
+def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
+    """When each chain holds, and the chain; nothing where a line has no notation."""
+    out: list[tuple[str, b.Chain]] = []
+    if found is None:
+        return out
+    with suppress(SymattnError):
+        for one in found.chains:
+            left, right = map(spelled, found.sides)
+            sides = [left] * (len(one.lines) - 1) + [right]
+            trees = [_line(each, one, side) for each, side in zip(one.lines, sides, strict=True)]
+            reasons = [each.reason for each in one.lines]
+            links = tuple(zip(trees[1:], reasons[1:], strict=True))
+            out.append((one.when, b.Chain(trees[0], links)))
+    return out
+
+
+def _line(each: Line, chain: Lines, side: Tree | None) -> Tree:
+    """A line of a chain; a side itself as [A B]_ij."""
+    speller = Speller()
+    if isinstance(each.value, MatrixExpr):
+        return speller.matrix(each.value)
+    if each.value is not None:
+        return speller.rule(each.value)
+    whole = side or t.Text("the side")
+    if not chain.entry:
+        return whole
+    return t.Script(t.Fenced(whole, "[", "]"), index_row(tuple(map(speller.index, chain.entry))))
+
+
+def _needs(proof: Proof) -> Iterator[b.Words]:
+    """Which engine decided, and what the steps of a proof for all sizes need."""
+    answer = proof.equality
+    if not answer:
+        return
+    yield (f"decided: {answer.reason}",)
+    found = answer.exposition
+    if found is None:
+        return
+    with suppress(SymattnError):
+        words = [f"{found.steps} steps replayed by the checker"] if found.steps else []
+        words += [f"{found.bounds} bounds of indices shown"] if found.bounds else []
+        if words:
+            yield ("; ".join(words),)
+        for rule in found.divisors[:2]:
+            yield ("not 0, as every term is positive: ", Speller().rule(rule))
+    if answer.partial:
+        yield ("a divisor may be 0, or an inverse or a root may not exist: there nothing is said",)
 
 
 def _is_open(proof: Proof) -> bool:

@@ -83,6 +83,11 @@ SOFTMAX: tuple[Identity, ...] = (
             ("unfold", "softmax(S)"),
         ),
         "subtracting the maximum makes the weights smaller",
+        behind=(
+            "weights: Softmax",
+            "exp: Exponential",
+            "exp_sum",
+        ),
     ),
     Identity(
         "key-shift",
@@ -185,6 +190,7 @@ SOFTMAX: tuple[Identity, ...] = (
             ("unfold", "softmax(ln(S))"),
         ),
         positive=("S",),
+        behind=("weights: RowRatio",),
     ),
     Identity(
         "sharpen",
@@ -201,6 +207,10 @@ SOFTMAX: tuple[Identity, ...] = (
         "masked keys leave no trace",
         sides=_deleted,
         misconception="a large negative number is as good as −∞",
+        behind=(
+            "masked",
+            "mask",
+        ),
     ),
     Identity(
         "mask-then-renormalise",
@@ -244,6 +254,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "Miller, Attention Is Off By One (2023)",
         "a head may attend to nothing",
         shapes=(("c", ("n", 1)), ("v", (1, "d_v"))),
+        behind=("weights: OffByOneSoftmax",),
     ),
     Identity(
         "tanh-sigmoid",

@@ -1,0 +1,1012 @@
+"""The lines of a proof as a textbook has them: a certificate's steps between its two sides.
+
+The checker's steps are replayed, and what every part of an entry becomes is kept. A line is one
+entry of a side of which the parts up to some height are as the steps leave them, and the others
+as the entry rules have them. So every line follows from the one before it by the steps taken at
+its height, and they are its reason. The lines of the right side are read from its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra.certificate import (
+    Atom,
+    Bound,
+    Checker,
+    Claim,
+    Form,
+    Mono,
+    Poly,
+    Refused,
+    Replay,
+    Step,
+    atoms_of,
+    cases,
+    claim_of,
+    decoded,
+    indices,
+    linear,
+    names,
+    plus_form,
+    put,
+    read_size,
+    settled,
+    spelled,
+    variable,
+)
+from symattn.arithmetic.functions import applied
+from symattn.documents import blocks as b
+from symattn.errors import CannotSpell
+from symattn.nodes import rule as r
+from symattn.nodes.entrywise import Diagonal
+from symattn.nodes.masks import Masked
+from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
+from symattn.notation.numbers import number
+from symattn.notation.text import line as spelled_line
+from symattn.notation.tree import Tree
+
+#: A value for every index that is displayed as something else.
+Places = Mapping[str, Form]
+
+_DELTA = "delta"
+
+
+@dataclass
+class Part:
+    """A part of an entry: its rule, its indices, what it becomes, and the steps that it takes."""
+
+    rule: Any
+    env: Mapping[Any, Form]
+    children: list[Part] = field(default_factory=list)
+    poly: Poly | None = None
+    own: list[Step] = field(default_factory=list)
+    #: Of a sum, its index and count in each part of the range.
+    ranges: list[tuple[str, Form]] = field(default_factory=list)
+
+    @property
+    def height(self) -> int:
+        """How many sums and quotients stand above one another in it."""
+        inner = max((child.height for child in self.children), default=0)
+        if isinstance(self.rule, r.Over):
+            return inner + (not isinstance(self.rule.den, r.Const))
+        return inner + isinstance(self.rule, r.Total | r.OfRow)
+
+    def walk(self) -> Iterator[Part]:
+        """The part and all parts of it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass
+class Comparison:
+    """Both sides at indices i and j, what cofactors add, and the steps from one to the other."""
+
+    sides: list[Part]
+    steps: list[Step]
+
+
+class Recorder(Checker):
+    """A checker that keeps what the parts of entries become."""
+
+    def __init__(self, steps: Sequence[Step], positive: Iterable[str] = ()) -> None:
+        super().__init__(steps, positive)
+        self.stack: list[Part] = []
+        self.silent = False
+        self.sides: list[Part] = []
+        self.compared: list[Comparison] = []
+        #: What conditions determine an index, once for every term of its sum.
+        self.met: dict[str, list[Form | None]] = {}
+        self.inverses: dict[str, Any] = {}
+        #: What is divided by and is not 0.
+        self.divisors: list[Poly] = []
+
+    def take(self, allowed: tuple[str, ...], before: str) -> Step:
+        step = super().take(allowed, before)
+        if self.stack:
+            self.stack[-1].own.append(step)
+        return step
+
+    def _kept(self, part: Part, evaluated: Callable[[], Poly | None]) -> Poly | None:
+        if self.stack:
+            self.stack[-1].children.append(part)
+        self.stack.append(part)
+        try:
+            part.poly = evaluated()
+        finally:
+            self.stack.pop()
+        return part.poly
+
+    def entry(self, expr: Any, i: Form, j: Form) -> Poly | None:
+        if self.stack or self.silent:
+            return super().entry(expr, i, j)
+        side = Part(expr, {"i": i, "j": j})
+        self.sides.append(side)
+        return self._kept(side, lambda: super(Recorder, self).entry(expr, i, j))
+
+    def value(self, rule: r.Rule, env: Mapping[Any, Form]) -> Poly | None:
+        if self.silent:
+            return super().value(rule, env)
+        return self._kept(Part(rule, dict(env)), lambda: super(Recorder, self).value(rule, env))
+
+    def in_parts(self, size: Form, evaluated: Callable[[Form], Any]) -> Any:
+        found = super().in_parts(size, evaluated)
+        if self.stack and not self.silent:
+            self.stack[-1].ranges = [pair for _, pair in found]
+        return found
+
+    def as_known(self, atom: Atom) -> Poly:
+        self.silent, before = True, self.silent
+        try:
+            return super().as_known(atom)
+        finally:
+            self.silent = before
+
+    def eliminated(
+        self,
+        step: Step,
+        pair: tuple[str, Form],
+        others: Bound,
+        factors: list[tuple[Atom, Fraction]],
+        dependent: set[str],
+    ) -> Poly:
+        value = self.solved(factors[step["factor"]][0], pair[0]) if step["inside"] else None
+        self.met.setdefault(pair[0], []).append(value)
+        return super().eliminated(step, pair, others, factors, dependent)
+
+    def inverse(self, base: Any, i: Form, j: Form) -> Poly | None:
+        self.inverses[f"({sympy.srepr(base)})⁻¹"] = sympy.Inverse(base)
+        return super().inverse(base, i, j)
+
+    def divisor(self, below: Poly, empty: Any, power: int = 1) -> Poly:
+        count = self.count
+        if any(below) and self.never_zero(below):
+            self.divisors.append(below)
+        self.count = count  # the numbers of indices are those of the trace
+        return super().divisor(below, empty, power)
+
+    def vanishes(self, difference: Poly) -> None:
+        before = self.done
+        super().vanishes(difference)
+        self.compared.append(Comparison(self.sides, self.steps[before : self.done]))
+        self.sides = []
+
+
+@dataclass
+class Case:
+    """The comparisons of one case of sizes, and what cofactors add."""
+
+    sizes: list[tuple[Any, Any]]
+    claim: Claim
+    checker: Any
+    #: The expression that a letter stands for where functions are letters.
+    hidden: Mapping[Any, Any]
+    #: What each assumed equation is used for.
+    uses: Sequence[Any]
+    factors: list[Any]
+    added: list[tuple[Any, Any]] = field(default_factory=list)
+
+
+class Recording(Replay):
+    """A replay that keeps the comparisons of every case of sizes."""
+
+    checker = Recorder
+
+    def __init__(self, claim: Claim, uses: Sequence[Any], letters_only: bool) -> None:
+        super().__init__(claim, uses, letters_only)
+        self.found: list[Case] = []
+        self.path: list[tuple[Any, Any]] = []
+
+    @classmethod
+    def of(cls, certificate: Any) -> Recording:
+        """The replay of a certificate."""
+        claim = claim_of(certificate["statement"])
+        replay = cls(claim, certificate["uses"], certificate["letters_only"])
+        replay.check(certificate["proof"], replay.claim)
+        return replay
+
+    def check(self, proof: Any, claim: Claim, depth: int = 0) -> None:
+        if "split" not in proof:
+            super().check(proof, claim, depth)
+            return
+        size, least = read_size(proof["split"]), read_size(proof["least"])
+        for case, inner in zip(cases(size, least, depth), proof["cases"], strict=True):
+            self.path += case.items()
+            self.check(inner, claim.put(case), depth + 1)
+            del self.path[-1:]
+
+    def entries(self, checker: Any, claim: Claim, cofactors: Sequence[Any]) -> None:
+        hidden = {letter: expr for expr, letter in (self.letters or {}).items()}
+        factors = [decoded(c) for c, *_ in cofactors]
+        self.found.append(Case([*self.path], claim, checker, hidden, self.uses, factors))
+        super().entries(checker, claim, cofactors)
+
+    def product_of(self, *parts: Any) -> tuple[Any, Any]:
+        found = super().product_of(*parts)
+        self.found[-1].added.append(found)
+        return found
+
+
+# ---- what is displayed -------------------------------------------------------------------------
+
+_ONE, _ZERO = r.Const(sympy.S.One), r.Const(sympy.S.Zero)
+_NEVER = r.Const(-sympy.oo)
+
+
+def symbol(name: str) -> sympy.Symbol:
+    """An index or a size; a size is known to be positive."""
+    if name[:1] in ("#", "_"):
+        return sympy.Symbol(name, integer=True)
+    if name[:1] == "+":  # how much larger one size is than another
+        return sympy.Symbol(name, integer=True, nonnegative=True)
+    return sympy.Symbol(name, integer=True, positive=True)
+
+
+def place_of(one: Form) -> Any:
+    """A linear form as an index; a permuted one is π(l). Raises `CannotSpell` for a sum of it."""
+    out = sympy.S.Zero
+    for atom, c in one:
+        if isinstance(atom, tuple):
+            if len(one) > 1 or c != 1:
+                raise CannotSpell("a sum of a permuted index")
+            _, name, back, inner = atom
+            sign = f"π{'⁻¹' * back}"
+            return sympy.Function(sign if name == "P" else f"{sign}_{name}")(place_of(inner))
+        out += c * symbol(atom) if atom else c
+    return out
+
+
+def total(terms: Sequence[r.Rule]) -> r.Rule:
+    """A sum without zeros."""
+    kept = tuple(term for term in terms if term != _ZERO)
+    return _ZERO if not kept else kept[0] if len(kept) == 1 else r.Plus(kept)
+
+
+def product_of(factors: Sequence[r.Rule]) -> r.Rule:
+    """A product without ones, which is 0 with a 0."""
+    kept = tuple(factor for factor in factors if factor != _ONE)
+    if _ZERO in kept:
+        return _ZERO
+    return _ONE if not kept else kept[0] if len(kept) == 1 else r.Times(kept)
+
+
+def moved(poly: Poly, places: Places) -> Poly:
+    """A polynomial with forms put in for indices; sums keep their ranges' names.
+
+    Raises `CannotSpell` where an exponent would fall apart into several.
+    """
+    out: Poly = {}
+    for mono, c in poly.items():
+        for new, k in _moved_mono(mono, places).items():
+            out[new] = out.get(new, Fraction(0)) + c * k
+    return {mono: c for mono, c in out.items() if c}
+
+
+def _moved_mono(mono: Mono, places: Places) -> Poly:
+    powers: dict[Atom, Fraction] = {}
+    for atom, p in mono:
+        new, times_ = _moved_atom(atom, places)
+        if new is not None:
+            powers[new] = powers.get(new, Fraction(0)) + p * times_
+    return settled(powers)
+
+
+def _moved_atom(atom: Atom, places: Places) -> tuple[Atom | None, Fraction]:
+    """The atom, None for a condition that holds, and how often an exponent is to be taken."""
+    once = Fraction(1)
+    match atom:
+        case ("entry", name, i, j):
+            return ("entry", name, put(i, places), put(j, places)), once
+        case ("δ", one, other):
+            one, other = sorted((put(one, places), put(other, places)), key=str)
+            return (None if one == other else ("δ", one, other)), once
+        case ("exp", mono):
+            found = _moved_mono(mono, places)
+            if len(found) != 1:
+                raise CannotSpell("an exponent of several terms")
+            ((new, c),) = found.items()
+            return ("exp", new), c
+        case ("sum", sizes, mono):
+            found = _moved_mono(mono, places)
+            if len(found) != 1 or 1 not in found.values():
+                raise CannotSpell("a sum of several terms")
+            return ("sum", tuple((n, put(s, places)) for n, s in sizes), next(iter(found))), once
+        case ("line", name, (index, size), items):
+            items = frozenset(moved(dict(items), places).items())
+            return ("line", name, (index, put(size, places)), items), once
+        case ("poly" | "fn", *_, items):
+            return (*atom[:-1], frozenset(moved(dict(items), places).items())), once
+        case ("index", name) if name in places:
+            raise CannotSpell("an index as a number")
+    return atom, once
+
+
+_KINDS = ("prime", "size", "name", "δ", "exp", "fn", "entry", "index", "line", "poly", "sum")
+
+
+class Display:
+    """Parts and polynomials of one case as entry rules."""
+
+    def __init__(self, case: Case) -> None:
+        self.checker, self.hidden = case.checker, dict(case.hidden)
+        claim = case.claim
+        sides = [claim.left, claim.right]
+        sides += [expr for steps in claim.steps for _, expr in steps]
+        sides += [side for pair in claim.where for side in pair]
+        found = [
+            part
+            for side in sides
+            for part in sympy.preorder_traversal(side)
+            if isinstance(part, sympy.MatrixSymbol)
+        ]
+        self.matrices = {letter.name: case.hidden.get(letter, letter) for letter in found}
+        self.order = {name: k for k, name in enumerate(self.matrices)}
+
+    # ---- polynomials -----------------------------------------------------------------------
+
+    def of_poly(self, poly: Poly | None) -> r.Rule:
+        """A polynomial, over a common denominator where all its terms have one."""
+        if poly is None:
+            return _NEVER
+        if len(poly) > 1:
+            below = frozenset.intersection(
+                *(frozenset((a, p) for a, p in mono if p < 0 and a[0] != "exp") for mono in poly)
+            )
+            if below:
+                top = {mono - below: c for mono, c in poly.items()}
+                over = frozenset((atom, -p) for atom, p in below)
+                return r.Over(self.of_poly(top), self.of_mono(over, Fraction(1)))
+        terms = sorted(poly.items(), key=lambda term: self._rank(*term))
+        return total([self.of_mono(mono, c) for mono, c in terms])
+
+    def _rank(self, mono: Mono, c: Fraction) -> Any:
+        known = sorted(self.order.get(name, 99) for name in _letters(mono))
+        return c < 0, not known, known, [str(self._order(a)) for a, _ in atoms_of(mono)]
+
+    def _order(self, atom: Atom) -> Any:
+        rank = self.order.get(atom[1].rstrip("°⁻¹"), 99) if atom[0] == "entry" else 0
+        return _KINDS.index(atom[0]), rank, spelled(atom)
+
+    def of_mono(self, mono: Mono, c: Fraction) -> r.Rule:
+        """A product of powers with a number before it."""
+        above: list[r.Rule] = []
+        below: list[r.Rule] = []
+        exponent = [(inner, p) for (kind, inner, *_), p in atoms_of(mono) if kind == "exp"]
+        exponent.sort(key=lambda term: self._rank(*term))
+        for kind in _KINDS:
+            if kind == "exp" and exponent:
+                above.append(r.Exp(total([self.of_mono(inner, p) for inner, p in exponent])))
+                continue
+            for atom, p in sorted(mono, key=lambda pair: self._order(pair[0])):
+                if atom[0] == kind != "exp":
+                    (above if p > 0 else below).append(self.powered(atom, abs(p)))
+        number_ = [r.Const(sympy.Integer(abs(c.numerator)))] if abs(c.numerator) != 1 else []
+        under = [r.Const(sympy.Integer(c.denominator))] if c.denominator != 1 else []
+        top = product_of([*number_, *above])
+        if below or under:
+            top = r.Over(top, product_of([*under, *below]))
+        if c > 0:
+            return top
+        return r.Times((r.Const(sympy.S.NegativeOne), top))
+
+    def powered(self, atom: Atom, p: Fraction) -> r.Rule:
+        """An atom to a power > 0."""
+        exponent = sympy.Rational(p.numerator, p.denominator)
+        match atom:
+            case ("prime", value):
+                return r.Const(sympy.Integer(value) ** exponent)
+            case ("size", name):
+                return r.Const(symbol(name) ** exponent)
+            case ("name", "π", _):
+                return r.Const(sympy.pi**exponent)
+            case ("name", name, _):
+                return r.Const(sympy.Symbol(name, positive=True) ** exponent)
+        base = self.of_atom(atom)
+        if p.denominator == 2:
+            base, p = r.Apply("√", base), p * 2
+        if p.denominator != 1:
+            raise CannotSpell("a broken power")
+        return base if p == 1 else r.Power(base, int(p))
+
+    def of_atom(self, atom: Atom) -> r.Rule:
+        """An atom."""
+        match atom:
+            case ("entry", name, i, j):
+                return self.entry(name, i, j)
+            case ("δ", one, other):
+                return self.delta(one, other)
+            case ("sum", sizes, mono):
+                body = self.of_mono(mono, Fraction(1))
+                for name, size in reversed(sizes):
+                    body = r.Total(body, symbol(name), place_of(size))
+                return body
+            case ("line", name, (index, size), items):
+                body = self.of_poly(dict(items))
+                return r.OfRow(name, (body,), symbol(index), place_of(size))
+            case ("poly", items):
+                return self.of_poly(dict(items))
+            case ("fn", name, items):
+                return r.Apply(name, self.of_poly(dict(items)))
+        raise CannotSpell(f"{atom[0]} has no spelling")
+
+    def entry(self, name: str, i: Form, j: Form) -> r.Rule:
+        """An entry of a letter, of a vector with one index."""
+        if name in self.matrices:
+            matrix = self.matrices[name]
+        elif name in self.checker.inverses:
+            matrix = self.matrix(self.checker.inverses[name])
+        elif name.endswith("⁻¹") and name[:-2] in self.matrices:
+            matrix = sympy.Inverse(self.matrices[name[:-2]])
+        elif name.endswith("°") and name[:-1] in self.matrices:
+            matrix = sympy.MatrixSymbol(f"{name[:-1]}'", *self.matrices[name[:-1]].shape)
+        else:
+            raise CannotSpell(f"{name} is no letter")
+        return self.entry_of(matrix, place_of(i), place_of(j))
+
+    def entry_of(self, matrix: Any, i: Any, j: Any) -> r.Rule:
+        """An entry; of a vector with one index, of a number with none."""
+        out = r.Entry(matrix, i, j)
+        if isinstance(matrix, sympy.MatrixSymbol) and 1 in matrix.shape and len(matrix.name) == 1:
+            kept = tuple(k for k, size in zip((i, j), matrix.shape, strict=True) if size != 1)
+            return r.Named(matrix.name.lower(), kept, out) if kept else out
+        return out
+
+    def delta(self, one: Form, other: Form) -> r.Rule:
+        """δ_ij, 1 where the two are the same."""
+        i, j = sorted((place_of(one), place_of(other)), key=str)
+        value = r.Cases(r.Ordinal(i), "=", r.Ordinal(j), _ONE, _ZERO)
+        return r.Named(_DELTA, (i, j), value)
+
+    # ---- parts -----------------------------------------------------------------------------
+
+    def shown(self, part: Part, places: Places, level: int) -> r.Rule:
+        """A part of which everything up to a height is as the steps leave it."""
+        if part.poly is None:
+            return _NEVER
+        out = self._rule(part, places, level)
+        if part.height <= level:
+            final = self.of_poly(moved(part.poly, places))
+            if key(final) != key(out):
+                return final
+        return out
+
+    def _rule(self, part: Part, places: Places, level: int) -> r.Rule:
+        """A part whose rule is kept."""
+
+        def inner(child: Part) -> r.Rule:
+            return self.shown(child, places, level)
+
+        def at(index: Any) -> Form:
+            return put(linear(index, part.env), places)
+
+        match part.rule:
+            case r.Entry(matrix, i, j):
+                if part.children and level >= 0 and stands_for(matrix):
+                    return inner(part.children[0])
+                if part.poly == {} or matrix_name(matrix) in self.checker.permuted:
+                    return self.of_poly(moved(part.poly or {}, places))
+                return self.entry_of(self.matrix(matrix), place_of(at(i)), place_of(at(j)))
+            case r.Const(sympy.Rational(p=top, q=below)) if below > 1:
+                return r.Over(r.Const(sympy.Integer(top)), r.Const(sympy.Integer(below)))
+            case r.Const():
+                return part.rule
+            case r.Ordinal(index) if not isinstance(index, sympy.Pow | sympy.Mul):
+                return r.Ordinal(place_of(at(index)))
+            case r.Named():
+                return inner(part.children[0])
+            case r.Plus():
+                return total([*map(inner, part.children)])
+            case r.Times():
+                return product_of([*map(inner, part.children)])
+            case r.Over():
+                below, above = map(inner, part.children)
+                return _ZERO if above == _ZERO else above if below == _ONE else r.Over(above, below)
+            case r.Exp():
+                body = inner(part.children[0])
+                return _ZERO if body == _NEVER else _ONE if body == _ZERO else r.Exp(body)
+            case r.Apply(name, _) | r.Power(_, name):
+                return replace(part.rule, body=inner(part.children[0]))
+            case r.Total():
+                return self._total(part, places, level)
+            case r.OfRow(name, _, index, _) if len(part.children) == len(part.ranges) == 1:
+                ((index, size),) = part.ranges
+                body = inner(part.children[0])
+                return r.OfRow(name, (body,), symbol(index), place_of(put(size, places)))
+            case r.Cases(r.Ordinal(left), "=", r.Ordinal(right)) if len(part.children) == 2:
+                one, other = at(left), at(right)
+                value, rest = map(inner, part.children)
+                if one == other:
+                    return value
+                if rest == _ZERO:
+                    return product_of([self.delta(one, other), value])
+                i, j = map(place_of, (one, other))
+                return r.Cases(r.Ordinal(i), "=", r.Ordinal(j), value, rest)
+            case r.Cases() if len(part.children) == 1:
+                return inner(part.children[0])
+        return self.of_poly(moved(part.poly or {}, places))
+
+    def matrix(self, matrix: Any) -> Any:
+        """A matrix whose letters are the expressions that they hide."""
+        return matrix.xreplace(self.hidden)
+
+    def _total(self, part: Part, places: Places, level: int) -> r.Rule:
+        """Σ in the parts of its range; one whose index is determined has a single term."""
+        terms = []
+        for child, (index, count) in zip(part.children, part.ranges, strict=False):
+            if child.poly == {}:
+                continue
+            if not index:
+                terms.append(self.shown(child, places, level))
+                continue
+            met = self.checker.met.get(index, [])
+            seen = child.height <= level or self.has_condition(child)
+            same = seen and len({*met}) == 1 and len(met) == len(child.poly or {})
+            value = met[0] if same else ()
+            if value is None:
+                continue
+            if value != () and names(value) <= self.visible(part):
+                terms.append(self.shown(child, {**places, index: put(value, places)}, level))
+                continue
+            low = plus_form(child.env[part.rule.index], variable(index), -1)
+            size = place_of(put(count, places))
+            start, name = sympy.S.Zero, index
+            if names(low):
+                start, name = place_of(put(low, places)), f"{index}+"
+                self.checker.sizes[name] = count
+                shift = plus_form(variable(name), put(low, places), -1)
+                body = self.shown(child, {**places, index: shift}, level)
+            else:
+                body = self.shown(child, places, level)
+            if body != _ZERO:
+                terms.append(r.Total(body, symbol(name), size, start))
+        return total(terms)
+
+    def has_condition(self, part: Part) -> bool:
+        """Whether a condition on indices stands in a part, outside of sums."""
+        match part.rule:
+            case r.Total() | r.OfRow():
+                return False
+            case r.Cases(_, "=", _) if len(part.children) == 2:
+                return True
+            case r.Entry(matrix) if matrix_name(matrix) in self.checker.permuted:
+                return True
+        return any(map(self.has_condition, part.children))
+
+    def is_eliminated(self, part: Part) -> bool:
+        """Whether conditions determine every index of a sum, which is then not displayed."""
+        if not all(map(self.has_condition, part.children)):
+            return False
+        met = [self.checker.met.get(index, []) for index, _ in part.ranges]
+        pairs = zip(met, part.children, strict=False)
+        return all(len({*one}) == 1 and len(one) == len(child.poly or {}) for one, child in pairs)
+
+    def visible(self, part: Part) -> frozenset[str]:
+        """The indices that a part is evaluated at."""
+        return frozenset().union(*map(names, part.env.values()))
+
+
+def parted(at: Form) -> tuple[Form, str]:
+    """Where a part of a range begins, and its own index, "" of a single place."""
+    index = max(names(at), key=lambda name: int(name[1:]), default="")
+    return (plus_form(at, variable(index), -1) if index else at), index
+
+
+def stands_for(matrix: Any) -> bool:
+    """Whether an entry of it is one of the expression that was opened for it: no derivative is."""
+    return isinstance(matrix, sympy.MatrixSymbol | sympy.Inverse)
+
+
+def matrix_name(matrix: Any) -> str:
+    """The name of a letter."""
+    return matrix.name if isinstance(matrix, sympy.MatrixSymbol) else ""
+
+
+def _letters(mono: Mono) -> set[str]:
+    found: set[str] = set()
+    left: list[Any] = [atom for atom, _ in mono]
+    while left:
+        match left.pop():
+            case ("entry", name, *_):
+                found.add(name)
+            case ("exp", inner) | ("sum", _, inner):
+                left += [atom for atom, _ in inner]
+            case ("poly" | "fn" | "line", *_, items):
+                left += [atom for inner, _ in items for atom, _ in inner]
+    return found
+
+
+# ---- lines that say the same -------------------------------------------------------------------
+
+
+def key(rule: r.Rule, bound: Mapping[Any, Any] | None = None) -> Any:
+    """What a rule says, whatever the order of factors and terms and the names of indices."""
+    bound = bound or {}
+
+    def inner(one: r.Rule) -> Any:
+        return key(one, bound)
+
+    def under(index: Any) -> dict[Any, Any]:
+        return {**bound, index: sympy.Symbol(f"@{len(bound)}")}
+
+    def at(index: Any) -> str:
+        return str(sympy.sympify(index, strict=True).xreplace(dict(bound)))
+
+    match rule:
+        case r.Named(_, _, value):
+            return inner(value)
+        case r.Entry(matrix, i, j):
+            return ("entry", str(matrix), at(i), at(j))
+        case r.Ordinal(index):
+            return ("ordinal", at(index))
+        case r.Plus() | r.Times() | r.Over() | r.Power() | r.Const():
+            terms = _terms(rule, bound)
+            return ("sum", tuple(sorted(terms, key=str)))
+        case r.Total(body, index, size, start):
+            within = under(index)
+            return ("Σ", at(size), at(start), key(body, within))
+        case r.OfRow(name, (body,), index, size) if index is not None:
+            return (name, at(size), key(body, under(index)))
+        case r.Exp(body):
+            return ("exp", inner(body))
+        case r.Apply(name, body):
+            return (name, inner(body))
+        case r.Cases(left, sign, right, value, otherwise):
+            sides = sorted(map(str, map(inner, (left, right)))) if sign == "=" else [left, right]
+            return ("cases", sign, *map(str, sides), inner(value), inner(otherwise))
+    return ("rule", str(rule))
+
+
+def _terms(rule: r.Rule, bound: Mapping[Any, Any]) -> list[Any]:
+    if isinstance(rule, r.Plus):
+        return [term for one in rule.terms for term in _terms(one, bound)]
+    number_, powers = Fraction(1), dict[Any, int]()
+    for base, p in _factors(rule, 1):
+        if isinstance(base, r.Const) and isinstance(base.value, sympy.Rational) and base.value:
+            number_ *= Fraction(int(base.value.p), int(base.value.q)) ** p
+            continue
+        word: Any = ("const", str(base.value)) if isinstance(base, r.Const) else None
+        if isinstance(base, r.Plus):
+            word = ("sum", tuple(sorted(_terms(base, bound), key=str)))
+        word = word or key(base, bound)
+        powers[word] = powers.get(word, 0) + p
+    return [(number_, tuple(sorted(powers.items(), key=str)))]
+
+
+def _factors(rule: r.Rule, p: int) -> Iterator[tuple[r.Rule, int]]:
+    match rule:
+        case r.Times(factors):
+            for factor in factors:
+                yield from _factors(factor, p)
+        case r.Over(num, den):
+            yield from _factors(num, p)
+            yield from _factors(den, -p)
+        case r.Power(body, exponent):
+            yield from _factors(body, p * exponent)
+        case _:
+            yield rule, p
+
+
+# ---- the chain ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a chain of equations, as an entry rule or a matrix, and why it follows.
+
+    A line without a value is the side itself.
+    """
+
+    value: Any
+    reason: b.Words = ()
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A chain from one side to the other, of an entry or, where there is none, of the matrices.
+
+    `when` says of which sizes and entries.
+    """
+
+    lines: tuple[Line, ...]
+    entry: tuple[Any, ...] = ()
+    when: str = ""
+
+
+def _exp(exponent: Tree) -> Tree:
+    return t.power(t.Ident("e"), exponent)
+
+
+_X, _Y, _NONE = t.Ident("x"), t.Ident("y"), t.Num("0")
+_TWICE = _exp(t.times([t.Num("2"), _X]))
+
+
+def _function(name: str, value: Tree) -> b.Words:
+    return (t.equation(applied(name, _X), (t.EQUALS, t.inline(value))),)
+
+
+_SAYS: Mapping[str, b.Words] = {
+    "delta": ("of a sum with δ one term is left",),
+    "identity": ("a matrix times its inverse is ", t.Ident("I")),
+    "count": ("all terms are the same",),
+    "merge": ("a product of sums is one sum, in any order",),
+    "permute": ("the same terms in another order",),
+    "meet": ("the factor δ is 0 where its indices differ",),
+    "prefix": ("a longer sum less what comes before it",),
+}
+_FUNCTIONS: Mapping[str, b.Words] = {
+    "tanh": _function(
+        "tanh", t.Frac(t.plus([_TWICE, t.negated(t.Num("1"))]), t.plus([_TWICE, t.Num("1")]))
+    ),
+    "σ": _function("σ", t.Frac(_exp(_X), t.plus([_exp(_X), t.Num("1")]))),
+    "max0": _function("max0", t.Frac(t.plus([_X, t.Fenced(_X, "|", "|")]), t.Num("2"))),
+    "ln": (t.equation(_exp(applied("ln", _X)), (t.EQUALS, _X)),),
+    "√": ("the root of a product of numbers ≥ 0 is a product of roots",),
+}
+_OF_POWERS: b.Words = (
+    t.equation(_exp(t.plus([_X, _Y])), (t.EQUALS, t.times([_exp(_X), _exp(_Y)]))),
+)
+_LEAVES: b.Words = ("constant factors leave the sum",)
+_TERMWISE: b.Words = ("the sum is taken term by term",)
+_DERIVED: b.Words = ("differentiated",)
+_CANCEL: b.Words = ("common factors cancel",)
+_ALL_CANCEL: b.Words = ("the terms cancel",)
+_DEFINED: b.Words = ("by definition",)
+_HIDDEN: b.Words = (
+    "hidden scores are −∞, and ",
+    t.equation(_exp(number("-inf")), (t.EQUALS, _NONE)),
+)
+_SCALED: b.Words = (
+    t.call(t.Ident("diag", roman=True), _X),
+    " multiplies row ",
+    t.Ident("i"),
+    " by ",
+    t.Script(_X, t.Ident("i")),
+)
+_MULTIPLIED: b.Words = ("multiplied out",)
+
+
+class Chain:
+    """The lines of one comparison."""
+
+    def __init__(self, case: Case, comparison: Comparison, assumed: Sequence[Tree]) -> None:
+        self.case, self.comparison, self.assumed = case, comparison, assumed
+        self.display = Display(case)
+
+    def lines(self) -> Lines:
+        """The chain. Raises `CannotSpell` for what has no notation."""
+        left, right = map(self.side, self.comparison.sides[:2])
+        keys = [key(line.value) for line in left], [key(line.value) for line in right]
+        met = [(a + b, a) for a, x in enumerate(keys[0]) for b, y in enumerate(keys[1]) if x == y]
+        if met:
+            together, a = min(met)
+            out, b = left[: a + 1], together - a
+        else:
+            words = [_SAYS[step["rule"]] for step in self.comparison.steps if step["rule"] in _SAYS]
+            b = len(right) - 1
+            out = [*left, replace(right[b], reason=said(words or [("over one denominator",)]))]
+        back = [replace(one, reason=two.reason) for one, two in pairwise(right[: b + 1])]
+        out = [Line(None), *out, *back[::-1], Line(None, right[0].reason)]
+        return self.named(out)
+
+    def side(self, side: Part) -> list[Line]:
+        """The lines from a side to its normal form."""
+        if not side.children:  # a number
+            return [Line(self.display.of_poly(side.poly), _MULTIPLIED)]
+        (part,) = side.children
+        out = [Line(self.display.shown(part, {}, -1), self.definition(side))]
+        for level in range(part.height + 1):
+            value = self.display.shown(part, {}, level)
+            if key(value) != key(out[-1].value):
+                words = [self.reason(part, level), *([_ALL_CANCEL] if value == _ZERO else [])]
+                out.append(Line(value, said(words)))
+        first = out[0].value
+        itself = isinstance(first, r.Entry) and not stands_for(first.matrix)
+        return out[1:] if itself and len(out) > 1 else out
+
+    def definition(self, side: Part) -> b.Words:
+        """What is used to write down an entry."""
+        words = [_DEFINED]
+        words += [_HIDDEN] if side.rule.has(Masked) else []
+        words += [_SCALED] if side.rule.has(Diagonal) else []
+        return said(words)
+
+    def reason(self, part: Part, level: int) -> b.Words:
+        """What happens at a height."""
+        return said([w for one in part.walk() if one.height == level for w in self.reasons(one)])
+
+    def reasons(self, part: Part) -> Iterator[b.Words]:
+        """What happens to a part."""
+        for step in part.own:
+            before, _, after = step["gives"].partition("(Σ")
+            if step["rule"] == "separate" and after and before:
+                if "e^(" in before:
+                    yield _OF_POWERS
+                yield _LEAVES
+            elif step["rule"] == "hypothesis":
+                known = [k for kind, k, _ in self.case.uses if kind == "known"]
+                yield ("by ", self.assumed[known[step["equation"]]])
+            elif step["rule"] in _SAYS and not (
+                step["rule"] == "delta" and self.display.is_eliminated(part)
+            ):
+                yield _SAYS[step["rule"]]
+        match part.rule:
+            case r.Total() if len(part.children[0].poly or {}) > 1:
+                yield _TERMWISE
+            case r.Entry(matrix) if part.children:
+                yield self.meant(matrix) if stands_for(matrix) else _DERIVED
+            case r.Apply(name) if name in _FUNCTIONS:
+                yield _FUNCTIONS[name]
+            case r.Over() if part.height > part.children[1].height:
+                yield _CANCEL
+
+    def meant(self, matrix: Any) -> b.Words:
+        """Why an entry of a letter or an inverse is that of something else."""
+        for kind, k, flipped in self.case.uses:
+            one = self.case.claim.where[k][flipped] if kind in ("letter", "mirror") else None
+            letter = one.arg if isinstance(one, sympy.Transpose) else one
+            if letter is None or letter != matrix:
+                continue
+            if kind == "letter":
+                return ("by ", self.assumed[k])
+            symbol_, half = t.Ident(matrix.name), t.Ident(f"{matrix.name}'")
+            turned = t.power(half, t.Ident("T"))
+            minus = self.case.claim.where[k][1 - flipped].has(sympy.S.NegativeOne)
+            total_ = t.plus([half, t.negated(turned) if minus else turned])
+            meaning = t.equation(symbol_, (t.EQUALS, t.inline(t.Frac(total_, t.Num("2")))))
+            return ("by ", self.assumed[k], ": ", meaning)
+        return () if isinstance(matrix, sympy.Inverse) else (f"what {matrix_name(matrix)} is",)
+
+    def letters(self) -> tuple[dict[Any, Any], list[str]]:
+        """The letters of the outer indices, and those for indices of sums."""
+        taken = {name.lower() for name in self.display.matrices}
+        taken |= {str(s) for m in self.display.matrices.values() for s in m.free_symbols}
+        pool = [letter for letter in "ltrsuqwhgvxyz" if letter not in taken]
+        found: dict[Any, Any] = {}
+        for letter, at in self.comparison.sides[0].env.items():
+            low, index = parted(at)
+            if index and symbol(index) not in found:
+                place = sympy.Symbol(letter, integer=True)
+                found[symbol(index)] = (
+                    place - place_of(low).xreplace(found) if names(low) else place
+                )
+        return found, pool
+
+    def range(self, letter: str, at: Form, names_: Mapping[Any, Any]) -> str:
+        """Where an index runs: j ≤ m, i + 1 ≤ j ≤ m."""
+        low, index = parted(at)
+        own = sympy.Symbol(letter, integer=True)
+        if not index or own not in names_[symbol(index)].free_symbols:
+            place = place_of(at).xreplace(dict(names_))
+            return f"{letter} = {spelled_line(Speller().index(place))}"
+        start = place_of(low if names(low) else ())
+        last = start + place_of(self.case.checker.sizes[index]) - 1
+        ends = [spelled_line(Speller().index(end.xreplace(dict(names_)))) for end in (start, last)]
+        return f"{letter} ≤ {ends[1]}" if start == 0 else f"{ends[0]} ≤ {letter} ≤ {ends[1]}"
+
+    def divisor(self, poly: Poly) -> r.Rule:
+        """A divisor, its indices with letters."""
+        names_, pool = self.letters()
+        rule = self.display.of_poly(poly)
+        free = sorted({name for mono in poly for atom, _ in mono for name in indices(atom)})
+        for name in free:
+            if symbol(name) not in names_:
+                letter = "i" if len(free) == 1 else pool.pop(0)
+                names_[symbol(name)] = sympy.Symbol(letter, integer=True)
+        return renamed(rule, names_, pool)
+
+    def named(self, lines: Sequence[Line]) -> Lines:
+        """The lines with letters for their indices, those of sums by how deep they stand."""
+        names_, pool = self.letters()
+        env = self.comparison.sides[0].env
+        entry = tuple(place_of(index).xreplace(names_) for index in env.values())
+        shown = [
+            line if line.value is None else replace(line, value=renamed(line.value, names_, pool))
+            for line in lines
+        ]
+        when = [f"{size} = {value}".replace("+", "r") for size, value in self.case.sizes]
+        if len(self.case.checker.compared) > 1:
+            when += [self.range(letter, at, names_) for letter, at in env.items() if at]
+        if not isinstance(self.case.claim.left, MatrixExpr) or entry == (0, 0):
+            entry = ()
+        return Lines(tuple(shown), entry, ", ".join(when))
+
+
+def said(words: Sequence[b.Words]) -> b.Words:
+    """Reasons, each once."""
+    out: list[b.Inline] = []
+    for one in dict.fromkeys(filter(None, words)):
+        out += ["; ", *one] if out else one
+    return tuple(out) or _MULTIPLIED
+
+
+def renamed(rule: r.Rule, names_: Mapping[Any, Any], pool: Sequence[str]) -> r.Rule:
+    """A rule whose indices are these, those of sums the first of a pool that are free."""
+
+    def inner(one: r.Rule) -> r.Rule:
+        return renamed(one, names_, pool)
+
+    def at(index: Any) -> Any:
+        return sympy.sympify(index, strict=True).xreplace(dict(names_))
+
+    match rule:
+        case r.Entry(matrix, i, j):
+            return r.Entry(matrix, at(i), at(j))
+        case r.Ordinal(index):
+            return r.Ordinal(at(index))
+        case r.Named(letter, places, value):
+            return r.Named(letter, tuple(map(at, places)), inner(value))
+        case r.Total() | r.OfRow() if rule.index is not None:
+            if not pool:
+                raise CannotSpell("too many indices")
+            new = sympy.Symbol(pool[0], integer=True)
+            within = {**names_, rule.index: new}
+            out = r.rebuilt(rule, lambda one: renamed(one, within, pool[1:]))
+            changes = {"index": new, "size": at(rule.size)}
+            if isinstance(rule, r.Total):
+                changes["start"] = at(rule.start)
+            return replace(out, **changes)
+    return r.rebuilt(rule, inner)
+
+
+def combination(case: Case, assumed: Sequence[Tree]) -> Lines:
+    """Lhs = rhs + c (u L v − u R v) = rhs for an assumed L = R."""
+    terms = [case.claim.right]
+    for c, (one, other) in zip(case.factors, case.added, strict=True):
+        terms += [sympy.MatMul(c, one), sympy.MatMul(-c, other)]
+    total_ = sympy.MatAdd(*terms).xreplace(case.hidden)
+    by = said([("by ", one) for one in assumed])
+    return Lines((Line(None), Line(total_, _MULTIPLIED), Line(None, by)))
+
+
+@dataclass(frozen=True)
+class Exposition:
+    """The chains of a proof, one for each case of sizes and each part of the entries.
+
+    `sides` are those of the statement, `steps` how many the checker takes, `bounds` how many of
+    them say where an index lies, `divisors` what is divided by and shown not to be 0, `equations`
+    what is assumed.
+    """
+
+    chains: list[Lines]
+    steps: int
+    bounds: int
+    divisors: list[r.Rule]
+    equations: list[Tree]
+    sides: tuple[Any, Any]
+
+
+def exposition(certificate: Any) -> Exposition:
+    """A certificate as a textbook has it.
+
+    Without chains where the sides are the same expression, or a line has no notation.
+    """
+    replay = Recording.of(certificate)
+    speller, claim = Speller(), claim_of(certificate["statement"])
+    assumed = [
+        t.equation(speller.meaning(one), (t.EQUALS, speller.meaning(other)))
+        for one, other in claim.where
+    ]
+    chains: list[Lines] = []
+    divisors: dict[Any, r.Rule] = {}
+    with suppress(CannotSpell, Refused):  # an index that is not linear has no notation here
+        for case in replay.found:
+            found = [Chain(case, comparison, assumed) for comparison in case.checker.compared]
+            chains += [combination(case, assumed)] if case.factors else [c.lines() for c in found]
+            for poly in case.checker.divisors if found else ():
+                rule = found[0].divisor(poly)
+                divisors.setdefault(key(rule), rule)
+    steps = [step for case in replay.found for step in case.checker.steps]
+    bounds = [need for step in steps for need in step.get("needs", ()) if "#" in need]
+    return Exposition(
+        chains, len(steps), len(bounds), [*divisors.values()], assumed, (claim.left, claim.right)
+    )

@@ -1,0 +1,253 @@
+"""Every line that a proof prints is equal to the one before it: read back and worked out."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from symattn import IDENTITIES, Attention, SymattnError, equal, prove
+from symattn.algebra.equality import Equality
+from symattn.algebra.proof_lines import Lines
+from symattn.cli import main
+from symattn.documents.blocks import spelled
+from symattn.nodes.spell import Speller
+from symattn.notation.latex import latex
+from symattn.notation.text import line as text_line
+from tests.oracle import Statement
+from tests.proof_reader import Reader, Unread, tokens
+from tests.shares import share
+from tests.statements import STATEMENTS
+
+TRUE = [row for row in STATEMENTS if row.holds and not row.options.get("sizes")]
+
+
+def bound(answer: Equality, drawn: dict[str, Any]) -> dict[str, Any]:
+    """The letters and sizes of a draw, with the sizes that the reading has names of its own for."""
+    values = {name: drawn[name] for name, _ in answer.reading if name in drawn}
+    values |= {f"{name}'": value for name, value in values.items()}  # of A = Aᵀ
+    for name, shape in answer.reading:
+        if " × " in shape and name in values:
+            pairs = zip(shape.split(" × "), np.atleast_2d(values[name]).shape, strict=True)
+            for size, number in pairs:
+                named = re.fullmatch(r"[^\W\d]\w*", size)
+                if named and values.setdefault(size, number) != number:
+                    raise Unread("sizes that differ from the reading's")
+    sizes = {name: value for name, value in drawn.items() if isinstance(value, int)}
+    return {**sizes, **values}
+
+
+def places(chain: Lines, values: dict[str, Any], shape: tuple[int, ...]) -> Iterator[Any]:
+    """The indices of a chain, and the entry of the matrix that it is about."""
+    if re.search(r"\w+ = [^,]*r0", chain.when):  # of sizes, of which there is one choice here
+        return
+    for i in range(1, shape[0] + 1):
+        for j in range(1, shape[1] + 1):
+            at = {"i": i, "j": j}
+            if all(within(words, values, at) for words in chain.when.split(", ") if words):
+                texts = [latex(Speller().index(one)) for one in chain.entry] or ["1", "1"]
+                entry = [int(Reader("", values, at).index(tokens(text))) for text in texts]
+                if entry[0] <= shape[0] and entry[1] <= shape[1]:
+                    yield at, entry
+
+
+def within(words: str, values: dict[str, Any], at: dict[str, int]) -> bool:
+    """Whether indices are as ``i + 1 ≤ j ≤ n`` or ``j = i`` says."""
+    ends = re.split(r" [≤=] ", words.replace("−", "-"))
+    numbers = [Reader(end, values, at).value() for end in ends]
+    if "=" in words:
+        return numbers[0] == numbers[1]
+    return all(one <= other for one, other in pairwise(numbers))
+
+
+def wrong_lines(row: Statement, answer: Equality, change: Any = None) -> tuple[int, list[str]]:
+    """How many lines were read, and those that are not what NumPy says of the side.
+
+    `change` of a line and its number plants a mistake.
+    """
+    count, wrong = 0, []
+    drawn = next(iter(row.draws(3, 1)))
+    values = bound(answer, drawn)
+    parameters = row.sides.__code__.co_varnames[: row.sides.__code__.co_argcount]
+    with np.errstate(all="ignore"):
+        sides = row.sides(**{name: drawn[name] for name in parameters})
+    side = np.broadcast_arrays(*map(np.atleast_2d, sides))[0]
+    assert answer.exposition is not None
+    for chain in answer.exposition.chains:
+        shown = [line.value for line in chain.lines if line.value is not None and chain.lines[1:]]
+        texts = [latex(Speller().rule(one)) for one in shown if not hasattr(one, "shape")]
+        texts = [change(k, text) for k, text in enumerate(texts)] if change else texts
+        for at, (i, j) in list(places(chain, values, side.shape))[:6]:
+            expected = float(side[i - 1, j - 1])
+            for text in texts:
+                found = Reader(text, values, at).value()
+                count += 1
+                if not math.isclose(found, expected, rel_tol=1e-7, abs_tol=1e-9):
+                    wrong.append(f"{row.text}: {text} at {at} is {found}, not {expected}")
+    return count, wrong
+
+
+@pytest.mark.parametrize("start", share(range(30), 30))
+def test_every_line_is_equal_to_the_one_before(start: int) -> None:
+    """Every line is the number that NumPy gets for the side; most statements can be read."""
+    read, rows = 0, TRUE[start::30]
+    for row in rows:
+        answer = equal(row.text, **row.options)
+        if answer.certified:
+            try:
+                count, wrong = wrong_lines(row, answer)
+            except Unread:
+                continue
+            assert not wrong
+            read += count > 0
+    assert read > len(rows) / 3
+
+
+def test_a_wrong_line_is_noticed() -> None:
+    """A factor, an index and a sign are changed, in each line that has them."""
+    row = TRUE[0]
+    assert row.text == "softmax(S + c 1^T) = softmax(S)"
+    answer = equal(row.text, **row.options)
+    for old, new in (("e^{", "2 e^{"), ("s_{il}", "s_{ij}"), ("_{l = 1}", "_{l = 2}")):
+        for line in range(3):
+            planted: list[str] = []
+
+            def change(k: int, text: str, at: Any = (line, old, new, planted)) -> str:
+                number, before, after, found = at
+                if k == number and before in text:
+                    found.append(text)
+                    return text.replace(before, after, 1)
+                return text
+
+            _, wrong = wrong_lines(row, answer, change)
+            assert bool(wrong) is bool(planted)
+
+
+def test_a_proof_says_what_it_needs() -> None:
+    answer = equal("softmax(-dist2(Q, K) / 2) V = softmax(Q K^T) V", where="norm2(K) = c")
+    found = answer.exposition
+    assert found is not None
+    assert found.steps > 10
+    assert len(found.divisors) == 2
+    (chain,) = found.chains
+    reasons = [spelled(line.reason, str, text_line) for line in chain.lines]
+    assert any("by rowsum(K ∘ K) = c 1" in reason for reason in reasons)
+    assert reasons[-1] == "by definition"
+
+
+def test_an_assumed_equation_is_named_where_it_is_used() -> None:
+    """A condition that an equation brings is used on the line after it, not before."""
+    answer = equal("A^3 = A", where="A^2 = I")
+    assert answer.exposition is not None
+    (chain,) = answer.exposition.chains
+    texts = ["" if x.value is None else text_line(Speller().rule(x.value)) for x in chain.lines]
+    reasons = [spelled(x.reason, str, text_line) for x in chain.lines]
+    assert texts[1] == "Σ_l (a_il Σ_t a_lt a_tj)"
+    assert "a_ij" in texts[2:]
+    assert "by A A = I" in " ".join(reasons[2:])
+
+
+def test_a_permuted_index_and_a_condition_have_names() -> None:
+    answer = equal("colsum(P S) = colsum(S)", permuting=["P"])
+    assert answer.exposition is not None
+    (chain,) = answer.exposition.chains
+    assert text_line(Speller().rule(chain.lines[1].value)) == "Σ_l s_π(l),j"
+
+
+@pytest.mark.parametrize("name", ["causal-prefix", "online-softmax", "mask-deletes", "multi-query"])
+def test_rows_that_were_proven_by_entries_have_lines(name: str) -> None:
+    proof = prove(name)
+    assert proof.equality.exposition is not None
+    assert all(len(chain.lines) >= 3 for chain in proof.equality.exposition.chains)
+
+
+# ---- numbers put in, and the identity behind a step --------------------------------------------
+
+
+def run(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, list(words))
+    return result.exit_code, result.output
+
+
+def test_numbers_are_put_in(tmp_path: Path) -> None:
+    status, out = run("prove", "gaussian-kernel", "--with", "small")
+    assert status == 0
+    assert "With numbers put in:" in out
+    assert "The lines for entry (1, 1):" in out
+    file = tmp_path / "numbers.toml"
+    file.write_text('A = [[1, 2], ["1/2", 0]]\nB = [[2, 0], [1, 1]]\n', encoding="utf-8")
+    status, out = run("prove", "A (B + B) = 2 A B", "--with", str(file))
+    assert status == 0
+    assert "Both sides are [[8, 4], [2, 0]]" in out
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ("K = [[1, 2], [1, 1]]\nQ = [[1, 0]]\nV = [[1], [2]]\nc = 5\n", "does not hold"),
+        ("K = [[1, 2], [2, 1]]\n", "no numbers are given"),
+        ("Z = 1\n", "no such letter"),
+        ("K = [[1, 2], [2]]\n", "not of one length"),
+        ("K = [", "n.toml"),
+    ],
+)
+def test_numbers_that_do_not_fit_are_refused(tmp_path: Path, numbers: str, words: str) -> None:
+    file = tmp_path / "n.toml"
+    file.write_text(numbers, encoding="utf-8")
+    status, out = run("prove", "gaussian-kernel", "--with", str(file))
+    assert status == 2
+    assert out.count("\n") == 1
+    assert words in out
+
+
+def test_the_identity_behind_a_step() -> None:
+    status, out = run("derive", "causal", "--why", "masked")
+    assert status == 0
+    assert "mask-deletes" in out
+    status, out = run("derive", "causal", "--why", "nothing")
+    assert status == 2
+    for row in IDENTITIES:
+        assert row.holds or not row.behind
+
+
+def test_row_dots_is_a_step_of_the_backward_pass() -> None:
+    """D = rowsum(dO ∘ O) gives the same gradients, for several heads too."""
+    spec = Attention(mask="causal", heads=2)
+    derivation = spec.derivation()
+    random = np.random.default_rng(5)
+    inputs = {
+        name: random.normal(size=shape)
+        for name, shape in {"Q": (2, 3, 2), "K": (2, 3, 2), "V": (2, 3, 2), "dH": (3, 4)}.items()
+    }
+    plain = derivation.gradient(("Q", "K"))
+    dots = derivation.gradient(("Q", "K"), row_dots=True)
+    assert "output_dots" in [step.name for step in dots.steps]
+    given = {item.name: inputs[item.letter] for item in plain.inputs if item.letter in inputs}
+    one, other = (each.evaluate(**given) for each in (plain, dots))
+    for name in ("dQ", "dK"):
+        np.testing.assert_allclose(one.array(name), other.array(name))
+    with pytest.raises(SymattnError, match="row_dots"):
+        Attention(normaliser="sigmoid").derivation().gradient(row_dots=True)
+
+
+def test_a_derivative_is_not_what_it_is_taken_of() -> None:
+    """All lines of the softmax's Jacobian, times a row w, at numbers."""
+    exposition = prove("jacobian").equality.exposition
+    assert exposition is not None
+    (chain,) = exposition.chains
+    z, w = np.array([[0.3, -1.0, 0.8]]), np.array([[1.5, 0.2, -0.7]])
+    p = np.exp(z) / np.exp(z).sum()
+    expected = w * p - (w * p).sum() * p
+    texts = [latex(Speller().rule(line.value)) for line in chain.lines if line.value is not None]
+    assert len(texts) >= 2
+    for j in (1, 2, 3):
+        values = {"z": z, "w": w.T, "m": 3, "n": 3}
+        found = [Reader(text, values, {"j": j}).value() for text in texts]
+        np.testing.assert_allclose(found, expected[0, j - 1])
