@@ -28,6 +28,7 @@ from symattn.algebra.certificate import (
     Refused,
     Replay,
     Step,
+    Wide,
     atoms_of,
     brief,
     cases,
@@ -134,14 +135,15 @@ class Tracer(Checker):
 
     # ---- ranges ----------------------------------------------------------------------------
 
-    def in_parts(
-        self, size: Form, evaluated: Callable[[Form], Any]
-    ) -> list[tuple[Any, tuple[str, Form]]]:
+    def in_parts(self, size: Form, evaluated: Callable[[Form], Any]) -> list[tuple[Any, Bound]]:
         cuts: list[Form] = []
-        every = self.every(size)
+        every, width = self.every(size), ""
         while True:
             mark = self._mark()
             starts: dict[str, Form] = {}
+            if width:
+                self.chosen.append({"rule": "range", "width": width})
+                return super().in_parts(size, evaluated)
             pairs = {"every": every} if every > 1 else {}
             self.chosen.append({"rule": "range", "cuts": [form_text(cut) for cut in cuts], **pairs})
 
@@ -156,6 +158,11 @@ class Tracer(Checker):
 
             try:
                 return super().in_parts(size, here)
+            except Wide as wide:
+                if wide.index not in starts or cuts or every > 1:
+                    raise
+                width = form_text(wide.width)
+                self._back(mark)
             except Odd as found:
                 if found.index in starts and any(c % found.below for _, c in size):
                     raise _halved(size) from None
@@ -181,6 +188,8 @@ class Tracer(Checker):
         needed = {name for atom in inside for name in names(self.sizes[atom])}
         last = max((atom for atom in inside if atom not in needed), key=lambda atom: int(atom[1:]))
         slope = dict(room)[last]
+        if any("·" in atom and names(((atom, 1),)) for atom, _ in room):
+            raise Refused("a condition on a product with an index")
         if slope not in (1, -1):
             raise Refused("a condition that is not on one index")
         rest = plus_form(room, variable(last), -slope)
@@ -196,7 +205,7 @@ class Tracer(Checker):
         constant = terms.pop("", 0)
         more = [atom for atom, c in terms.items() if c == 1]
         less = [atom for atom, c in terms.items() if c == -1]
-        if len(more) + len(less) != len(terms) or any("+" in atom for atom in terms):
+        if len(more) + len(less) != len(terms) or any("+" in a or "·" in a for a in terms):
             return Refused("a condition whose cases depend on the sizes")
         if len(more) == len(less) == 1:
             return NeedOrder(more[0], less[0])
@@ -366,7 +375,8 @@ class Tracer(Checker):
 def _halved(size: Form) -> Exception:
     """What to ask for so that a range can be cut in pairs."""
     ((atom, c), *more) = size
-    return Refused("a range that is not of pairs") if more or c != 1 else NeedEven(atom)
+    single = not more and c == 1 and "·" not in atom
+    return NeedEven(atom) if single else Refused("a range that is not of pairs")
 
 
 def _places_in(mono: Mono, names_: Iterable[str]) -> tuple[int, int]:
