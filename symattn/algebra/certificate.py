@@ -99,6 +99,14 @@ class Odd(Refused):
         self.index, self.below = index, below
 
 
+class Half(Refused):
+    """A size has to be even."""
+
+    def __init__(self, size: str) -> None:
+        super().__init__(f"{size} is not said to be even")
+        self.size = size
+
+
 class Wide(Refused):
     """An index runs through so many blocks of a width, and is needed as block and place in it."""
 
@@ -1360,8 +1368,12 @@ class Checker:
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
         self.settle(step, needs, "1 part" if len(points) == 2 else f"{len(points) - 1} parts")
         out, scope, noting = [], self.scope, self.noting
-        for low, high in pairwise(points):
+        for part, (low, high) in enumerate(pairwise(points)):
             count = plus_form(high, low, -1)
+            if part in step.get("again", ()) and every == 1:
+                self.scope, self.noting = scope, noting
+                out += self.in_parts(count, lambda at, low=low: evaluated(plus_form(low, at)))
+                continue
             self.noting = noting and self.nonnegative(plus_form(count, number(-1)))
             for rest in range(every):
                 index = "" if count == number(1) else self.new(count)
@@ -1973,6 +1985,8 @@ def linear(index: Any, env: Mapping[Any, Form], divided: Callable[..., Any] | No
             return variable(index.name)
         case sympy.Add():
             return form(pair for term in index.args for pair in linear(term, env, divided))
+        case sympy.Mul(args=(sympy.core.numbers.Half(), sympy.Symbol(name=name))):
+            raise Half(name)
         case sympy.Mul():
             out = number(1)
             for factor in index.args:
@@ -2377,7 +2391,7 @@ class Replay:
         if depth > 8:
             raise Refused("too many cases of sizes")
         if proof.get("same"):
-            if claim.left != claim.right or any(claim.steps):
+            if claim.left != claim.right or claim.steps[0] != claim.steps[1]:
                 raise Refused("the sides are not the same expression")
             return
         if "even" in proof:

@@ -21,6 +21,7 @@ from symattn.algebra.certificate import (
     Checker,
     Claim,
     Form,
+    Half,
     Mono,
     Odd,
     Open,
@@ -137,6 +138,7 @@ class Tracer(Checker):
 
     def in_parts(self, size: Form, evaluated: Callable[[Form], Any]) -> list[tuple[Any, Bound]]:
         cuts: list[Form] = []
+        again: set[Form] = set()
         every, width = self.every(size), ""
         while True:
             mark = self._mark()
@@ -144,8 +146,12 @@ class Tracer(Checker):
             if width:
                 self.chosen.append({"rule": "range", "width": width})
                 return super().in_parts(size, evaluated)
-            pairs = {"every": every} if every > 1 else {}
-            self.chosen.append({"rule": "range", "cuts": [form_text(cut) for cut in cuts], **pairs})
+            step: Step = {"rule": "range", "cuts": [form_text(cut) for cut in cuts]}
+            if every > 1:
+                step["every"] = every
+            if again:
+                step["again"] = [k for k, low in enumerate((number(0), *cuts)) if low in again]
+            self.chosen.append(step)
 
             def here(
                 at: Form, starts: dict[str, Form] = starts, mark: Any = mark, every: int = every
@@ -153,7 +159,9 @@ class Tracer(Checker):
                 fresh = f"#{self.count}"
                 if self.count > mark[1] and fresh in names(at):
                     rest = form((a, c // every) for a, c in at)  # at is k (start + fresh) + r
-                    starts[fresh] = plus_form(rest, variable(fresh), -1)
+                    start = plus_form(rest, variable(fresh), -1)
+                    if names(start) <= mark[3]:  # else this range is within a part of another
+                        starts[fresh] = start
                 return evaluated(at)
 
             try:
@@ -164,9 +172,15 @@ class Tracer(Checker):
                 width = form_text(wide.width)
                 self._back(mark)
             except Odd as found:
-                if found.index in starts and any(c % found.below for _, c in size):
-                    raise _halved(size) from None
-                raise
+                if found.index not in starts:
+                    raise
+                size_of_part = self.sizes[found.index]
+                if any(c % found.below for _, c in size_of_part):
+                    raise _halved(size_of_part) from None
+                if not cuts or not self.paired or every > 1:
+                    raise
+                again.add(starts[found.index])
+                self._back(mark)
             except Open as found:
                 index, point = self._cut(found.room)
                 if index not in starts or len(cuts) == _MOST_CUTS:
@@ -438,7 +452,7 @@ class Tracing(Replay):
         self, claim: Claim, factors: Sequence[Any], depth: int = 0, paired: bool = False
     ) -> Any:
         """A proof of a claim. Raises `Refused` where none is found."""
-        if claim.left == claim.right and not any(claim.steps):
+        if claim.left == claim.right and claim.steps[0] == claim.steps[1]:
             return {"same": True}
         checker = self.checker([], claim.positive)
         checker.paired, checker.unfolded = paired, self.unfolded
@@ -448,7 +462,7 @@ class Tracing(Replay):
             if paired:
                 raise
             return self.proof(claim, factors, depth, paired=True)
-        except NeedEven as need:
+        except (NeedEven, Half) as need:
             half = self.proof(claim.put(halved(_size(need.size))), factors, depth + 1)
             self.partial = True
             return {"even": need.size, "half": half}
