@@ -1610,6 +1610,8 @@ class Checker:
 
     def threshold(self, atom: Atom) -> tuple[Form, Poly, Any, str] | None:
         """Of Σ_l |z_l − τ(z)| the range, τ(z), z and its index; None of another sum."""
+        if atom[0] != "sum":
+            return None
         _, sizes, mono = atom
         (inner, p), *more = mono
         if len(sizes) != 1 or more or p != 1 or inner[:2] != ("fn", "abs"):

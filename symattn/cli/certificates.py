@@ -42,7 +42,7 @@ def check_certificates(name: str, seconds: float | None) -> Status:
     certificates = _certificates(name)
     limits = Limits(SECONDS if seconds is None else seconds, _MEMORY)
     with within(limits, ("symattn.algebra.certificate", __name__), debug_asked()) as run:
-        found = run(_replayed, certificates, name)
+        found = run(_replayed, (name, certificates), name)
     if isinstance(found, Failure):
         complain(found.line)
         return found.status
@@ -51,9 +51,12 @@ def check_certificates(name: str, seconds: float | None) -> Status:
     return Status.WRONG if refused else Status.AGREES
 
 
-def _replayed(certificates: list[Any]) -> tuple[int, list[tuple[str, str]]]:
-    """How many are refused, and what is said of each."""
+def _replayed(file: tuple[str, list[Any]]) -> tuple[int, list[tuple[str, str]]]:
+    """How many of a file's certificates are refused, and what is said of each."""
     from symattn.algebra.certificate import Refused, check
+    from symattn.errors import ReadError, quote
+
+    name, certificates = file
 
     refused, lines = 0, []
     for data in certificates:
@@ -63,6 +66,8 @@ def _replayed(certificates: list[Any]) -> tuple[int, list[tuple[str, str]]]:
             refused += 1
             lines.append(("bad", f"refused: {refusal}"))
             continue
+        except ReadError as error:
+            raise ReadError(f"--check {quote(name)}: {error}") from None
         where = ", where both sides are defined" if data["partial"] else ""
         lines += [("formula", f"   {line}") for line in claim.lines(data["statement"])]
         lines.append(("good", f"   accepted: equal (for all sizes{where})"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from collections.abc import Iterator
@@ -75,7 +76,7 @@ def wrong_lines(row: Statement, answer: Equality, change: Any = None) -> tuple[i
     count, wrong = 0, []
     drawn = next(iter(row.draws(3, 1)))
     values = bound(answer, drawn)
-    parameters = row.sides.__code__.co_varnames[: row.sides.__code__.co_argcount]
+    parameters = inspect.signature(row.sides).parameters
     with np.errstate(all="ignore"):
         sides = row.sides(**{name: drawn[name] for name in parameters})
     side = np.broadcast_arrays(*map(np.atleast_2d, sides))[0]

@@ -484,7 +484,7 @@ def lines_of(name: str, *wrt: str) -> list[str]:
         ("hopfield", ["dK = Aᵀ dO + dSᵀ Q"]),
         ("with biases", ["db_Q⁽ⁱ⁾ = colsum(dQ⁽ⁱ⁾)", "db_O = colsum(dY)"]),
         ("learned-positions", ["dP = dX_p"]),
-        ("t5", ["dγ⁽ⁱ⁾ = bucketsum(dR⁽ⁱ⁾)"]),
+        ("t5", ["dγ⁽ⁱ⁾ = bucketsum(dD⁽ⁱ⁾)"]),
     ],
 )
 def test_formulas_read_as_one_would_write_them(name: str, lines: list[str]) -> None:
