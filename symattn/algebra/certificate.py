@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from itertools import product as product_
 from math import lcm
@@ -1372,7 +1372,7 @@ class Checker:
             count = plus_form(high, low, -1)
             if part in step.get("again", ()) and every == 1:
                 self.scope, self.noting = scope, noting
-                out += self.in_parts(count, lambda at, low=low: evaluated(plus_form(low, at)))
+                out += self.in_parts(count, partial(_behind, low, evaluated))
                 continue
             self.noting = noting and self.nonnegative(plus_form(count, number(-1)))
             for rest in range(every):
@@ -1918,6 +1918,12 @@ _ROW, _COLUMN = (sympy.Symbol(f"{name}·", integer=True) for name in ("row", "co
 
 #: How many parts an entry of a plain letter has: what it is, the letter, row and column.
 _PLAIN = 4
+
+
+def _behind(low: Form, evaluated: Callable[[Form], Any], at: Form) -> Any:
+    """What stands so far behind a place."""
+    return evaluated(plus_form(low, at))
+
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
