@@ -18,8 +18,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
+from itertools import product as product_
 from math import lcm
 from typing import Any
 
@@ -33,7 +34,7 @@ from symattn.nodes import rule as r
 from symattn.nodes.base import Node
 from symattn.nodes.catalogue import NODES
 from symattn.nodes.entrywise import Diagonal, Exponential
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
 from symattn.nodes.lines import LineDifference, LineSum
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
 from symattn.nodes.normalise import Normaliser, RowMax
@@ -67,7 +68,8 @@ RULES: Mapping[str, str] = {
 MOST_VALUES, MOST_DEPTH, MOST_LENGTH, MOST_TERMS = 50_000, 60, 5_000, 5_000
 MOST_POWER, _MOST_TURNS = 64, 24
 
-Form = tuple[tuple[Any, int], ...]  # a linear form over sizes and indices; "" is the number 1
+#: A form over sizes and indices: of a product d·h, a place π(l) or a quotient; "" is the number 1.
+Form = tuple[tuple[Any, int], ...]
 Atom = tuple[Any, ...]
 Mono = frozenset[tuple[Atom, Fraction]]
 Poly = dict[Mono, Fraction]
@@ -97,6 +99,22 @@ class Odd(Refused):
         self.index, self.below = index, below
 
 
+class Half(Refused):
+    """A size has to be even."""
+
+    def __init__(self, size: str) -> None:
+        super().__init__(f"{size} is not said to be even")
+        self.size = size
+
+
+class Wide(Refused):
+    """An index runs through so many blocks of a width, and is needed as block and place in it."""
+
+    def __init__(self, index: str, width: Form) -> None:
+        super().__init__(f"{index} is no index of a block of {form_text(width)}")
+        self.index, self.width = index, width
+
+
 # ---- linear forms ----------------------------------------------------------------------------
 
 
@@ -123,9 +141,48 @@ def plus_form(one: Form, other: Form, times: int = 1) -> Form:
     return form([*one, *((atom, c * times) for atom, c in other)])
 
 
+def factors_of(atom: str) -> list[str]:
+    """The sizes and indices of a product d·h."""
+    return atom.split("·") if atom else []
+
+
+def times_form(one: Form, other: Form) -> Form:
+    """The product of two forms. Raises `Refused` for one of a place or a quotient."""
+    out = []
+    for (a, c), (b, k) in product_(one, other):
+        if a and b and not (isinstance(a, str) and isinstance(b, str)):
+            raise Refused("a product with a permuted index or a quotient")
+        atom = (a or b) if not a or not b else "·".join(sorted(factors_of(a) + factors_of(b)))
+        out.append((atom, c * k))
+    return form(out)
+
+
+def quotient_form(top: Form, below: Form) -> tuple[Form, Form]:
+    """The terms of a form that a product of sizes divides, over that, and the others."""
+    ((width, c),) = below if len(below) == 1 else (("", 0),)
+    if c != 1 or not isinstance(width, str) or not width:
+        return (), top
+    quotient, rest = [], []
+    for atom, k in top:
+        left = factors_of(atom) if isinstance(atom, str) else []
+        with_all = all(left.count(f) >= factors_of(width).count(f) for f in factors_of(width))
+        if not with_all:
+            rest.append((atom, k))
+            continue
+        for factor in factors_of(width):
+            left.remove(factor)
+        quotient.append(("·".join(left), k))
+    return form(quotient), form(rest)
+
+
+def is_permuted(one: Form) -> bool:
+    """Whether a form is π(x) or π⁻¹(x) and nothing else."""
+    return len(one) == 1 and one[0][1] == 1 and one[0][0][:1] == ("π",)
+
+
 def place(name: str, at: Form, back: int) -> Form:
     """Where a permutation, or its inverse, takes an index."""
-    if len(at) == 1 and at[0][1] == 1 and isinstance(at[0][0], tuple):
+    if is_permuted(at):
         _, other, turned, inner = at[0][0]
         if other == name and turned != back:
             return inner  # type: ignore[no-any-return]
@@ -136,10 +193,14 @@ def put(one: Form, values: Mapping[str, Form]) -> Form:
     """A form with forms put in for indices."""
     out: list[tuple[Any, int]] = []
     for atom, c in one:
-        if isinstance(atom, tuple):
+        value = number(1)
+        if isinstance(atom, str):
+            for factor in factors_of(atom):
+                value = times_form(value, values.get(factor, variable(factor)))
+        elif atom[0] == "π":
             value = place(atom[1], put(atom[3], values), atom[2])
         else:
-            value = values.get(atom, ((atom, 1),))
+            value = (((*atom[:2], put(atom[2], values), put(atom[3], values)), 1),)
         out += [(a, c * k) for a, k in value]
     return form(out)
 
@@ -148,10 +209,10 @@ def names(one: Form) -> frozenset[str]:
     """The indices of a form."""
     out: set[str] = set()
     for atom, _ in one:
-        if isinstance(atom, tuple):
-            out |= names(atom[3])
-        elif atom[:1] in ("#", "_"):
-            out.add(atom)
+        if isinstance(atom, str):
+            out |= {factor for factor in factors_of(atom) if factor[:1] in ("#", "_")}
+        else:
+            out |= names(atom[3]) | (names(atom[2]) if atom[0] == "⌊⌋" else set())
     return frozenset(out)
 
 
@@ -159,7 +220,9 @@ def form_text(one: Form) -> str:
     """A form as text: n - l - 1."""
     words = []
     for atom, c in sorted(one, key=lambda pair: (pair[0] == "", str(pair[0]))):
-        if isinstance(atom, tuple):
+        if isinstance(atom, tuple) and atom[0] == "⌊⌋":
+            name = f"⌊({form_text(atom[3])})/({form_text(atom[2])})⌋"
+        elif isinstance(atom, tuple):
             name = f"{atom[1]}{'⁻¹' if atom[2] else ''}({form_text(atom[3])})"
         else:
             name = atom
@@ -224,6 +287,9 @@ def spelled(atom: Atom) -> str:
     match atom:
         case ("entry", name, i, j):
             return f"{name}[{form_text(i)}, {form_text(j)}]"
+        case ("entry", name, i, j, head):
+            one = form_text(plus_form(head, number(1)))
+            return f"{name}[{one}][{form_text(i)}, {form_text(j)}]"
         case ("name" | "size" | "index" | "prime", name, *_):
             return str(name)
         case ("exp", mono):
@@ -273,8 +339,8 @@ def brief(text: str) -> str:
 def parts(atom: Atom) -> tuple[tuple[Form, ...], frozenset[str], list[Atom]]:
     """What an atom is made of: linear forms, the indices it binds, and atoms."""
     match atom:
-        case ("entry", _, i, j) | ("δ", i, j):
-            return (i, j), frozenset(), []
+        case ("entry", _, *places) | ("δ", *places):
+            return tuple(places), frozenset(), []
         case ("index", name):
             return (variable(name),), frozenset(), []
         case ("exp", mono):
@@ -315,8 +381,8 @@ def renamed(atom: Atom, new: Mapping[str, Form]) -> Atom:
     if not indices(atom) & set(new):
         return atom
     match atom:
-        case ("entry", name, i, j):
-            return ("entry", name, put(i, new), put(j, new))
+        case ("entry", name, *places):
+            return ("entry", name, *(put(at, new) for at in places))
         case ("index", name):
             ((other, _),) = new[name]
             return ("index", other)
@@ -349,12 +415,12 @@ def only_place(atoms: Iterable[Atom], index: str) -> tuple[Any, ...] | None:
 
     def look(one: Form) -> bool:
         for atom, _ in one:
-            if isinstance(atom, tuple) and atom[3] == variable(index):
+            if is_permuted(((atom, 1),)) and atom[3] == variable(index):
                 found.add(atom)
-            elif isinstance(atom, tuple):
+            elif is_permuted(((atom, 1),)):
                 if not look(atom[3]):
                     return False
-            elif atom == index:
+            elif index in names(((atom, 1),)):
                 return False
         return True
 
@@ -582,32 +648,40 @@ class Checker:
     def nonnegative(self, one: Form) -> bool:
         """Whether a form is ≥ 0 throughout the ranges of its indices, for all sizes.
 
-        An index that no other range depends on is put at the end of its range that is worse;
+        An index that no other range depends on is put at the end of its range that is worse,
+        by the sign of what it is multiplied by, which has to be the same throughout;
         where the range is empty there is nothing that could be wrong.
         """
         while True:
             places = [pair for pair in one if isinstance(pair[0], tuple)]
-            free = [pair for pair in one if isinstance(pair[0], str) and pair[0] in self.sizes]
+            free = names(one) & set(self.sizes)
             if places:
                 atom, c = max(places, key=lambda pair: len(str(pair)))
-                size = self.permuted[atom[1]]
-            elif free:
-                needed = self.needed(atom for atom, _ in free)
-                last = next((pair for pair in free if pair[0] not in needed), None)
-                if last is None:
+                if atom[0] != "π":
                     return False
-                atom, c = last
-                size = self.sizes[atom]
+                end = number(0) if c > 0 else plus_form(self.permuted[atom[1]], number(-1))
+                one = plus_form(form(pair for pair in one if pair[0] != atom), end, c)
+            elif free:
+                needed = self.needed(free)
+                last = next((name for name in sorted(free) if name not in needed), None)
+                slope, _ = quotient_form(one, variable(last)) if last else ((), one)
+                if last is None or last in names(slope):
+                    return False
+                if self.nonnegative(slope):
+                    end = number(0)
+                elif self.nonnegative(form((atom, -c) for atom, c in slope)):
+                    end = plus_form(self.sizes[last], number(-1))
+                else:
+                    return False
+                one = put(one, {last: end})
             else:
                 break
-            end = number(0) if c > 0 else plus_form(size, number(-1))
-            one = plus_form(form(pair for pair in one if pair[0] != atom), end, c)
-        least = 0
-        for atom, c in one:
-            if atom[:1] in ("#", "_") or (atom and c < 0):
-                return False
-            least += 0 if atom[:1] == "+" else c  # a size is at least 1, +k at least 0
-        return least >= 0
+        if names(one):
+            return False
+        # a size is at least 1, +k at least 0: n is 1 + (n - 1)
+        sizes = {factor for atom, _ in one for factor in factors_of(atom) if factor[0] != "+"}
+        raised = put(one, {size: plus_form(variable(size), number(1)) for size in sizes})
+        return all(c >= 0 for _, c in raised)
 
     def needed(self, inside: Iterable[str]) -> set[str]:
         """The indices that the ranges of these depend on."""
@@ -634,7 +708,7 @@ class Checker:
         more, less = ([(a, abs(c)) for a, c in gap if c * s > 0] for s in (1, -1))
         low, high = sorted((form(more), form(less)), key=str)
         for left, right in ((low, high), (high, low)):
-            if len(left) == 1 and left[0][1] == 1 and isinstance(left[0][0], tuple):
+            if is_permuted(left):
                 _, name, back, inner = left[0][0]
                 turned = place(name, right, 1 - back)
                 shorter = len(str(turned)) < len(str(right)) or str(inner) < str(right)
@@ -653,7 +727,7 @@ class Checker:
         """The index from one = other; None where it cannot be solved for."""
         for left, right in (condition[1:], condition[:0:-1]):
             inner, value = left, right
-            while len(inner) == 1 and inner[0][1] == 1 and isinstance(inner[0][0], tuple):
+            while is_permuted(inner):
                 _, name, back, at = inner[0][0]
                 if not self.holds(self.within(value, self.permuted[name])):
                     break
@@ -674,7 +748,7 @@ class Checker:
                 return bool(name[:1] != "+")  # +k may be 0
             case ("name", _, positive):
                 return bool(positive)
-            case ("entry", name, *_):
+            case ("entry", name, _, _):
                 return name in self.positive
             case ("sum", _, mono):
                 return all(self.is_positive(inner) for inner, _ in mono)
@@ -924,14 +998,17 @@ class Checker:
 
     # ---- entry rules -----------------------------------------------------------------------
 
-    def entry(self, expr: Any, i: Form, j: Form) -> Poly | None:
-        """Entry (i, j) of an expression, None where it is −∞; a scalar is the same everywhere."""
+    def entry(self, expr: Any, i: Form, j: Form, head: Form | None = None) -> Poly | None:
+        """Entry (i, j) of an expression, None where it is −∞; a scalar is the same everywhere.
+
+        Of a step that is made for every head, this head is meant.
+        """
         if isinstance(expr, sympy.MatrixBase):
             raise Refused("a matrix of numbers has its sizes")
         if not isinstance(expr, MatrixExpr):
             return self.scalar(expr)
-        row, column = sympy.Symbol("i", integer=True), sympy.Symbol("j", integer=True)
-        return self.value(r.rule_of(expr, row, column), {row: i, column: j})
+        env = {_ROW: i, _COLUMN: j, **({} if head is None else {HEAD: head})}
+        return self.value(r.rule_of(expr, _ROW, _COLUMN), env)
 
     def value(self, rule: r.Rule, env: Mapping[Any, Form]) -> Poly | None:
         """The polynomial of an entry rule, the indices in it being these forms."""
@@ -939,7 +1016,7 @@ class Checker:
             case r.Entry(matrix, i, j):
                 return self.letter(matrix, self.at(i, env), self.at(j, env), env)
             case r.Const(value):
-                return None if value is sympy.S.NegativeInfinity else self.scalar(value)
+                return None if value is sympy.S.NegativeInfinity else self.scalar(value, env)
             case r.Ordinal(index):
                 return self.scalar(index, env)
             case r.Plus(terms):
@@ -959,7 +1036,7 @@ class Checker:
                 return times(above, below)
             case r.Total(body, index, size):
                 found = self.along(body, index, size, env)
-                return plus(*(self.summed([pair], poly) for poly, pair in self.all_finite(found)))
+                return plus(*(self.summed(bound, poly) for poly, bound in self.all_finite(found)))
             case r.Exp(body):
                 inner = self.value(body, env)
                 return {} if inner is None else self.exp(inner)
@@ -987,12 +1064,12 @@ class Checker:
             raise Refused("−∞ where a number has to be")
         return out
 
-    def all_finite(self, parts: Any) -> Iterator[tuple[Poly, tuple[str, Form]]]:
+    def all_finite(self, parts: Any) -> Iterator[tuple[Poly, Bound]]:
         """The parts of a sum, none of which is −∞."""
-        for poly, pair in parts:
+        for poly, bound in parts:
             if poly is None:
                 raise Refused("a sum of −∞")
-            yield poly, pair
+            yield poly, bound
 
     def multiplied(self, parts: list[Poly | None]) -> Poly | None:
         """A product; −∞ times what is positive is −∞."""
@@ -1017,12 +1094,11 @@ class Checker:
         """An entry of a letter, of one head's or of an inverse."""
         if isinstance(matrix, Head):
             head = self.at(matrix.head, env or {})
-            if not _is_number(head):
-                raise Refused("a head that is not one of a number of heads")
-            which = dict(head).get("", 0)
             if matrix.name in self.means:
-                return self.entry(self.means[matrix.name].subs(HEAD, which), i, j)
-            return single(("entry", f"{matrix.name}[{which + 1}]", i, j))
+                return self.entry(self.means[matrix.name], i, j, head)
+            return single(("entry", matrix.name, i, j, head))
+        if matrix.free_symbols & set(env or {}):
+            raise Refused("an inverse or a derivative that depends on an index")
         if isinstance(matrix, sympy.Inverse):
             self.partial = True
             return self.inverse(matrix.arg, i, j)
@@ -1146,10 +1222,10 @@ class Checker:
             case sympy.exp():
                 return self.exp(self.scalar(value.args[0], env))
             case sympy.log():
-                return self.some(self.applied("ln", self.scalar(value.args[0])))
+                return self.some(self.applied("ln", self.scalar(value.args[0], env)))
             case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
                 name = type(value).__name__.lower()
-                return self.some(self.applied(name, self.scalar(value.args[0])))
+                return self.some(self.applied(name, self.scalar(value.args[0], env)))
             case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
                 p = Fraction(int(value.args[1].p), int(value.args[1].q))
                 inner = self.scalar(value.args[0], env)
@@ -1159,7 +1235,7 @@ class Checker:
                 self.partial |= p < 0 and not self.never_zero(inner)
                 return self.power(inner, p)
             case sympy.Pow() if value.args[0].is_positive:  # b^x is e^(x ln b)
-                logarithm = self.some(self.applied("ln", self.scalar(value.args[0])))
+                logarithm = self.some(self.applied("ln", self.scalar(value.args[0], env)))
                 return self.exp(times(self.scalar(value.args[1], env), logarithm))
         if value is sympy.S.Exp1:
             return self.exp(constant(1))
@@ -1219,8 +1295,8 @@ class Checker:
         if row.name != "argmax" or rule.sign != "=" or row.index is None:
             raise Refused(f"{row.name} of a row is not covered")
         parts = self.along(row.terms[0], row.index, row.size, env)
-        (poly, (index, count)), *more = parts
-        if more or poly is None or not index or count != linear(row.size, env):
+        (poly, ((index, count), *inner)), *more = parts
+        if more or inner or poly is None or not index or count != linear(row.size, env):
             raise Refused("the largest of a row in parts")
         return self.either(
             self.first(self.place_value(rule.left, env), poly, index, count), rule, env
@@ -1244,7 +1320,7 @@ class Checker:
         """An index as a linear form."""
         return linear(index, env, self.divided)
 
-    def divided(self, top: Form, below: Form) -> tuple[Form, Form]:
+    def divided(self, top: Form, below: Form) -> tuple[Form, Form | None]:
         """Quotient and remainder. Raises `Open` or `Odd` where ranges do not decide them."""
         if _is_number(below):
             by = dict(below).get("", 0)
@@ -1255,6 +1331,13 @@ class Checker:
             odd = [atom for atom, _ in rest if atom in self.sizes]
             if odd:
                 raise Odd(odd[0], by)
+        quotient, rest = quotient_form(top, below)
+        if self.holds(self.within(rest, below)):
+            return quotient, rest
+        for index in sorted(names(rest) & set(self.sizes)):
+            blocks, left = quotient_form(self.sizes[index], below)
+            if not left and not _is_number(blocks):
+                raise Wide(index, below)
         for k in range(_MOST_TURNS):
             room = plus_form(top, below, -k - 1)
             if self.nonnegative(room):
@@ -1262,16 +1345,19 @@ class Checker:
             rest = plus_form(top, below, -k)
             if self.holds(self.within(rest, below)):
                 return number(k), rest
+            if any(names(((atom, 1),)) and "·" in atom for atom, _ in room):
+                whole = ((("⌊⌋", "", below, top), 1),)  # which head serves head k: ⌊k g/h⌋
+                return whole, None
             raise Open(room)
         raise Refused("a large quotient")
 
     # ---- sums ------------------------------------------------------------------------------
 
-    def in_parts(
-        self, size: Form, evaluated: Callable[[Form], Any]
-    ) -> list[tuple[Any, tuple[str, Form]]]:
+    def in_parts(self, size: Form, evaluated: Callable[[Form], Any]) -> list[tuple[Any, Bound]]:
         """What stands at every index below a size, by the parts in which the trace cuts it."""
         step = self.take(("range",), f"0 … {form_text(size)} - 1")
+        if "width" in step:
+            return [self.in_blocks(step, size, evaluated)]
         every = step.get("every", 1)
         if every not in range(1, MOST_POWER) or any(c % every for _, c in size):
             raise self.wrong("the range does not divide so")
@@ -1282,17 +1368,38 @@ class Checker:
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
         self.settle(step, needs, "1 part" if len(points) == 2 else f"{len(points) - 1} parts")
         out, scope, noting = [], self.scope, self.noting
-        for low, high in pairwise(points):
+        for part, (low, high) in enumerate(pairwise(points)):
             count = plus_form(high, low, -1)
+            if part in step.get("again", ()) and every == 1:
+                self.scope, self.noting = scope, noting
+                out += self.in_parts(count, partial(_behind, low, evaluated))
+                continue
             self.noting = noting and self.nonnegative(plus_form(count, number(-1)))
             for rest in range(every):
                 index = "" if count == number(1) else self.new(count)
                 self.scope = scope | {index} - {""}
                 at = plus_form(low, variable(index)) if index else low
                 at = plus_form(number(rest), at, every)
-                out.append((evaluated(at), (index, count)))
+                out.append((evaluated(at), [(index, count)]))
         self.scope, self.noting = scope, noting
         return out
+
+    def in_blocks(
+        self, step: Step, size: Form, evaluated: Callable[[Form], Any]
+    ) -> tuple[Any, Bound]:
+        """What stands at k w + l for block k and a place l in it, w being the blocks' width."""
+        width = read_form(step["width"])
+        blocks, left = quotient_form(size, width)
+        if left or names(width):
+            raise self.wrong("the range is not made of such blocks")
+        needs = [(plus_form(part, number(-1)), "a block") for part in (blocks, width)]
+        self.settle(step, needs, f"{form_text(blocks)} blocks")
+        block, place_ = self.new(blocks), self.new(width)
+        scope, self.scope = self.scope, self.scope | {block, place_}
+        at = plus_form(times_form(variable(block), width), variable(place_))
+        value = evaluated(at)
+        self.scope = scope
+        return value, [(block, blocks), (place_, width)]
 
     def summed(self, bound: Bound, poly: Poly) -> Poly:
         """Σ over indices of every term; an index without a name has one value."""
@@ -1414,7 +1521,7 @@ class Checker:
     ) -> tuple[Form, Form] | None:
         """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
         pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
-        if len(pair) != 2 or any(atom[0] != "entry" for atom in pair):
+        if len(pair) != 2 or any(atom[0] != "entry" or len(atom) != _PLAIN for atom in pair):
             return None
         for one, other in (pair, pair[::-1]):
             for (first, turned, second, back), full in self.units.items():
@@ -1558,8 +1665,8 @@ class Checker:
         if not indices(atom) & set(values):
             return single(atom)
         match atom:
-            case ("entry", name, i, j):
-                return single(("entry", name, put(i, values), put(j, values)))
+            case ("entry", name, *places):
+                return single(("entry", name, *(put(at, values) for at in places)))
             case ("index", name):
                 return form_poly(values[name])
             case ("δ", one, other):
@@ -1594,13 +1701,15 @@ class Checker:
     def largest(self, name: str, parts: Any) -> Poly | None:
         """The largest entry of a line, or its τ; entries of −∞ have no part in it."""
         lines = []
-        for poly, (index, count) in parts:
+        if any(len(bound) > 1 for _, bound in parts):
+            raise Refused(f"{name} of a row of blocks")
+        for poly, ((index, count),) in parts:
             if poly is not None:
                 if not self.nonnegative(plus_form(count, number(-1))):
                     raise Refused("a row that may have nothing in it")
                 lines.append(self.line(name, poly, index, count) if index else poly)
         if (len(lines) > 1 and name != "max") or (
-            name != "max" and any(not i for _, (i, _) in parts)
+            name != "max" and any(not i for _, ((i, _),) in parts)
         ):
             raise Refused(f"{name} of a row in parts")
         out = lines[0] if lines else None
@@ -1649,7 +1758,7 @@ class Checker:
         new = f"_{deep}a"
         items = renamed_items(inner.items(), {index: variable(new)})
         whole = only_place([a for mono, _ in items for a, _ in mono if new in indices(a)], new)
-        if name != "argmax" and whole is not None and self.permuted[whole[1]] == size:
+        if name != "argmax" and whole is not None and self.permuted.get(whole[1]) == size:
             back = {new: place(whole[1], variable(new), 1 - whole[2])}
             items = renamed_items(items, back)  # the largest of permuted entries is the largest
         return ("line", name, (new, size), items)
@@ -1804,6 +1913,18 @@ def inside_of_sizes(poly: Poly) -> Iterator[frozenset[Any]]:
                     yield from inside_of_sizes({exponent: Fraction(1)})
 
 
+#: Row and column of an entry, whose names no letter of a statement has.
+_ROW, _COLUMN = (sympy.Symbol(f"{name}·", integer=True) for name in ("row", "column"))
+
+#: How many parts an entry of a plain letter has: what it is, the letter, row and column.
+_PLAIN = 4
+
+
+def _behind(low: Form, evaluated: Callable[[Form], Any], at: Form) -> Any:
+    """What stands so far behind a place."""
+    return evaluated(plus_form(low, at))
+
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -1822,8 +1943,8 @@ def _atom(poly: Poly) -> Mono | None:
 def places_of(atom: Atom, index: str) -> Iterator[Form]:
     """The forms in entries, also in an exponent, that hold an index; refuses any other use."""
     match atom:
-        case ("entry", _, i, j):
-            yield from (one for one in (i, j) if index in names(one))
+        case ("entry", _, *places):
+            yield from (one for one in places if index in names(one))
         case ("exp", mono):
             for inner, _ in mono:
                 yield from places_of(inner, index)
@@ -1851,9 +1972,11 @@ def form_poly(one: Form) -> Poly:
     out: Poly = {}
     for atom, c in one:
         if isinstance(atom, tuple):
-            raise Refused("a permuted index as a number")
-        kind = "index" if atom[:1] == "#" else "size"
-        out = plus(out, scaled(single((kind, atom)) if atom else constant(1), Fraction(c)))
+            raise Refused("a permuted index or a quotient as a number")
+        term = constant(c)
+        for factor in factors_of(atom):
+            term = times(term, single(("index" if factor[:1] == "#" else "size", factor)))
+        out = plus(out, term)
     return out
 
 
@@ -1870,21 +1993,21 @@ def linear(index: Any, env: Mapping[Any, Form], divided: Callable[..., Any] | No
             return variable(index.name)
         case sympy.Add():
             return form(pair for term in index.args for pair in linear(term, env, divided))
+        case sympy.Mul(args=(sympy.core.numbers.Half(), sympy.Symbol(name=name))):
+            raise Half(name)
         case sympy.Mul():
             out = number(1)
             for factor in index.args:
-                one, other = sorted((out, linear(factor, env, divided)), key=_is_number)
-                if not _is_number(other):
-                    break
-                out = form((atom, c * dict(other).get("", 0)) for atom, c in one)
-            else:
-                return out
+                out = times_form(out, linear(factor, env, divided))
+            return out
         case sympy.floor() if divided:
             above, below = index.args[0].as_numer_denom()
             quotient, _ = divided(linear(above, env, divided), linear(below, env, divided))
             return quotient  # type: ignore[no-any-return]
         case sympy.Mod() if divided:
             _, rest = divided(*(linear(part, env, divided) for part in index.args))
+            if rest is None:
+                raise Refused("a remainder that is not known")
             return rest  # type: ignore[no-any-return]
         case Number():
             return linear(index.args[0], env, divided)
@@ -1906,7 +2029,10 @@ def read_form(text: str) -> Form:
         if found is None or not (found[2] or found[3]):
             raise Refused(f"{quote(text)} is no linear form")
         c = int(found[2] or 1)
-        out.append((found[3] or "", -c if found[1] == "-" else c))
+        atom = found[3] or ""
+        if "" in atom.split("·")[1:] or any(f[:1].isdigit() for f in factors_of(atom)):
+            raise Refused(f"{quote(text)} is no linear form")
+        out.append(("·".join(sorted(factors_of(atom))), -c if found[1] == "-" else c))
     return form(out)
 
 
@@ -1959,6 +2085,10 @@ class Claim:
             for letter in part.atoms(sympy.MatrixSymbol):
                 if shapes.setdefault(letter.name, letter.shape) != letter.shape:
                     raise Refused(f"{letter.name} has two shapes")
+        for node in {node for part in self.parts for node in part.atoms(*_BINDING)}:
+            index, body = node.index, node.args[0]
+            if index != HEAD or any(other.index == index for other in body.atoms(*_BINDING)):
+                raise Refused("a sum over heads, or a matrix of them, within another")
         assumed = {s.name for pair in self.where for x in pair for s in x.atoms(sympy.MatrixSymbol)}
         for node in {node for part in self.parts for node in part.atoms(Slope)}:
             held = assumed | {*self.permuting} | {name for steps in self.steps for name, _ in steps}
@@ -1981,6 +2111,9 @@ class Claim:
             self, left=at(self.left), right=at(self.right), where=where, steps=(one, other)
         )
 
+
+#: The nodes that bind the index of a head.
+_BINDING = (Concat, GroupSum, HeadSum)
 
 #: The functions and operations that an expression in a certificate may be made of.
 _MADE_OF: Mapping[str, Any] = {
@@ -2266,7 +2399,7 @@ class Replay:
         if depth > 8:
             raise Refused("too many cases of sizes")
         if proof.get("same"):
-            if claim.left != claim.right or any(claim.steps):
+            if claim.left != claim.right or claim.steps[0] != claim.steps[1]:
                 raise Refused("the sides are not the same expression")
             return
         if "even" in proof:

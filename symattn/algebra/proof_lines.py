@@ -127,9 +127,9 @@ class Recorder(Checker):
             self.stack.pop()
         return part.poly
 
-    def entry(self, expr: Any, i: Form, j: Form) -> Poly | None:
+    def entry(self, expr: Any, i: Form, j: Form, head: Form | None = None) -> Poly | None:
         if self.stack or self.silent:
-            return super().entry(expr, i, j)
+            return super().entry(expr, i, j, head)
         side = Part(expr, {"i": i, "j": j})
         self.sides.append(side)
         return self._kept(side, lambda: super(Recorder, self).entry(expr, i, j))
@@ -142,7 +142,7 @@ class Recorder(Checker):
     def in_parts(self, size: Form, evaluated: Callable[[Form], Any]) -> Any:
         found = super().in_parts(size, evaluated)
         if self.stack and not self.silent:
-            self.stack[-1].ranges = [pair for _, pair in found]
+            self.stack[-1].ranges = [bound[0] for _, bound in found if len(bound) == 1]
         return found
 
     def as_known(self, atom: Atom) -> Poly:
@@ -305,8 +305,8 @@ def _moved_atom(atom: Atom, places: Places) -> tuple[Atom | None, Fraction]:
     """The atom, None for a condition that holds, and how often an exponent is to be taken."""
     once = Fraction(1)
     match atom:
-        case ("entry", name, i, j):
-            return ("entry", name, put(i, places), put(j, places)), once
+        case ("entry", name, *at):
+            return ("entry", name, *(put(one, places) for one in at)), once
         case ("δ", one, other):
             one, other = sorted((put(one, places), put(other, places)), key=str)
             return (None if one == other else ("δ", one, other)), once

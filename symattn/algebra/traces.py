@@ -21,6 +21,7 @@ from symattn.algebra.certificate import (
     Checker,
     Claim,
     Form,
+    Half,
     Mono,
     Odd,
     Open,
@@ -28,6 +29,7 @@ from symattn.algebra.certificate import (
     Refused,
     Replay,
     Step,
+    Wide,
     atoms_of,
     brief,
     cases,
@@ -134,16 +136,22 @@ class Tracer(Checker):
 
     # ---- ranges ----------------------------------------------------------------------------
 
-    def in_parts(
-        self, size: Form, evaluated: Callable[[Form], Any]
-    ) -> list[tuple[Any, tuple[str, Form]]]:
+    def in_parts(self, size: Form, evaluated: Callable[[Form], Any]) -> list[tuple[Any, Bound]]:
         cuts: list[Form] = []
-        every = self.every(size)
+        again: set[Form] = set()
+        every, width = self.every(size), ""
         while True:
             mark = self._mark()
             starts: dict[str, Form] = {}
-            pairs = {"every": every} if every > 1 else {}
-            self.chosen.append({"rule": "range", "cuts": [form_text(cut) for cut in cuts], **pairs})
+            if width:
+                self.chosen.append({"rule": "range", "width": width})
+                return super().in_parts(size, evaluated)
+            step: Step = {"rule": "range", "cuts": [form_text(cut) for cut in cuts]}
+            if every > 1:
+                step["every"] = every
+            if again:
+                step["again"] = [k for k, low in enumerate((number(0), *cuts)) if low in again]
+            self.chosen.append(step)
 
             def here(
                 at: Form, starts: dict[str, Form] = starts, mark: Any = mark, every: int = every
@@ -151,15 +159,28 @@ class Tracer(Checker):
                 fresh = f"#{self.count}"
                 if self.count > mark[1] and fresh in names(at):
                     rest = form((a, c // every) for a, c in at)  # at is k (start + fresh) + r
-                    starts[fresh] = plus_form(rest, variable(fresh), -1)
+                    start = plus_form(rest, variable(fresh), -1)
+                    if names(start) <= mark[3]:  # else this range is within a part of another
+                        starts[fresh] = start
                 return evaluated(at)
 
             try:
                 return super().in_parts(size, here)
+            except Wide as wide:
+                if wide.index not in starts or cuts or every > 1:
+                    raise
+                width = form_text(wide.width)
+                self._back(mark)
             except Odd as found:
-                if found.index in starts and any(c % found.below for _, c in size):
-                    raise _halved(size) from None
-                raise
+                if found.index not in starts:
+                    raise
+                size_of_part = self.sizes[found.index]
+                if any(c % found.below for _, c in size_of_part):
+                    raise _halved(size_of_part) from None
+                if not cuts or not self.paired or every > 1:
+                    raise
+                again.add(starts[found.index])
+                self._back(mark)
             except Open as found:
                 index, point = self._cut(found.room)
                 if index not in starts or len(cuts) == _MOST_CUTS:
@@ -181,6 +202,8 @@ class Tracer(Checker):
         needed = {name for atom in inside for name in names(self.sizes[atom])}
         last = max((atom for atom in inside if atom not in needed), key=lambda atom: int(atom[1:]))
         slope = dict(room)[last]
+        if any("·" in atom and names(((atom, 1),)) for atom, _ in room):
+            raise Refused("a condition on a product with an index")
         if slope not in (1, -1):
             raise Refused("a condition that is not on one index")
         rest = plus_form(room, variable(last), -slope)
@@ -196,7 +219,7 @@ class Tracer(Checker):
         constant = terms.pop("", 0)
         more = [atom for atom, c in terms.items() if c == 1]
         less = [atom for atom, c in terms.items() if c == -1]
-        if len(more) + len(less) != len(terms) or any("+" in atom for atom in terms):
+        if len(more) + len(less) != len(terms) or any("+" in a or "·" in a for a in terms):
             return Refused("a condition whose cases depend on the sizes")
         if len(more) == len(less) == 1:
             return NeedOrder(more[0], less[0])
@@ -366,7 +389,8 @@ class Tracer(Checker):
 def _halved(size: Form) -> Exception:
     """What to ask for so that a range can be cut in pairs."""
     ((atom, c), *more) = size
-    return Refused("a range that is not of pairs") if more or c != 1 else NeedEven(atom)
+    single = not more and c == 1 and "·" not in atom
+    return NeedEven(atom) if single else Refused("a range that is not of pairs")
 
 
 def _places_in(mono: Mono, names_: Iterable[str]) -> tuple[int, int]:
@@ -428,7 +452,7 @@ class Tracing(Replay):
         self, claim: Claim, factors: Sequence[Any], depth: int = 0, paired: bool = False
     ) -> Any:
         """A proof of a claim. Raises `Refused` where none is found."""
-        if claim.left == claim.right and not any(claim.steps):
+        if claim.left == claim.right and claim.steps[0] == claim.steps[1]:
             return {"same": True}
         checker = self.checker([], claim.positive)
         checker.paired, checker.unfolded = paired, self.unfolded
@@ -438,7 +462,7 @@ class Tracing(Replay):
             if paired:
                 raise
             return self.proof(claim, factors, depth, paired=True)
-        except NeedEven as need:
+        except (NeedEven, Half) as need:
             half = self.proof(claim.put(halved(_size(need.size))), factors, depth + 1)
             self.partial = True
             return {"even": need.size, "half": half}

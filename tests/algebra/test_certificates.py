@@ -30,8 +30,18 @@ from symattn.algebra.identities.gradients import slopes
 from symattn.cli import main
 from symattn.cli.prove import prove as command
 from symattn.errors import SymattnError
+from symattn.nodes.heads import Concat, Head, HeadSum, Split
+from symattn.step import HEAD
 from tests import ROOT
-from tests.fuzz.traces import Forger, certificates, is_false, mutated, outcomes, table
+from tests.fuzz.traces import (
+    Forger,
+    certificates,
+    is_false,
+    mutated,
+    of_heads,
+    outcomes,
+    table,
+)
 from tests.statements import STATEMENTS
 
 Made = dict[str, Any]
@@ -889,3 +899,48 @@ def test_a_certificate_with_parts_missing_is_refused(changes: Made) -> None:
     one = {**copy.deepcopy(made("A + B = B + A", shapes=SHAPES)), **changes}
     with pytest.raises(Refused):
         check(one)
+
+
+# ---- heads whose number is open --------------------------------------------------------------
+
+_N, _D, _H, _G = (sympy.Symbol(name, integer=True, positive=True) for name in ("n", "d", "h", "g"))
+_W, _V = (Head(sympy.MatrixSymbol(name, _N, _N), HEAD) for name in "WV")
+_FIRST = Head(sympy.MatrixSymbol("W", _N, _N), 0)
+_SERVING = Head(sympy.MatrixSymbol("W", _N, _N), sympy.floor(HEAD * _G / _H))
+_B = sympy.MatrixSymbol("B", _D * _H, _N)
+_Q = Head(sympy.MatrixSymbol("Q", _N, _D), HEAD)
+
+
+def _all(body: Any) -> Any:
+    return HeadSum(body, HEAD, _H)
+
+
+OF_HEADS: dict[str, tuple[Any, Any, bool]] = {
+    "beside": (Concat(_Q, HEAD, _H, 1) * _B, _all(_Q * Split(_B, HEAD, _H, 0)), True),
+    "one group": (_all(_SERVING.subs(_G, 1)), _H * _FIRST, True),
+    "as many groups": (_all(_SERVING.subs(_G, _H)), _all(_W), True),
+    "the first rows": (Concat(_Q, HEAD, _H, 1) * _B, _all(_Q * Split(_B, 0, _H, 0)), False),
+    "of one": (_all(_W), _H * _FIRST, False),
+    "crossed": (_all(_W) * _all(_V), _H * _all(_W * _V), False),
+    "crossed inverses": (
+        _all(sympy.Inverse(_W)) * _all(sympy.Inverse(_V)),
+        _H * _all(sympy.Inverse(_W) * sympy.Inverse(_V)),
+        False,
+    ),
+    "the number of a head": (_all(HEAD * _W) * _all(_V), _all(_W) * _all(HEAD * _V), False),
+    "groups": (_all(_SERVING), _all(_W), False),
+    "within itself": (_all(_all(_W)), _H * _H * _FIRST, False),
+}
+
+
+@pytest.mark.parametrize("name", OF_HEADS)
+def test_heads_whose_number_is_open(name: str) -> None:
+    """Only what is the same for every number of heads has a proof."""
+    left, right, holds = OF_HEADS[name]
+    try:
+        made = json.loads(json.dumps(of_heads(left, right)))
+        check(made)
+    except Refused:
+        assert not holds
+    else:
+        assert holds

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -37,6 +38,7 @@ from symattn.algebra.certificate import (
     brief,
     check,
     claim_of,
+    encoded,
     form_text,
     text_of,
 )
@@ -46,9 +48,11 @@ from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities import identity
 from symattn.algebra.identities.proofs import Identity
 from symattn.algebra.refute import refuted, trial_sizes
-from symattn.algebra.traces import certificate
+from symattn.algebra.traces import Tracing, certificate
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.errors import SymattnError
+from symattn.nodes.heads import Concat, Head, HeadSum, Split, Stacked
+from symattn.step import HEAD
 from tests.statements import STATEMENTS
 
 #: Rows of the catalogue whose proofs use steps of every kind.
@@ -80,6 +84,18 @@ OTHERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rowsum(rotary(Q) ∘ rotary(K)) = rowsum(Q ∘ K)", {"shapes": dict.fromkeys("QK", ("n", "d"))}),
 )
 
+_N, _H, _D = (sympy.Symbol(name, integer=True, positive=True) for name in ("n", "h", "d_v"))
+_Q, _R = (
+    Head(sympy.MatrixSymbol(name, *shape), HEAD) for name, *shape in (("Q", _N, _D), ("R", _D, _N))
+)
+_B = sympy.MatrixSymbol("B", _H * _D, _N)
+
+#: Statements about heads whose number is open: side by side and one below the other.
+HEADS: tuple[tuple[Any, Any], ...] = (
+    (Concat(_Q, HEAD, _H, 1) * Concat(_R, HEAD, _H, 0), HeadSum(_Q * _R, HEAD, _H)),
+    (Concat(_Q, HEAD, _H, 1) * _B, HeadSum(_Q * Split(_B, HEAD, _H, 0), HEAD, _H)),
+)
+
 Made = dict[str, Any]
 Mutation = Callable[[np.random.Generator, Made, Sequence[Made]], None]
 
@@ -95,11 +111,41 @@ def certificates(every: int = 12) -> list[Made]:
     for row in [row for row in STATEMENTS if row.holds and not row.options.get("sizes")][::every]:
         with suppress(SymattnError):
             asked.append(next(stated(row.text, None, **row.options)))
-    found = []
+    found = [of_heads(one, other) for one, other in HEADS]
     for statement in asked:
         with suppress(Refused):
             found.append(json.loads(json.dumps(certificate(statement))))
     return found
+
+
+def of_heads(left: Any, right: Any) -> Made:
+    """The certificate of a statement about heads whose number is open."""
+    keys = ("where", "letters", "declared", "positive", "permuting")
+    lists: dict[str, Any] = {key: [] for key in keys}
+    statement = {"left": {"expr": encoded(left)}, "right": {"expr": encoded(right)}, **lists}
+    replay = Tracing(Claim(left, right), [], False)
+    proof = replay.proof(replay.claim, [])
+    return {
+        "certificate": 1,
+        "statement": statement,
+        "uses": [],
+        "letters_only": False,
+        "partial": replay.partial,
+        "proof": proof,
+    }
+
+
+def _apart(expr: Any) -> Any:
+    """An expression with every head a letter of its own, the number of heads being known."""
+    match expr:
+        case HeadSum(matrix=body, index=index, heads=count):
+            return sympy.MatAdd(*(_apart(body.subs(index, k)) for k in range(count)))
+        case Concat(matrix=body, index=index, heads=count, axis=axis):
+            blocks = [_apart(body.subs(index, k)) for k in range(count)]
+            return reduce(lambda one, other: Stacked(one, other, axis), blocks)
+        case Head(symbol=symbol, head=k):
+            return sympy.MatrixSymbol(f"{symbol.name}{k}", *symbol.shape)
+    return expr.func(*map(_apart, expr.args)) if expr.has(Head, Concat, HeadSum) else expr
 
 
 def _statement(row: Identity) -> Statement:
@@ -190,6 +236,17 @@ def cut(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None
     if random.random() < 0.7:
         points = ["0", *cuts, step["of"].removeprefix("0 … ").removesuffix(" - 1")]
         step["needs"] = [f"{b} - {a} ≥ 0" for a, b in pairwise(points)]
+
+
+def width(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
+    """Blocks of another width, also where a range is none of blocks."""
+    of_blocks = [s for one in _leaves(made["proof"]) for s in one["steps"] if "width" in s]
+    step = _pick(random, of_blocks) if of_blocks else _step(random, made, "cuts")
+    step["width"] = _pick(random, ["h", "d_v", "d_k", "1", "2", "n", "d_v·h", "#1", "0", "-1"])
+    size = step["of"].removeprefix("0 … ").removesuffix(" - 1")
+    rest = "·".join(f for f in size.split("·") if f != step["width"]) or "1"
+    step["needs"] = [f"{one} - 1 ≥ 0" for one in (rest, step["width"])]
+    step["gives"] = f"{rest} blocks"
 
 
 def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
@@ -340,6 +397,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     foreign,
     obligation,
     cut,
+    width,
     number,
     words,
     cofactor,
@@ -426,6 +484,12 @@ def forged(made: Made) -> Made:
 def is_false(claim: Claim) -> bool:
     """Whether numbers show that a claim does not hold; by FLOAT64 arrays, or by balls under
     equations that are assumed."""
+    if any(part.atoms(Head) for part in claim.parts):
+        for count in (2, 3):
+            sides = (_apart(one.xreplace({_H: sympy.Integer(count)})) for one in claim.parts[:2])
+            if is_false(Claim(*sides)):
+                return True
+        return False
     left, right = Side(claim.left), Side(claim.right)
     if claim.where:
         where = tuple((Side(one), Side(other)) for one, other in claim.where)
