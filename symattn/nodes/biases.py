@@ -329,7 +329,7 @@ def _buckets(arithmetic: Arithmetic, rows: Any, columns: Any, *layout: Any) -> A
     if clip >= 0:
         return np.clip(apart, -int(clip), int(clip)) + int(clip)
     buckets, furthest, bidirectional = spaced
-    return arithmetic.places(relative_bucket, apart, buckets, furthest, bool(bidirectional))
+    return arithmetic.places(relative_bucket, apart, buckets, furthest, bidirectional)
 
 
 def relative_bucket(

@@ -7,14 +7,47 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.recorded import Recorded, Recording
 from symattn.derivation import Derivation
 from symattn.evaluate.values import program_of_step
+from symattn.nodes.base import Node
 from symattn.step import Input, Step
 
 #: A parameter that divides what the weights are made of; 1 leaves everything as it is.
 TEMPERATURE = "temperature"
+
+
+#: What settings of nodes are called in programs, the type of each, and what it says.
+_SETTINGS = {
+    "base": ("base", "float", "base of the wavelengths"),
+    "cap": ("soft_cap", "float", "bound of the scores"),
+    "left": ("window", "int", "how far a query sees"),
+    "right": ("lookahead", "int", "how far a query sees ahead"),
+    "length": ("length", "int", "how many of the first keys every query sees, 1 or more"),
+    "width": ("width", "int", "how many keys a query sees on each side"),
+    "step": ("step", "int", "distance between these keys"),
+    "stride": ("stride", "int", "how many of the last keys a query sees, and its step before them"),
+    "buckets": ("buckets", "int", "number of buckets"),
+    "furthest": ("max_distance", "int", "distance from which all share the last bucket"),
+    "bidirectional": ("bidirectional", "bool", "whether keys ahead have buckets of their own"),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number of a node that a caller may change: its symbol, its value, its type and meaning."""
+
+    symbol: sympy.Symbol
+    value: sympy.Expr
+    kind: str
+    meaning: str
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.symbol)
 
 
 @dataclass(frozen=True)
@@ -27,6 +60,7 @@ class Program:
     inputs: tuple[tuple[Input, Recorded], ...]
     steps: tuple[tuple[Step, Recorded], ...]
     parameters: tuple[Recorded, ...] = ()
+    settings: tuple[Setting, ...] = ()
     sizes: Mapping[sympy.Symbol, int] | None = None
     order: tuple[str, ...] = ()
 
@@ -45,7 +79,8 @@ def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: s
         inputs=tuple(item.subs(said) for item in derivation.inputs),
         steps=tuple(step.subs(said) for step in derivation.steps),
     )
-    steps = [step for step in derivation.steps if step.name not in given]
+    settings: dict[str, Setting] = {}
+    steps = [_set(step, settings) for step in derivation.steps if step.name not in given]
     taken = [step for step in derivation.steps if step.name in given]
     inputs = []
     for item in (*derivation.inputs, *map(Input.of, taken)):
@@ -64,6 +99,35 @@ def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: s
         tuple(inputs),
         tuple(found),
         (temperature,) if tempered else (),
+        tuple(settings.values()),
         derivation.sizes,
         derivation.order,
     )
+
+
+def _set(step: Step, settings: dict[str, Setting]) -> Step:
+    """The step with symbols for the settings of its nodes; `settings` gets those that are new.
+
+    A second number of the same name stays a number.
+    """
+
+    def symbol(argument: str, value: sympy.Expr) -> sympy.Expr:
+        name, kind, meaning = _SETTINGS[argument]
+        letter = sympy.Symbol(name, positive=True, integer=kind != "float")
+        found = settings.setdefault(name, Setting(letter, value, kind, meaning))
+        return letter if found.value == value else value
+
+    def with_symbols(node: Node) -> Node:
+        args = list(node.args)
+        if "clip" in node.places and node.clip >= 0:  # then distances are clipped, and no buckets
+            return node
+        for place, argument in enumerate(node.arguments):
+            name, value = argument.name, args[place]
+            if name == "right" and value == node.args[place - 1]:  # a window of equal sides
+                name = "left"
+            if name in _SETTINGS and value.is_finite and (value.is_positive or name == "bidirectional"):
+                args[place] = symbol(name, value)
+        return MatrixExpr.__new__(type(node), *args)  # type: ignore[no-any-return]
+
+    expr = step.expr.replace(lambda part: isinstance(part, Node) and part.arguments, with_symbols)
+    return replace(step, expr=expr)

@@ -18,6 +18,7 @@ from symattn.documents.code.line_breaks import fitted
 from symattn.documents.code.program import Program
 from symattn.documents.code.sizes import Sizes
 from symattn.errors import CannotSpell
+from symattn.nodes.masks import Mask
 from symattn.notation.latex import escape_controls
 
 #: Operations entry by entry, in which a matrix of one number is that number.
@@ -121,7 +122,7 @@ class _Writer:
     def __init__(self, program: Program, language: Language, crowded: Collection[str] = ()) -> None:
         self.program, self.language, self.crowded = program, language, crowded
         self.nouns: Counter[str] = Counter()
-        self.subject = ""
+        self.subject = self.condition = ""
         self.taken = {*language.reserved, *language.helpers, *keyword.kwlist, *_MISREAD}
         self.names: dict[Recorded, str] = {}
         self.inlined: dict[Recorded, Piece] = {}
@@ -189,6 +190,9 @@ class _Writer:
             name = self.results[step.letter]
             first, _, rest = name.partition("_")
             self.subject = first if rest and first in self.names.values() else name
+            if step.fixed:
+                word = step.expr.word if isinstance(step.expr, Mask) else "attention"
+                self.condition = f"{word}_mask"
             before = len(self.body)
             if value in self.names:
                 code = Piece(self.names[value])
@@ -228,12 +232,16 @@ class _Writer:
     def _header(self) -> list[str]:
         """The first line, broken like any other though it ends with what opens the body."""
         language = self.language
-        matrix, matrices, number = language.arguments
+        matrix, matrices, number, default = language.arguments
         arguments = [
             (matrices if item.per_head else matrix).format(self.inputs[item.letter])
             for item, _ in self.program.inputs
         ]
         arguments += [number.format(one.details[0]) for one in self.program.parameters]
+        arguments += [
+            default.format(self.sizes.whole(one.symbol), one.kind, self._setting(one.value, one.kind))
+            for one in self.program.settings
+        ]
         header = language.header.format(arguments=", ".join(arguments))
         if len(header) <= language.style.width:
             return [header]
@@ -335,7 +343,7 @@ class _Writer:
         if x.operation == "√" and _is_norm(self._operands(x)[0]):
             return "norm"
         if x.positional and x.operation in (*_OPPOSITES, "equals", "and", "or", "not", "among"):
-            return "visible"
+            return self.condition or "visible"
         if x.operation == "repeat" and isinstance(x.operands[0], Recorded):
             whole = self.names.get(self._resolved(x.operands[0]), "matrices")
             return f"{whole}_by_head" if x.details == (-3,) else "repeated"
@@ -447,11 +455,11 @@ class _Writer:
             return self._filled_in(self.language.operations["table"], x, called)
         return Piece(called)
 
-    def _setting(self, value: Any) -> Piece:
-        """A whole number or a truth that a function is given."""
-        if isinstance(value, bool):
+    def _setting(self, value: Any, kind: str = "") -> Piece:
+        """A number or a truth that a function is given."""
+        if isinstance(value, bool) or kind == "bool":
             return Piece(self.language.truths[not value])
-        return self.sizes.whole(value)
+        return self.sizes.number(value)
 
     def _part(self, x: Recorded, whole: Recorded, first: sympy.Expr, stop: sympy.Expr) -> Piece:
         axis, step = x.details
