@@ -30,7 +30,8 @@ class Language:
     half: str
     infinity: str
     root: str
-    dtype: str
+    #: The type of numbers that are divided: of a matrix that is given, and of a quotient.
+    dtypes: tuple[str, str]
     assignment: str
     comment: str
     header: str

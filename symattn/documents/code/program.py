@@ -12,7 +12,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.recorded import Recorded, Recording
 from symattn.derivation import Derivation
 from symattn.evaluate.values import program_of_step
-from symattn.nodes.base import Node
+from symattn.nodes.base import Node, shape_of
 from symattn.step import Input, Step
 
 #: A parameter that divides what the weights are made of; 1 leaves everything as it is.
@@ -81,10 +81,14 @@ def recorded(derivation: Derivation, *, given: Collection[str] = (), tempered: s
     )
     settings: dict[str, Setting] = {}
     steps = [_set(step, settings) for step in derivation.steps if step.name not in given]
+    buckets = settings.get("buckets")
     taken = [step for step in derivation.steps if step.name in given]
     inputs = []
     for item in (*derivation.inputs, *map(Input.of, taken)):
         shape = item.shape if item.count is None else (item.count, *item.shape)
+        if buckets and item.shape == (buckets.value, 1):  # the table says how many there are
+            shape = (*shape[:-2], buckets.symbol, sympy.S.One)
+            settings.pop("buckets", None)
         inputs.append((item, recording.given(item.letter, shape, logits=item.logits)))
     known: dict[str, Any] = {item.letter: value for item, value in inputs}
     temperature = recording.given(TEMPERATURE, ())
@@ -125,9 +129,14 @@ def _set(step: Step, settings: dict[str, Setting]) -> Step:
             name, value = argument.name, args[place]
             if name == "right" and value == node.args[place - 1]:  # a window of equal sides
                 name = "left"
-            if name in _SETTINGS and value.is_finite and (value.is_positive or name == "bidirectional"):
+            if (
+                name in _SETTINGS
+                and value.is_finite
+                and (value.is_positive or name == "bidirectional")
+            ):
                 args[place] = symbol(name, value)
         return MatrixExpr.__new__(type(node), *args)  # type: ignore[no-any-return]
 
     expr = step.expr.replace(lambda part: isinstance(part, Node) and part.arguments, with_symbols)
-    return replace(step, expr=expr)
+    sizes = dict(zip(step.shape, shape_of(expr), strict=True))  # one may be a setting now
+    return replace(step, symbol=step.symbol.xreplace(sizes), expr=expr)

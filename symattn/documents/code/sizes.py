@@ -28,7 +28,8 @@ class Sizes:
     @staticmethod
     def shown(shape: tuple[sympy.Expr, ...]) -> str:
         """A shape for readers: (n, 2 d_k)."""
-        return f"({', '.join(line(Speller().scalar(size)) for size in shape)})"
+        sizes = ", ".join(line(Speller().scalar(size)) for size in shape)
+        return f"({sizes},)" if len(shape) == 1 else f"({sizes})"
 
     def shape(self, shape: tuple[sympy.Expr, ...]) -> str:
         """The sizes of a shape, with commas."""
