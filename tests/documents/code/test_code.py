@@ -303,30 +303,31 @@ def attention(
 ) -> dict[str, np.ndarray]:
     \"""Causal, step by step.
 
-    x: token vectors, one for each token (n × d_model)
-    w_q: query weights (d_model × d_k)
-    w_k: key weights (d_model × d_k)
-    w_v: value weights (d_model × d_v)
+    x: token vectors (…, n, d_model)
+    w_q, w_k: query and key weights (d_model, d_k)
+    w_v: value weights (d_model, d_v)
 
-    Returns every step by its name. Leading axes are batches.
+    Returns output (…, n, d_v) and every step before it.
     \"""
     n = x.shape[-2]
     d_k = w_q.shape[-1]
-    dtype = np.result_type(x, 1.0)
 
-    q = x @ w_q  # n × d_k
-    k = x @ w_k  # n × d_k
-    v = x @ w_v  # n × d_v
-    scores = q @ k.mT  # n × n
+    q = x @ w_q  # (n, d_k)
+    k = x @ w_k  # (n, d_k)
+    v = x @ w_v  # (n, d_v)
+
+    scores = q @ k.mT  # (n, n)
     scaled = scores / math.sqrt(d_k)
 
+    # No query may look at a later key
     i = np.arange(n)[:, None]
     j = np.arange(n)
-    visible = j <= i
-    mask = np.where(visible, 0, -np.inf).astype(dtype)  # n × n
-    masked = np.where(visible, scaled, -np.inf)
+    causal_mask = j <= i
+    mask = np.where(causal_mask, 0, -np.inf).astype(scaled.dtype)  # (n, n)
+    masked = np.where(causal_mask, scaled, -np.inf)
+
     weights = softmax(masked)
-    output = weights @ v  # n × d_v
+    output = weights @ v  # (n, d_v)
 
     return {
         "q": q,
